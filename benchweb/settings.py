@@ -1,0 +1,157 @@
+"""Settings: read from the environment and the state folder only, checked at start by benchweb.checks."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+BENCHWEB_HOME = Path(os.environ.get("BENCHWEB_HOME", BASE_DIR / ".benchweb")).resolve()
+# Written by `up`: where the running database and broker are, so that other commands find them.
+RUNTIME_FILE = BENCHWEB_HOME / "runtime.json"
+TESTING = "pytest" in sys.modules
+
+
+def _runtime() -> dict[str, str]:
+    try:
+        return dict(json.loads(RUNTIME_FILE.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _setting(name: str, default: str = "") -> str:
+    return os.environ.get(f"BENCHWEB_{name}") or _runtime().get(name.lower(), default)
+
+
+def _secret_key() -> str:
+    if value := os.environ.get("BENCHWEB_SECRET_KEY"):
+        return value
+    try:
+        return (BENCHWEB_HOME / "secret-key").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Turn postgresql://user:password@host:port/name?host=/socket/folder into Django's mapping."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
+    pool = {"min_size": 1, "max_size": int(os.environ.get("BENCHWEB_DATABASE_POOL", "16")), "timeout": 10}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.lstrip("/") or "benchweb",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": query.get("host") or parts.hostname or "",
+        "PORT": str(parts.port or query.get("port") or ""),
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {"connect_timeout": 5} if TESTING else {"connect_timeout": 5, "pool": pool},
+    }
+
+
+DATABASE_URL = _setting("DATABASE_URL", "postgresql:///benchweb")
+REDIS_URL = _setting("REDIS_URL", "redis://127.0.0.1:6379/0")
+SECRET_KEY = _secret_key()
+DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
+DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
+# Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
+CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")
+
+ALLOWED_HOSTS = [
+    host for host in os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host
+]
+CSRF_TRUSTED_ORIGINS = [
+    origin for origin in os.environ.get("BENCHWEB_TRUSTED_ORIGINS", "").split(",") if origin
+]
+BEHIND_TLS = os.environ.get("BENCHWEB_BEHIND_TLS") == "1"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SESSION_COOKIE_SECURE = BEHIND_TLS
+CSRF_COOKIE_SECURE = BEHIND_TLS
+X_FRAME_OPTIONS = "DENY"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "ninja",
+    "benchweb.accounts",
+    "benchweb.hosts",
+    "benchweb.plans",
+    "benchweb.runs",
+    "benchweb.results",
+    "benchweb.ops",
+    "benchweb.web",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "benchweb.urls"
+ASGI_APPLICATION = "benchweb.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "benchweb.web.context.shell",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": _database(DATABASE_URL)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "web:login"
+LOGIN_REDIRECT_URL = "web:overview"
+LOGOUT_REDIRECT_URL = "web:login"
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BENCHWEB_HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"]
+WHITENOISE_USE_FINDERS = DEBUG or TESTING
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if TESTING or DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
+}

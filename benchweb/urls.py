@@ -1,0 +1,12 @@
+"""URLs: pages at the root, REST under /api/v1, health beside them."""
+
+from django.urls import include, path
+
+from benchweb.api.urls import api
+from benchweb.ops.views import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("api/v1/", api.urls),
+    path("", include("benchweb.web.urls")),
+]
