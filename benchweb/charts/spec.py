@@ -1,0 +1,78 @@
+"""The chart specification: made here, drawn by one script (frontend/src/charts.ts)."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis; `unit` is the catalog's SI unit, values are never scaled on the server."""
+
+    label: str
+    unit: str
+    scale: Literal["linear", "log2", "log", "category", "time"] = "linear"
+    from_zero: bool = False
+    ticks: list[float] = field(default_factory=list)
+    categories: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ChartPoint:
+    """The median of `n` repetitions at x; low and high are their extremes; y None is missing, with its reason."""
+
+    x: float | str
+    y: float | None
+    n: int = 0
+    low: float | None = None
+    high: float | None = None
+    repetitions: list[float] = field(default_factory=list)
+    href: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ChartSeries:
+    """One line; `color` is an index into the eight colours, bound to the series' id and not to its place."""
+
+    id: str
+    label: str
+    color: int
+    dash: Literal["solid", "dashed", "dotted"] = "solid"
+    marker: Literal["circle", "rect", "triangle", "rectRot"] = "circle"
+    points: list[ChartPoint] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ReferenceLine:
+    """A thin labelled horizontal line, such as the link rate."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True)
+class ChartTable:
+    """What the chart shows, as a table: columns are (key, label, unit); a cell is a raw value or None."""
+
+    columns: list[dict[str, str]]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ChartSpec:
+    """A whole chart."""
+
+    id: str
+    title: str
+    x: Axis
+    y: Axis
+    series: list[ChartSeries]
+    table: ChartTable
+    subtitle: str = ""
+    form: Literal["sweep", "percentiles", "time"] = "sweep"
+    lines: list[ReferenceLine] = field(default_factory=list)
+    csv_url: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that the script in the browser reads."""
+        return asdict(self)
