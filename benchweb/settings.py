@@ -39,7 +39,7 @@ def _database(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
-    pool = {"min_size": 1, "max_size": int(os.environ.get("BENCHWEB_DATABASE_POOL", "16")), "timeout": 10}
+    pool = {"min_size": 0, "max_size": int(os.environ.get("BENCHWEB_DATABASE_POOL", "16")), "timeout": 10}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",

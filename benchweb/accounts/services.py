@@ -1,0 +1,48 @@
+"""Create, check and revoke API tokens."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from benchweb.accounts.models import ApiToken
+
+PREFIX = "bw_"
+# A token's last use is written at most once a minute: reading the API must not become a write load.
+LAST_USE_STEP = timedelta(minutes=1)
+
+
+def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, str]:
+    """Make a token of 256 random bits; give the row and the secret, which is never shown again."""
+    secret = secret or PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:8], digest=_digest(secret))
+    return token, secret
+
+
+def token_user(*, secret: str) -> User | None:
+    """Give the active user of a token that isn't revoked, else None."""
+    token = (
+        ApiToken.objects.select_related("user")
+        .filter(digest=_digest(secret), revoked_at=None, user__is_active=True)
+        .first()
+    )
+    if token is None:
+        return None
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > LAST_USE_STEP:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token.user
+
+
+def token_revoke(*, user: User, token_id: int) -> bool:
+    """Revoke one of the user's own tokens; False when there is none such."""
+    return bool(
+        ApiToken.objects.filter(pk=token_id, user=user, revoked_at=None).update(revoked_at=timezone.now())
+    )
+
+
+def _digest(secret: str) -> str:
+    # A token has 256 random bits: a plain hash is enough, a slow one would only slow each call.
+    return hashlib.sha256(secret.encode()).hexdigest()

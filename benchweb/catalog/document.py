@@ -1,0 +1,160 @@
+"""The catalog as typed objects, read once a process."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
+
+Params = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kind; `schema` is JSON Schema with type, default and bounds."""
+
+    name: str
+    label: str
+    help: str
+    schema: dict[str, Any]
+    unit: str
+    identity: bool
+    advanced: bool
+
+    @property
+    def default(self) -> Any:
+        return self.schema.get("default")
+
+    @property
+    def is_number(self) -> bool:
+        return self.schema["type"] in {"integer", "number"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a trial may give: an SI unit, which direction is better, and how repetitions combine."""
+
+    key: str
+    label: str
+    unit: str
+    better: Literal["higher", "lower", "neutral"]
+    combine: Literal["median"]
+    quantity: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that a kind asks for: metrics swept over a parameter, or side by side as percentiles."""
+
+    id: str
+    title: str
+    form: Literal["sweep", "percentiles"]
+    metrics: list[str]
+    x: str = ""
+    x_scale: Literal["linear", "log2"] = "linear"
+    y_from_zero: bool = True
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A test kind with its own parameters (overrides applied) and metrics, in the catalog's order."""
+
+    name: str
+    label: str
+    summary: str
+    protocol: str
+    exclusivity: Literal["exclusive", "normal", "background"]
+    parameters: dict[str, Parameter]
+    metrics: dict[str, Metric]
+    headline: str
+    live: str
+    charts: list[Chart]
+    slot_products: list[list[str]]
+    slot_overhead_seconds: float
+
+    def filled(self, params: Mapping[str, Any]) -> Params:
+        """Give every parameter a value: the given one, else its default."""
+        return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}
+
+    def measured_seconds(self, params: Mapping[str, Any]) -> float:
+        """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""
+        values = self.filled(params)
+        return sum(prod(float(values[name]) for name in names) for names in self.slot_products)
+
+    def slot_seconds(self, params: Mapping[str, Any]) -> float:
+        """Seconds that one trial may occupy its hosts, set-up and drain included."""
+        return self.measured_seconds(params) + self.slot_overhead_seconds
+
+    def identity(self, params: Mapping[str, Any]) -> Params:
+        """Give the parameters that tell one series from another, defaults left out."""
+        return {
+            name: params[name]
+            for name, parameter in sorted(self.parameters.items())
+            if parameter.identity and name in params and params[name] != parameter.default
+        }
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All kinds of one catalog version."""
+
+    version: int
+    kinds: dict[str, Kind]
+    metrics: dict[str, Metric]
+    document: dict[str, Any]
+
+
+@cache
+def catalog() -> Catalog:
+    """Read the catalog file, with the overlay of private kinds if the settings name one."""
+    from django.conf import settings
+
+    document = json.loads(CATALOG_FILE.read_text(encoding="utf-8"))
+    if settings.CATALOG_OVERLAY:
+        overlay = json.loads(Path(settings.CATALOG_OVERLAY).read_text(encoding="utf-8"))
+        for section in ("parameters", "metrics", "kinds"):
+            document[section] |= overlay.get(section, {})
+    return parsed(document)
+
+
+def parsed(document: dict[str, Any]) -> Catalog:
+    """Turn a catalog document into objects; a KeyError here is a broken catalog, not bad input."""
+    metrics = {key: Metric(key=key, **entry) for key, entry in document["metrics"].items()}
+    kinds = {name: _kind(name, entry, document, metrics) for name, entry in document["kinds"].items()}
+    return Catalog(version=document["version"], kinds=kinds, metrics=metrics, document=document)
+
+
+def _kind(name: str, entry: dict[str, Any], document: dict[str, Any], metrics: dict[str, Metric]) -> Kind:
+    overrides = entry.get("parameter_overrides", {})
+    return Kind(
+        name=name,
+        label=entry["label"],
+        summary=entry["summary"],
+        protocol=entry["protocol"],
+        exclusivity=entry["exclusivity"],
+        parameters={
+            key: _parameter(key, document["parameters"][key], overrides.get(key, {})) for key in entry["parameters"]
+        },
+        metrics={key: metrics[key] for key in entry["metrics"]},
+        headline=entry["headline"],
+        live=entry["live"],
+        charts=[Chart(**chart) for chart in entry["charts"]],
+        slot_products=entry["slot"]["products_seconds"],
+        slot_overhead_seconds=float(entry["slot"]["overhead_seconds"]),
+    )
+
+
+def _parameter(name: str, entry: dict[str, Any], override: dict[str, Any]) -> Parameter:
+    return Parameter(
+        name=name,
+        label=entry["label"],
+        help=entry["help"],
+        schema=entry["schema"] | override,
+        unit=entry.get("unit", ""),
+        identity=entry["identity"],
+        advanced=entry["advanced"],
+    )

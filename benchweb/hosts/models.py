@@ -1,0 +1,108 @@
+"""What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
+
+from django.db import models
+from django.db.models import F, Q
+
+
+class Archivable(models.Model):
+    """A row that is archived rather than deleted, so that its history keeps its names."""
+
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Environment(Archivable):
+    """A stable label for what is being compared: distribution, zone setting, machine type."""
+
+    description = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+
+class Host(Archivable):
+    """A machine."""
+
+    description = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+
+class Endpoint(models.Model):
+    """One way to reach a host: its engine's control address and the address that test traffic uses."""
+
+    class Status(models.TextChoices):
+        UNKNOWN = "unknown", "not checked yet"
+        ANSWERED = "answered", "answers"
+        UNREACHABLE = "unreachable", "unreachable"
+        REFUSED = "refused", "refused"
+
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="endpoints")
+    name = models.CharField(max_length=100, blank=True)
+    control_address = models.CharField(max_length=255, help_text="HOST:PORT of the engine's control API")
+    data_address = models.CharField(max_length=255, blank=True, help_text="address test traffic uses")
+    network_mode = models.CharField(max_length=40, default="host")
+    bind_device = models.CharField(max_length=15, blank=True)
+    token_encrypted = models.BinaryField(default=b"")
+    fingerprint = models.CharField(max_length=71, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.UNKNOWN)
+    status_reason = models.TextField(blank=True)
+    checked_at = models.DateTimeField(null=True)
+    engine_version = models.CharField(max_length=40, blank=True)
+    catalog_version = models.IntegerField(null=True)
+    clock_offset_seconds = models.FloatField(null=True)
+    round_trip_seconds = models.FloatField(null=True)
+    seen_fingerprint = models.CharField(max_length=71, blank=True)
+
+    class Meta:
+        ordering = ["host__name", "id"]
+
+    def __str__(self) -> str:
+        label = self.name or self.network_mode
+        return f"{self.host.name} ({label})"
+
+
+class Pair(models.Model):
+    """Source endpoint to sink endpoint in an environment."""
+
+    source = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="pairs_as_source")
+    sink = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="pairs_as_sink")
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="pairs")
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(source=F("sink")), name="pair_has_two_endpoints"),
+            models.UniqueConstraint(
+                fields=["source", "sink", "environment"], condition=Q(archived_at=None), name="pair_once_in_environment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.sink}"
+
+
+class Facts(models.Model):
+    """What was true of an endpoint's host from `first_seen_at` to `last_seen_at`; equal facts are one row."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="facts")
+    digest = models.CharField(max_length=64)
+    document = models.JSONField()
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-last_seen_at"]
+        constraints = [models.UniqueConstraint(fields=["endpoint", "digest"], name="facts_once_per_endpoint")]

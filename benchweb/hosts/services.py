@@ -1,0 +1,233 @@
+"""Create, change and archive hosts, endpoints, environments and pairs; record checks and facts."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from benchweb import queue
+from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.secrets import encrypted
+
+CHECK_TASK = "workers.tasks.check_endpoint"
+_FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
+# Facts that change by themselves and say nothing of the machine's set-up.
+VOLATILE_FACTS = ("time", "uptime_seconds", "load_average")
+
+
+class HostsError(ValueError):
+    """A refused write: `field` names the field at fault, or is empty."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class CheckOutcome:
+    """What a check of an endpoint found; `status` is Endpoint.Status, offsets in seconds."""
+
+    status: str
+    reason: str = ""
+    engine_version: str = ""
+    catalog_version: int | None = None
+    clock_offset_seconds: float | None = None
+    round_trip_seconds: float | None = None
+    fingerprint: str = ""
+    facts: dict[str, Any] | None = None
+
+
+def host_create(*, name: str, description: str = "") -> Host:
+    """Create a host."""
+    return Host.objects.create(name=_name(name), description=description)
+
+
+def environment_create(*, name: str, description: str = "") -> Environment:
+    """Create an environment."""
+    return Environment.objects.create(name=_name(name), description=description)
+
+
+def named_update(*, row: Host | Environment, name: str, description: str) -> None:
+    """Rename a host or an environment."""
+    type(row).objects.filter(pk=row.pk).update(name=_name(name), description=description)
+
+
+def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpoint:
+    """Create an endpoint and check it at once; the fields are those of `_endpoint_fields`."""
+    if host.archived_at is not None:
+        raise HostsError("host", f"Host {host.name} is archived: restore it, or choose another.")
+    with transaction.atomic():
+        endpoint = Endpoint.objects.create(host=host, **_endpoint_fields(control_address=control_address, **fields))
+        queue.send_on_commit(CHECK_TASK, endpoint.pk)
+    return endpoint
+
+
+def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) -> None:
+    """Change an endpoint and check it again; an empty token keeps the stored one."""
+    values = _endpoint_fields(control_address=control_address, **fields)
+    if not fields.get("token"):
+        values.pop("token_encrypted")
+    with transaction.atomic():
+        Endpoint.objects.filter(pk=endpoint.pk).update(
+            status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
+        )
+        queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
+def endpoint_check(*, endpoint: Endpoint) -> None:
+    """Ask a worker to check the endpoint: reachability, fingerprint, version, clock offset, facts."""
+    queue.send(CHECK_TASK, endpoint.pk)
+
+
+@transaction.atomic
+def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
+    """Keep what a check found; the first fingerprint seen is pinned, a later one never replaces it."""
+    now = timezone.now()
+    Endpoint.objects.filter(pk=endpoint_id).update(
+        status=outcome.status,
+        status_reason=outcome.reason,
+        checked_at=now,
+        engine_version=outcome.engine_version,
+        catalog_version=outcome.catalog_version,
+        clock_offset_seconds=outcome.clock_offset_seconds,
+        round_trip_seconds=outcome.round_trip_seconds,
+        seen_fingerprint=outcome.fingerprint,
+    )
+    if outcome.status == Endpoint.Status.ANSWERED and outcome.fingerprint:
+        Endpoint.objects.filter(pk=endpoint_id, fingerprint="").update(fingerprint=outcome.fingerprint)
+    if outcome.facts:
+        facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)
+
+
+def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> Facts:
+    """Keep facts as a row with the time they were first and last seen; equal facts stay one row."""
+    stable = {key: value for key, value in document.items() if key not in VOLATILE_FACTS}
+    digest = hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()
+    facts, created = Facts.objects.get_or_create(
+        endpoint_id=endpoint_id,
+        digest=digest,
+        defaults={"document": document, "first_seen_at": at, "last_seen_at": at},
+    )
+    if not created:
+        Facts.objects.filter(pk=facts.pk, last_seen_at__lt=at).update(last_seen_at=at)
+    return facts
+
+
+def pair_create(*, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:
+    """Create a pair; an equal one that isn't archived is refused by a constraint."""
+    _pair_check(source, sink, environment)
+    try:
+        with transaction.atomic():
+            return Pair.objects.create(source=source, sink=sink, environment=environment)
+    except IntegrityError as error:
+        raise HostsError("", f"{source} → {sink} exists in {environment} already: use that pair.") from error
+
+
+def pair_update(*, pair: Pair, environment: Environment) -> None:
+    """Move a pair to another environment; its ends stay, for its history belongs to them."""
+    _pair_check(pair.source, pair.sink, environment)
+    try:
+        with transaction.atomic():
+            Pair.objects.filter(pk=pair.pk).update(environment=environment)
+    except IntegrityError as error:
+        raise HostsError("environment", f"{pair} exists in {environment} already.") from error
+
+
+@transaction.atomic
+def archive(*, row: Host | Endpoint | Environment | Pair) -> bool:
+    """Archive a row and what can't be used without it; False when it was archived already."""
+    now = timezone.now()
+    changed = type(row).objects.filter(pk=row.pk, archived_at=None).update(archived_at=now)  # type: ignore[misc]
+    if isinstance(row, Host):
+        Endpoint.objects.filter(host=row, archived_at=None).update(archived_at=now)
+    _pairs_of(row).filter(archived_at=None).update(archived_at=now)
+    return bool(changed)
+
+
+def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
+    """Bring an archived row back; what was archived with it is restored one by one."""
+    try:
+        with transaction.atomic():
+            return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))  # type: ignore[misc]
+    except IntegrityError as error:
+        raise HostsError("", "An equal pair was made since: archive that one first.") from error
+
+
+def _pairs_of(row: Host | Endpoint | Environment | Pair) -> Any:
+    if isinstance(row, Host):
+        return Pair.objects.filter(Q(source__host=row) | Q(sink__host=row))
+    if isinstance(row, Endpoint):
+        return Pair.objects.filter(Q(source=row) | Q(sink=row))
+    return Pair.objects.filter(environment=row) if isinstance(row, Environment) else Pair.objects.none()
+
+
+def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> None:
+    if source.pk == sink.pk:
+        raise HostsError("sink", "A pair needs two endpoints: choose another sink than the source.")
+    for field, row in (("source", source), ("sink", sink), ("environment", environment)):
+        if row.archived_at is not None:
+            raise HostsError(field, f"{row} is archived: restore it, or choose another.")
+
+
+def _name(name: str) -> str:
+    name = name.strip()
+    if not 1 <= len(name) <= 100:
+        raise HostsError("name", "A name has 1 to 100 characters.")
+    return name
+
+
+def _endpoint_fields(
+    *,
+    control_address: str,
+    name: str = "",
+    data_address: str = "",
+    network_mode: str = "host",
+    bind_device: str = "",
+    token: str = "",
+    fingerprint: str = "",
+) -> dict[str, Any]:
+    if not 1 <= len(network_mode.strip()) <= 40:
+        raise HostsError("network_mode", "network_mode is a word such as host, terway or terway-eni.")
+    if len(name) > 100 or len(bind_device) > 15:
+        raise HostsError("name" if len(name) > 100 else "bind_device", "Too long: 100 and 15 characters at most.")
+    return {
+        "name": name.strip(),
+        "control_address": _checked_control(control_address),
+        "data_address": _checked_data(data_address),
+        "network_mode": network_mode.strip(),
+        "bind_device": bind_device.strip(),
+        "token_encrypted": encrypted(token.strip()) if token.strip() else b"",
+        "fingerprint": _checked_fingerprint(fingerprint),
+    }
+
+
+def _checked_control(text: str) -> str:
+    try:
+        host, port = control_address(text)
+    except AddressError as error:
+        raise HostsError("control_address", str(error)) from error
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _checked_data(text: str) -> str:
+    if not text.strip():
+        return ""
+    try:
+        return data_address(text)
+    except AddressError as error:
+        raise HostsError("data_address", str(error)) from error
+
+
+def _checked_fingerprint(text: str) -> str:
+    text = text.strip().lower().replace("sha256:", "")
+    digits = text.replace(":", "")
+    if digits and (len(digits) != 64 or set(digits) - set("0123456789abcdef")):
+        raise HostsError("fingerprint", f"{text[:80]!r} is not one: {_FINGERPRINT_HELP}")
+    return f"sha256:{digits}" if digits else ""

@@ -1,0 +1,118 @@
+"""From steps with sweeps to trials in order, and how long they take: pure functions."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from benchweb.catalog import ParameterError, catalog, validated_params
+
+# Beyond this a plan is a mistake, not a test: at 1 s a trial it would hold its hosts for over 2 hours.
+MAXIMUM_TRIALS = 10_000
+MAXIMUM_REPETITIONS = 1_000
+MAXIMUM_STEPS = 100
+
+
+class PlanError(ValueError):
+    """A plan that can't be: `field` is where, in the JSON of the API, such as steps.0.params.flows."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One trial to be: its step's index, kind, one value per given parameter, and repetition from 1."""
+
+    step: int
+    kind: str
+    params: dict[str, Any]
+    repetition: int
+
+    @property
+    def slot_seconds(self) -> float:
+        return catalog().kinds[self.kind].slot_seconds(self.params)
+
+    @property
+    def measured_seconds(self) -> float:
+        return catalog().kinds[self.kind].measured_seconds(self.params)
+
+
+def validated_steps(steps: Sequence[Mapping[str, Any]], repetitions: int) -> list[dict[str, Any]]:
+    """Give the steps with checked values, or raise PlanError for the first fault; expands nothing."""
+    if not steps:
+        raise PlanError("steps", "The plan has no step: add at least one test kind.")
+    if len(steps) > MAXIMUM_STEPS:
+        raise PlanError("steps", f"The plan has {len(steps):,} steps, but at most {MAXIMUM_STEPS} are allowed.")
+    if not 1 <= repetitions <= MAXIMUM_REPETITIONS:
+        raise PlanError(
+            "repetitions", f"repetitions is {repetitions:,}, but must be from 1 to {MAXIMUM_REPETITIONS:,}."
+        )
+    # The count comes first: a sweep of a million values must not cost a million validations.
+    total = repetitions * sum(_sweep_count(step) for step in steps)
+    if total > MAXIMUM_TRIALS:
+        raise PlanError(
+            "steps",
+            f"The plan makes {total:,} trials, but at most {MAXIMUM_TRIALS:,} are allowed: "
+            "shorten a sweep, or split the plan.",
+        )
+    return [_validated_step(index, step) for index, step in enumerate(steps)]
+
+
+def expanded(
+    steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, seed: int = 0
+) -> list[PlannedTrial]:
+    """Expand checked steps into trials in the asked order; `seed` makes a shuffle repeatable."""
+    singles = [
+        (index, step["kind"], params) for index, step in enumerate(steps) for params in _combinations(step["params"])
+    ]
+    numbers = range(1, repetitions + 1)
+    if order == "sequential":
+        trials = [PlannedTrial(*single, repetition) for single in singles for repetition in numbers]
+    else:
+        trials = [PlannedTrial(*single, repetition) for repetition in numbers for single in singles]
+    if order == "shuffled":
+        # Not a secret: a shuffle that a reader of the run can repeat.
+        random.Random(seed).shuffle(trials)  # noqa: S311
+    return trials
+
+
+def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
+    where = f"steps.{index}"
+    kinds = catalog().kinds
+    name = step.get("kind")
+    if not isinstance(name, str) or name not in kinds:
+        raise PlanError(f"{where}.kind", f"There is no test kind {name!r}: choose one of {', '.join(kinds)}.")
+    kind = kinds[name]
+    checked: dict[str, Any] = {}
+    for key, value in step.get("params", {}).items():
+        try:
+            checked[key] = _validated_values(kind, key, value)
+        except ParameterError as error:
+            raise PlanError(f"{where}.params.{error.field}", error.message) from error
+    return {"kind": name, "params": checked}
+
+
+def _validated_values(kind: Any, key: str, value: Any) -> Any:
+    if not isinstance(value, list):
+        return validated_params(kind, {key: value})[key]
+    if not value:
+        raise ParameterError(key, f"{key} is an empty sweep: give at least one value.")
+    values = [validated_params(kind, {key: single})[key] for single in value]
+    if len(set(map(repr, values))) < len(values):
+        raise ParameterError(key, f"{key} names a value twice: repetitions are set for the whole plan.")
+    return values
+
+
+def _combinations(params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    choices = [value if isinstance(value, list) else [value] for value in params.values()]
+    return (dict(zip(params, values, strict=True)) for values in product(*choices))
+
+
+def _sweep_count(step: Mapping[str, Any]) -> int:
+    params = step.get("params", {})
+    return prod(max(1, len(value)) for value in params.values() if isinstance(value, list))

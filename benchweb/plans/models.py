@@ -1,0 +1,41 @@
+"""Plans and their versions: what to test, how often, in which order."""
+
+from django.db import models
+
+
+class Plan(models.Model):
+    """A named test plan; what it tests is in its versions, which never change."""
+
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PlanVersion(models.Model):
+    """One version: steps as `[{"kind", "params"}]`, where a list as a value is a sweep."""
+
+    class Order(models.TextChoices):
+        INTERLEAVED = "interleaved", "interleaved: every trial once, then all again"
+        SEQUENTIAL = "sequential", "sequential: all repetitions of a trial, then the next"
+        SHUFFLED = "shuffled", "shuffled: random, so that drift doesn't fall on one trial"
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    repetitions = models.PositiveIntegerField()
+    order = models.CharField(max_length=20, choices=Order.choices)
+    pause_seconds = models.FloatField(default=0)
+    steps = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["plan_id", "-number"]
+        constraints = [models.UniqueConstraint(fields=["plan", "number"], name="plan_version_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.plan.name} v{self.number}"

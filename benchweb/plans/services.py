@@ -1,0 +1,70 @@
+"""Create plans and their versions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from benchweb.plans.expansion import PlanError, validated_steps
+from benchweb.plans.models import Plan, PlanVersion
+
+MAXIMUM_PAUSE_SECONDS = 3600.0
+
+
+@transaction.atomic
+def plan_create(
+    *, name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float = 0
+) -> Plan:
+    """Create a plan with its version 1; raise PlanError, with nothing written, for the first fault."""
+    fields = _checked(name, steps, repetitions, order, pause_seconds)
+    plan = Plan.objects.create(name=name.strip())
+    PlanVersion.objects.create(plan=plan, number=1, **fields)
+    return plan
+
+
+@transaction.atomic
+def plan_update(
+    *,
+    plan: Plan,
+    name: str,
+    steps: Sequence[Mapping[str, Any]],
+    repetitions: int,
+    order: str,
+    pause_seconds: float = 0,
+) -> PlanVersion:
+    """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
+    fields = _checked(name, steps, repetitions, order, pause_seconds)
+    Plan.objects.filter(pk=plan.pk).update(name=name.strip())
+    latest = plan.versions.order_by("-number")[0]
+    if all(getattr(latest, field) == value for field, value in fields.items()):
+        return latest
+    number = plan.versions.aggregate(last=Max("number"))["last"] + 1
+    try:
+        with transaction.atomic():
+            return PlanVersion.objects.create(plan=plan, number=number, **fields)
+    except IntegrityError as error:
+        raise PlanError("", "Somebody else saved this plan at the same moment: reload it and try again.") from error
+
+
+def plan_archive(*, plan: Plan) -> bool:
+    """Hide a plan from lists and launching; its runs stay. False when it was archived already."""
+    return bool(Plan.objects.filter(pk=plan.pk, archived_at=None).update(archived_at=timezone.now()))
+
+
+def _checked(
+    name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float
+) -> dict[str, Any]:
+    if not name.strip() or len(name.strip()) > 100:
+        raise PlanError("name", "The plan needs a name of 1 to 100 characters.")
+    if order not in PlanVersion.Order.values:
+        raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
+    if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:
+        raise PlanError("pause_seconds", f"pause_seconds must be from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+    return {
+        "steps": validated_steps(steps, repetitions),
+        "repetitions": repetitions,
+        "order": order,
+        "pause_seconds": pause_seconds,
+    }

@@ -1,0 +1,140 @@
+"""Campaigns, runs and trials, and the reservations that keep exclusive runs apart."""
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.db import models
+from django.db.models import Q
+
+from benchweb.hosts.models import Host, Pair
+from benchweb.plans.models import PlanVersion
+
+
+class State(models.TextChoices):
+    """States of trials, runs and campaigns; transitions only go forward, each a conditional UPDATE."""
+
+    PENDING = "pending", "pending"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+    FAILED = "failed", "failed"
+    CANCELLED = "cancelled", "cancelled"
+    MISSED = "missed", "missed"
+    NONSTART = "nonstart", "nonstart"
+
+
+OPEN_STATES = (State.PENDING, State.RUNNING)
+
+
+class Campaign(models.Model):
+    """Runs launched together: a plan version on one or more pairs."""
+
+    plan_version = models.ForeignKey(PlanVersion, on_delete=models.PROTECT, related_name="campaigns")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Run(models.Model):
+    """A plan version executed on a pair; held by one worker through a lease."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="runs")
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="runs")
+    plan_version = models.ForeignKey(PlanVersion, on_delete=models.PROTECT, related_name="runs")
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    reason = models.TextField(blank=True)
+    waiting_for = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    lease_owner = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "pair"], name="run_once_per_campaign_and_pair")]
+        indexes = [
+            models.Index(fields=["pair", "-id"], name="run_by_pair"),
+            models.Index(fields=["state", "id"], condition=Q(state__in=OPEN_STATES), name="run_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class Trial(models.Model):
+    """One kind with one value of each parameter, one repetition."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
+    index = models.PositiveIntegerField()
+    kind = models.CharField(max_length=60)
+    params = models.JSONField()
+    repetition = models.PositiveIntegerField()
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    reason = models.TextField(blank=True)
+    session = models.UUIDField(default=uuid.uuid4, unique=True)
+    cookie = models.CharField(max_length=64)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["run_id", "index"]
+        constraints = [models.UniqueConstraint(fields=["run", "index"], name="trial_index_once")]
+
+    def __str__(self) -> str:
+        return f"trial {self.index} of run {self.run_id}"
+
+
+class RunEvent(models.Model):
+    """What happened to a run, for people: claimed, trial failed, worker lost, cancelled."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+
+
+class Resource(models.Model):
+    """What a run occupies: for now a host."""
+
+    host = models.OneToOneField(Host, on_delete=models.PROTECT, related_name="resource")
+
+    def __str__(self) -> str:
+        return self.host.name
+
+
+class Reservation(models.Model):
+    """When a run occupies a resource; the constraints are invariant 3, whatever the code does."""
+
+    NORMAL, EXCLUSIVE = 0, 1
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reservations")
+    resource = models.ForeignKey(Resource, on_delete=models.PROTECT, related_name="reservations")
+    # 1 for exclusive: a small integer, because "differs from" on it is indexable by btree_gist.
+    exclusive = models.SmallIntegerField()
+    during = DateTimeRangeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "resource"], name="reservation_once_per_run"),
+            models.CheckConstraint(condition=Q(exclusive__in=(0, 1)), name="reservation_exclusive_is_0_or_1"),
+            ExclusionConstraint(
+                name="exclusive_excludes_exclusive",
+                expressions=[("resource", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
+                condition=Q(exclusive=1),
+            ),
+            ExclusionConstraint(
+                name="exclusive_excludes_normal",
+                expressions=[
+                    ("resource", RangeOperators.EQUAL),
+                    ("during", RangeOperators.OVERLAPS),
+                    ("exclusive", RangeOperators.NOT_EQUAL),
+                ],
+            ),
+        ]
