@@ -86,7 +86,9 @@ class Pair(models.Model):
         constraints = [
             models.CheckConstraint(condition=~Q(source=F("sink")), name="pair_has_two_endpoints"),
             models.UniqueConstraint(
-                fields=["source", "sink", "environment"], condition=Q(archived_at=None), name="pair_once_in_environment"
+                fields=["source", "sink", "environment"],
+                condition=Q(archived_at=None),
+                name="pair_once_in_environment",
             ),
         ]
 

@@ -5,94 +5,178 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Environment',
+            name="Environment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('description', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                ("description", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ['name', 'id'],
+                "ordering": ["name", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Host',
+            name="Host",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('description', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                ("description", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ['name', 'id'],
+                "ordering": ["name", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Endpoint',
+            name="Endpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(blank=True, max_length=100)),
-                ('control_address', models.CharField(help_text="HOST:PORT of the engine's control API", max_length=255)),
-                ('data_address', models.CharField(blank=True, help_text='address test traffic uses', max_length=255)),
-                ('network_mode', models.CharField(default='host', max_length=40)),
-                ('bind_device', models.CharField(blank=True, max_length=15)),
-                ('token_encrypted', models.BinaryField(default=b'')),
-                ('fingerprint', models.CharField(blank=True, max_length=71)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('status', models.CharField(choices=[('unknown', 'not checked yet'), ('answered', 'answers'), ('unreachable', 'unreachable'), ('refused', 'refused')], default='unknown', max_length=20)),
-                ('status_reason', models.TextField(blank=True)),
-                ('checked_at', models.DateTimeField(null=True)),
-                ('engine_version', models.CharField(blank=True, max_length=40)),
-                ('catalog_version', models.IntegerField(null=True)),
-                ('clock_offset_seconds', models.FloatField(null=True)),
-                ('round_trip_seconds', models.FloatField(null=True)),
-                ('seen_fingerprint', models.CharField(blank=True, max_length=71)),
-                ('host', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='endpoints', to='hosts.host')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(blank=True, max_length=100)),
+                (
+                    "control_address",
+                    models.CharField(help_text="HOST:PORT of the engine's control API", max_length=255),
+                ),
+                (
+                    "data_address",
+                    models.CharField(blank=True, help_text="address test traffic uses", max_length=255),
+                ),
+                ("network_mode", models.CharField(default="host", max_length=40)),
+                ("bind_device", models.CharField(blank=True, max_length=15)),
+                ("token_encrypted", models.BinaryField(default=b"")),
+                ("fingerprint", models.CharField(blank=True, max_length=71)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("unknown", "not checked yet"),
+                            ("answered", "answers"),
+                            ("unreachable", "unreachable"),
+                            ("refused", "refused"),
+                        ],
+                        default="unknown",
+                        max_length=20,
+                    ),
+                ),
+                ("status_reason", models.TextField(blank=True)),
+                ("checked_at", models.DateTimeField(null=True)),
+                ("engine_version", models.CharField(blank=True, max_length=40)),
+                ("catalog_version", models.IntegerField(null=True)),
+                ("clock_offset_seconds", models.FloatField(null=True)),
+                ("round_trip_seconds", models.FloatField(null=True)),
+                ("seen_fingerprint", models.CharField(blank=True, max_length=71)),
+                (
+                    "host",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="endpoints", to="hosts.host"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['host__name', 'id'],
+                "ordering": ["host__name", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Facts',
+            name="Facts",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64)),
-                ('document', models.JSONField()),
-                ('first_seen_at', models.DateTimeField()),
-                ('last_seen_at', models.DateTimeField()),
-                ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='facts', to='hosts.endpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64)),
+                ("document", models.JSONField()),
+                ("first_seen_at", models.DateTimeField()),
+                ("last_seen_at", models.DateTimeField()),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="facts", to="hosts.endpoint"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-last_seen_at'],
-                'constraints': [models.UniqueConstraint(fields=('endpoint', 'digest'), name='facts_once_per_endpoint')],
+                "ordering": ["-last_seen_at"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("endpoint", "digest"), name="facts_once_per_endpoint")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Pair',
+            name="Pair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='hosts.environment')),
-                ('sink', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs_as_sink', to='hosts.endpoint')),
-                ('source', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs_as_source', to='hosts.endpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="pairs",
+                        to="hosts.environment",
+                    ),
+                ),
+                (
+                    "sink",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="pairs_as_sink",
+                        to="hosts.endpoint",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="pairs_as_source",
+                        to="hosts.endpoint",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('source', models.F('sink')), _negated=True), name='pair_has_two_endpoints'), models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('source', 'sink', 'environment'), name='pair_once_in_environment')],
+                "ordering": ["id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("source", models.F("sink")), _negated=True),
+                        name="pair_has_two_endpoints",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("archived_at", None)),
+                        fields=("source", "sink", "environment"),
+                        name="pair_once_in_environment",
+                    ),
+                ],
             },
         ),
     ]

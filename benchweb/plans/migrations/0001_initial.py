@@ -5,40 +5,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Plan',
+            name="Plan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['name', 'id'],
+                "ordering": ["name", "id"],
             },
         ),
         migrations.CreateModel(
-            name='PlanVersion',
+            name="PlanVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('repetitions', models.PositiveIntegerField()),
-                ('order', models.CharField(choices=[('interleaved', 'interleaved: every trial once, then all again'), ('sequential', 'sequential: all repetitions of a trial, then the next'), ('shuffled', "shuffled: random, so that drift doesn't fall on one trial")], max_length=20)),
-                ('pause_seconds', models.FloatField(default=0)),
-                ('steps', models.JSONField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='plans.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("repetitions", models.PositiveIntegerField()),
+                (
+                    "order",
+                    models.CharField(
+                        choices=[
+                            ("interleaved", "interleaved: every trial once, then all again"),
+                            ("sequential", "sequential: all repetitions of a trial, then the next"),
+                            ("shuffled", "shuffled: random, so that drift doesn't fall on one trial"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("pause_seconds", models.FloatField(default=0)),
+                ("steps", models.JSONField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="plans.plan"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['plan_id', '-number'],
-                'constraints': [models.UniqueConstraint(fields=('plan', 'number'), name='plan_version_number_once')],
+                "ordering": ["plan_id", "-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "number"), name="plan_version_number_once")
+                ],
             },
         ),
     ]

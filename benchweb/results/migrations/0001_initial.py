@@ -5,64 +5,121 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('hosts', '0001_initial'),
-        ('runs', '0001_initial'),
+        ("hosts", "0001_initial"),
+        ("runs", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Result',
+            name="Result",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metrics', models.JSONField()),
-                ('flags', models.JSONField(default=list)),
-                ('document', models.JSONField()),
-                ('histogram', models.BinaryField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('sink_facts', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='hosts.facts')),
-                ('source_facts', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='hosts.facts')),
-                ('trial', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='result', to='runs.trial')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("metrics", models.JSONField()),
+                ("flags", models.JSONField(default=list)),
+                ("document", models.JSONField()),
+                ("histogram", models.BinaryField(null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "sink_facts",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="hosts.facts",
+                    ),
+                ),
+                (
+                    "source_facts",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="hosts.facts",
+                    ),
+                ),
+                (
+                    "trial",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="result", to="runs.trial"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Series',
+            name="Series",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=60)),
-                ('metric', models.CharField(max_length=60)),
-                ('identity', models.JSONField()),
-                ('identity_digest', models.CharField(max_length=64)),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='series', to='hosts.pair')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=60)),
+                ("metric", models.CharField(max_length=60)),
+                ("identity", models.JSONField()),
+                ("identity_digest", models.CharField(max_length=64)),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="series", to="hosts.pair"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Point',
+            name="Point",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('value', models.FloatField()),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='runs.run')),
-                ('trial', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='runs.trial')),
-                ('series', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='points', to='results.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("value", models.FloatField()),
+                ("run", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="runs.run")),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, to="runs.trial"
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="points",
+                        to="results.series",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='series',
-            constraint=models.UniqueConstraint(fields=('pair', 'kind', 'metric', 'identity_digest'), name='series_once'),
+            model_name="series",
+            constraint=models.UniqueConstraint(
+                fields=("pair", "kind", "metric", "identity_digest"), name="series_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='point',
-            index=models.Index(fields=['series', 'at'], include=('value', 'run', 'trial'), name='point_by_series'),
+            model_name="point",
+            index=models.Index(
+                fields=["series", "at"], include=("value", "run", "trial"), name="point_by_series"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='point',
-            constraint=models.UniqueConstraint(fields=('trial', 'series'), name='point_once_per_trial'),
+            model_name="point",
+            constraint=models.UniqueConstraint(fields=("trial", "series"), name="point_once_per_trial"),
         ),
     ]

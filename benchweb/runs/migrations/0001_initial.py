@@ -10,129 +10,261 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('hosts', '0001_initial'),
-        ('plans', '0001_initial'),
+        ("hosts", "0001_initial"),
+        ("plans", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         BtreeGistExtension(),
         migrations.CreateModel(
-            name='Campaign',
+            name="Campaign",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('plan_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='campaigns', to='plans.planversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "plan_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="campaigns",
+                        to="plans.planversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Resource',
+            name="Resource",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('host', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='resource', to='hosts.host')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "host",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="resource", to="hosts.host"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('pending', 'pending'), ('running', 'running'), ('finished', 'finished'), ('failed', 'failed'), ('cancelled', 'cancelled'), ('missed', 'missed'), ('nonstart', 'nonstart')], default='pending', max_length=20)),
-                ('reason', models.TextField(blank=True)),
-                ('waiting_for', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('cancel_requested_at', models.DateTimeField(null=True)),
-                ('lease_owner', models.CharField(blank=True, max_length=100)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.campaign')),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='hosts.pair')),
-                ('plan_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='plans.planversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "pending"),
+                            ("running", "running"),
+                            ("finished", "finished"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                            ("missed", "missed"),
+                            ("nonstart", "nonstart"),
+                        ],
+                        default="pending",
+                        max_length=20,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("waiting_for", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("cancel_requested_at", models.DateTimeField(null=True)),
+                ("lease_owner", models.CharField(blank=True, max_length=100)),
+                ("lease_until", models.DateTimeField(null=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="runs.campaign"
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="hosts.pair"
+                    ),
+                ),
+                (
+                    "plan_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="plans.planversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Reservation',
+            name="Reservation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('exclusive', models.SmallIntegerField()),
-                ('during', django.contrib.postgres.fields.ranges.DateTimeRangeField()),
-                ('resource', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reservations', to='runs.resource')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reservations', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("exclusive", models.SmallIntegerField()),
+                ("during", django.contrib.postgres.fields.ranges.DateTimeRangeField()),
+                (
+                    "resource",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservations",
+                        to="runs.resource",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reservations",
+                        to="runs.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RunEvent',
+            name="RunEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('text', models.TextField()),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("text", models.TextField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="events", to="runs.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Trial',
+            name="Trial",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('kind', models.CharField(max_length=60)),
-                ('params', models.JSONField()),
-                ('repetition', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('pending', 'pending'), ('running', 'running'), ('finished', 'finished'), ('failed', 'failed'), ('cancelled', 'cancelled'), ('missed', 'missed'), ('nonstart', 'nonstart')], default='pending', max_length=20)),
-                ('reason', models.TextField(blank=True)),
-                ('session', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('cookie', models.CharField(max_length=64)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("index", models.PositiveIntegerField()),
+                ("kind", models.CharField(max_length=60)),
+                ("params", models.JSONField()),
+                ("repetition", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "pending"),
+                            ("running", "running"),
+                            ("finished", "finished"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                            ("missed", "missed"),
+                            ("nonstart", "nonstart"),
+                        ],
+                        default="pending",
+                        max_length=20,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("session", models.UUIDField(default=uuid.uuid4, unique=True)),
+                ("cookie", models.CharField(max_length=64)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="runs.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['run_id', 'index'],
+                "ordering": ["run_id", "index"],
             },
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['pair', '-id'], name='run_by_pair'),
+            model_name="run",
+            index=models.Index(fields=["pair", "-id"], name="run_by_pair"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('state__in', ('pending', 'running'))), fields=['state', 'id'], name='run_open'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("state__in", ("pending", "running"))),
+                fields=["state", "id"],
+                name="run_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('campaign', 'pair'), name='run_once_per_campaign_and_pair'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("campaign", "pair"), name="run_once_per_campaign_and_pair"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=models.UniqueConstraint(fields=('run', 'resource'), name='reservation_once_per_run'),
+            model_name="reservation",
+            constraint=models.UniqueConstraint(fields=("run", "resource"), name="reservation_once_per_run"),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=models.CheckConstraint(condition=models.Q(('exclusive__in', (0, 1))), name='reservation_exclusive_is_0_or_1'),
+            model_name="reservation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("exclusive__in", (0, 1))), name="reservation_exclusive_is_0_or_1"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(condition=models.Q(('exclusive', 1)), expressions=[('resource', '='), ('during', '&&')], name='exclusive_excludes_exclusive'),
+            model_name="reservation",
+            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
+                condition=models.Q(("exclusive", 1)),
+                expressions=[("resource", "="), ("during", "&&")],
+                name="exclusive_excludes_exclusive",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(expressions=[('resource', '='), ('during', '&&'), ('exclusive', '<>')], name='exclusive_excludes_normal'),
+            model_name="reservation",
+            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
+                expressions=[("resource", "="), ("during", "&&"), ("exclusive", "<>")],
+                name="exclusive_excludes_normal",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='trial',
-            constraint=models.UniqueConstraint(fields=('run', 'index'), name='trial_index_once'),
+            model_name="trial",
+            constraint=models.UniqueConstraint(fields=("run", "index"), name="trial_index_once"),
         ),
     ]

@@ -1,0 +1,223 @@
+"""The state machine as the worker that holds a run's lease drives it: every write is fenced by the lease."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from benchweb import queue
+from benchweb.catalog import catalog
+from benchweb.runs import live
+from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State, Trial
+from benchweb.runs.services import EXECUTE_TASK, event_add
+
+# The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
+LEASE = timedelta(seconds=6)
+# Room for what the slots can't know: claim, ingest, a reattachment.
+RESERVATION_MARGIN = timedelta(seconds=10)
+# How many waiting runs one tick or one ending run wakes.
+_WAKE_LIMIT = 200
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A run that this owner holds; `taken_over` when another worker had begun it."""
+
+    run: Run
+    owner: str
+    taken_over: bool
+
+
+def claim(*, run_id: int, owner: str) -> Claimed | None:
+    """Take a pending run, or one whose worker fell silent; None when it is held, final, or must wait for a host."""
+    try:
+        with transaction.atomic():
+            return _claim(run_id, owner)
+    except IntegrityError as error:
+        if "exclusive_excludes" not in str(error):
+            raise
+        _note_waiting(run_id)
+        return None
+
+
+def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
+    """Extend the leases of these owners; give owner → cancellation asked for. An owner not in it lost its run."""
+    held = Run.objects.filter(lease_owner__in=list(owners), state=State.RUNNING)
+    held.update(lease_until=timezone.now() + LEASE)
+    return {
+        owner: asked is not None for owner, asked in held.values_list("lease_owner", "cancel_requested_at")
+    }
+
+
+def reservation_extend(*, run_id: int, seconds: float) -> bool:
+    """Keep the run's resources for `seconds` from now; False when another reservation is in the way."""
+    until = timezone.now() + timedelta(seconds=seconds) + RESERVATION_MARGIN
+    try:
+        with transaction.atomic():
+            for row in Reservation.objects.filter(run_id=run_id).select_for_update():
+                if row.during.upper < until:
+                    row.during = DateTimeTZRange(row.during.lower, until)
+                    row.save(update_fields=["during"])
+    except IntegrityError:
+        return False
+    return True
+
+
+def trial_start(*, trial: Trial, owner: str) -> bool:
+    """Move a pending trial to running; False when the run is no longer the owner's."""
+    started_at = timezone.now()
+    started = bool(
+        Trial.objects.filter(pk=trial.pk, state=State.PENDING, run__lease_owner=owner).update(
+            state=State.RUNNING, started_at=started_at
+        )
+    )
+    if started:
+        live.publish(
+            trial.run_id, {"type": "trial", "trial": trial.pk, "index": trial.index, "state": "running"}
+        )
+    return started
+
+
+def trial_end(*, trial: Trial, owner: str, state: State, reason: str) -> bool:
+    """Move an open trial to a final state without a whole result; False when it was final or isn't the owner's."""
+    ended = bool(
+        Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES, run__lease_owner=owner).update(
+            state=state, reason=reason, finished_at=timezone.now()
+        )
+    )
+    if ended:
+        text = f"Trial {trial.index} ({trial.kind}) {state}: {reason}"
+        event_add(run_id=trial.run_id, text=text)
+        live.publish(trial.run_id, {"type": "trial", "trial": trial.pk, "index": trial.index, "state": state})
+    return ended
+
+
+@transaction.atomic
+def run_end(*, run_id: int, owner: str, nonstart_reason: str = "") -> bool:
+    """Bring a held run to its final state from what its trials say, and free its resources."""
+    run = Run.objects.select_for_update().filter(pk=run_id, lease_owner=owner, state=State.RUNNING).first()
+    if run is None:
+        return False
+    cancelled = run.cancel_requested_at is not None
+    now = timezone.now()
+    rest, why = (State.CANCELLED, "the run was cancelled") if cancelled else (State.NONSTART, nonstart_reason)
+    Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=now)
+    state, reason = _verdict(run, cancelled)
+    Run.objects.filter(pk=run_id, lease_owner=owner, state=State.RUNNING).update(
+        state=state, reason=reason, finished_at=now, lease_owner="", lease_until=None
+    )
+    release(run_id=run_id)
+    event_add(run_id=run_id, text=f"Run {state}{': ' + reason if reason else ''}.")
+    transaction.on_commit(lambda: live.publish(run_id, {"type": "run", "state": state}))
+    transaction.on_commit(wake_waiting)
+    return True
+
+
+def release(*, run_id: int) -> None:
+    """End the run's reservations now; what it has occupied stays on record."""
+    now = timezone.now()
+    for row in Reservation.objects.filter(run_id=run_id):
+        if row.during.lower >= now:
+            row.delete()
+        elif row.during.upper > now:
+            row.during = DateTimeTZRange(row.during.lower, now)
+            row.save(update_fields=["during"])
+
+
+def wake_waiting() -> int:
+    """Enqueue every run that waits or whose worker fell silent, oldest first; give how many."""
+    ids = list(claimable().order_by("pk").values_list("pk", flat=True)[:_WAKE_LIMIT])
+    for run_id in ids:
+        queue.send(EXECUTE_TASK, run_id)
+    return len(ids)
+
+
+def claimable() -> QuerySet[Run]:
+    """Give the runs that a worker may claim, were their hosts free."""
+    expired = Q(state=State.RUNNING, lease_until__lt=timezone.now())
+    return Run.objects.filter(Q(state=State.PENDING) | expired)
+
+
+def _claim(run_id: int, owner: str) -> Claimed | None:
+    now = timezone.now()
+    fields = {"lease_owner": owner, "lease_until": now + LEASE}
+    mine = Run.objects.filter(pk=run_id)
+    if mine.filter(state=State.PENDING).update(
+        state=State.RUNNING, started_at=Coalesce(F("started_at"), now), waiting_for="", **fields
+    ):
+        run = _loaded(run_id)
+        _reserve(run)
+        event_add(run_id=run_id, text="A worker took the run.")
+        transaction.on_commit(lambda: live.publish(run_id, {"type": "run", "state": State.RUNNING}))
+        return Claimed(run, owner, taken_over=False)
+    if mine.filter(state=State.RUNNING, lease_until__lt=now).update(**fields):
+        event_add(run_id=run_id, text="The run's worker fell silent; another worker goes on with it.")
+        return Claimed(_loaded(run_id), owner, taken_over=True)
+    return None
+
+
+def _loaded(run_id: int) -> Run:
+    return Run.objects.select_related(
+        "pair__source__host", "pair__sink__host", "pair__environment", "plan_version__plan"
+    ).get(pk=run_id)
+
+
+def _reserve(run: Run) -> None:
+    kinds = catalog().kinds
+    # A kind that has left the catalog fails its trial later; until then it is taken for exclusive.
+    classes = {
+        kinds[trial.kind].exclusivity if trial.kind in kinds else "exclusive" for trial in run.trials.all()
+    }
+    if classes <= {"background"}:
+        return
+    seconds = sum(
+        kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds
+    )
+    seconds += run.plan_version.pause_seconds * run.trials.count()
+    now = timezone.now()
+    during = DateTimeTZRange(now, now + timedelta(seconds=seconds) + RESERVATION_MARGIN)
+    # In the order of host ids: two claims that meet on two hosts wait for each other in one direction only.
+    for host_id in sorted({run.pair.source.host_id, run.pair.sink.host_id}):
+        resource, _ = Resource.objects.get_or_create(host_id=host_id)
+        exclusive = Reservation.EXCLUSIVE if "exclusive" in classes else Reservation.NORMAL
+        Reservation.objects.create(run=run, resource=resource, exclusive=exclusive, during=during)
+
+
+def _note_waiting(run_id: int) -> None:
+    """Say in words what a pending run waits for."""
+    run = Run.objects.select_related("pair__source", "pair__sink").get(pk=run_id)
+    hosts = (run.pair.source.host_id, run.pair.sink.host_id)
+    blocking = (
+        Reservation.objects.filter(resource__host__in=hosts, during__contains=timezone.now())
+        .exclude(run_id=run_id)
+        .select_related("resource__host")
+        .first()
+    )
+    if blocking is None:
+        return
+    until = blocking.during.upper.strftime("%H:%M:%S UTC")
+    text = (
+        f"waiting for host {blocking.resource.host.name}: run {blocking.run_id}, until {until} at the latest"
+    )
+    Run.objects.filter(pk=run_id, state=State.PENDING).exclude(waiting_for=text).update(waiting_for=text)
+
+
+def _verdict(run: Run, cancelled: bool) -> tuple[State, str]:
+    states = list(run.trials.values_list("state", flat=True))
+    total = len(states)
+    done = sum(state == State.FINISHED for state in states)
+    if cancelled and done < total:
+        return State.CANCELLED, f"cancelled with {done} of {total} trials finished"
+    if done == total:
+        return State.FINISHED, ""
+    failed = sum(state == State.FAILED for state in states)
+    parts = [f"{failed} of {total} trials failed"] if failed else []
+    unstarted = sum(state == State.NONSTART for state in states)
+    parts += [f"{unstarted} of {total} trials not started"] if unstarted else []
+    first = run.trials.exclude(state=State.FINISHED).exclude(reason="").order_by("index").first()
+    return State.FAILED, ", ".join(parts) + (f": {first.reason}" if first else "")
