@@ -1,0 +1,2 @@
+//! The engine: command line and control plane.
+fn main() {}

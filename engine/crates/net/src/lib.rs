@@ -1,0 +1,1 @@
+//! Sockets and descriptors: the only home of `unsafe` in the workspace.

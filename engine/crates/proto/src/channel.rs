@@ -1,0 +1,68 @@
+//! What the agent and a session's process tell each other.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EventBody, FailureCode, SessionSpec};
+
+/// What a passed descriptor is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DescriptorRole {
+    /// The session's link.
+    Link,
+    /// One of its flows.
+    Flow,
+    /// The data port's listening socket.
+    Listener,
+}
+
+/// Agent to process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AgentMessage {
+    /// The first line: what to run.
+    Config {
+        /// The session, all parameters filled in.
+        spec: Box<SessionSpec>,
+        /// This engine's own data port.
+        data_port: u16,
+    },
+    /// A descriptor comes with this line.
+    Descriptor {
+        /// What it is for.
+        role: DescriptorRole,
+        /// The flow's index; 0 for the others.
+        index: u32,
+    },
+    /// Stop now.
+    Cancel {
+        /// The failure code to report.
+        code: FailureCode,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Process to agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ProcessMessage {
+    /// Ready for connections.
+    Prepared,
+    /// Connections from this address and these ports (inclusive) are this session's.
+    Register {
+        /// First and last port.
+        ports: [u16; 2],
+        /// The peer's address.
+        address: IpAddr,
+    },
+    /// An accepted connection that isn't this session's comes with this line.
+    Foreign,
+    /// An event.
+    Event {
+        /// The event.
+        event: EventBody,
+    },
+}

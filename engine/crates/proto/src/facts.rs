@@ -1,0 +1,71 @@
+//! What is true of a host at the time of a test.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What is true of a host at the time of a test; what could not be read is absent and named in `missing`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// The host's name.
+    pub hostname: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The machine's architecture, such as `x86_64`.
+    pub architecture: String,
+    /// The distribution's pretty name.
+    pub operating_system: String,
+    /// Changes with every boot.
+    pub boot_id: String,
+    /// The hypervisor or container technology; `none` on bare metal.
+    pub virtualisation: String,
+    /// The CPU.
+    pub cpu: CpuFacts,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// The kernel's clock source.
+    pub clock_source: String,
+    /// The default congestion control.
+    pub congestion_control: String,
+    /// The congestion controls that the kernel has.
+    pub congestion_controls_available: Vec<String>,
+    /// Kernel settings that bear on results, by name.
+    pub sysctls: BTreeMap<String, String>,
+    /// The network interfaces.
+    pub interfaces: Vec<InterfaceFacts>,
+    /// This engine's version.
+    pub engine_version: String,
+    /// What could not be read, and why.
+    pub missing: Vec<String>,
+}
+
+/// What is true of a host's CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CpuFacts {
+    /// The model's name.
+    pub model: String,
+    /// Logical CPUs.
+    pub logical: u32,
+    /// The frequency governor.
+    pub governor: Option<String>,
+}
+
+/// What is true of one network interface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InterfaceFacts {
+    /// The interface's name.
+    pub name: String,
+    /// Its driver.
+    pub driver: Option<String>,
+    /// Its MTU, in bytes.
+    pub mtu: Option<u32>,
+    /// Its speed, in bits per second.
+    pub speed_bps: Option<u64>,
+    /// Whether each offload is on, by name.
+    pub offloads: BTreeMap<String, bool>,
+    /// Its addresses.
+    pub addresses: Vec<String>,
+}

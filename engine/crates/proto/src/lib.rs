@@ -1,0 +1,37 @@
+//! The engine's messages: types, their bytes and their rules. No I/O and no clock.
+
+mod bounded;
+mod catalog;
+mod channel;
+mod cookie;
+mod event;
+mod facts;
+mod link;
+mod parameters;
+mod result;
+mod session;
+mod timestamp;
+pub mod wire;
+
+pub use bounded::{JSON_DEPTH_LIMIT, JsonError, LINE_LIMIT_BYTES, LineSplitter, parse_json};
+pub use catalog::{Catalog, CatalogError, Kind, Metric, Parameter, ParameterSchema, ValueType};
+pub use channel::{AgentMessage, DescriptorRole, ProcessMessage};
+pub use cookie::{Cookie, CookieError};
+pub use event::{Event, EventBody, FailureCode, SessionState};
+pub use facts::{CpuFacts, Facts, InterfaceFacts};
+pub use link::{LinkMessage, SentCount, SinkReport};
+pub use parameters::{ParameterError, Params};
+pub use result::{
+    CpuPerCore, EngineVersions, Flow, Granted, Histogram, Interval, Metrics, RunResult, Window,
+};
+pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
+pub use timestamp::Timestamp;
+
+/// The version of the conversations in `docs/engine-protocol.md`.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// The default port of the control API.
+pub const CONTROL_PORT: u16 = 7410;
+/// The default data port, TCP and UDP.
+pub const DATA_PORT: u16 = 7411;
+/// This engine's version.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,118 @@
+//! What source and sink tell each other on the link.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Facts, FailureCode, Flow, Histogram, Interval, Metrics, Params, Window};
+
+/// What was sent on one flow in the measured window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentCount {
+    /// The flow's index.
+    pub flow: u32,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Datagrams, messages or transactions.
+    pub packets: u64,
+}
+
+/// The sink's half of a result.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SinkReport {
+    /// What the sink measured, under the keys of the result.
+    pub metrics: Metrics,
+    /// The measured window as the sink saw it.
+    pub window: Option<Window>,
+    /// Each flow's share.
+    #[serde(default)]
+    pub flows: Vec<Flow>,
+    /// What the sink sent on each flow in the window (reverse and bidirectional).
+    #[serde(default)]
+    pub sent: Vec<SentCount>,
+    /// The sink's CPU time in the window, in seconds, all cores.
+    #[serde(default)]
+    pub cpu_seconds: Option<f64>,
+    /// Busy ratio of each of the sink's cores.
+    #[serde(default)]
+    pub cpu_per_core: Vec<f64>,
+    /// The latency distribution, where the sink measures one.
+    #[serde(default)]
+    pub histogram: Option<Histogram>,
+    /// Short words that qualify the result.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+/// One line on the link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum LinkMessage {
+    /// Source to sink: who speaks, and what is to be tested.
+    Hello {
+        /// The test kind.
+        kind: String,
+        /// All parameters.
+        params: Params,
+        /// The source host's facts.
+        facts: Box<Facts>,
+        /// The source engine's version.
+        version: String,
+    },
+    /// Sink to source: ready for flows.
+    Ready {
+        /// The sink host's facts.
+        facts: Box<Facts>,
+        /// The sink engine's version.
+        version: String,
+    },
+    /// Sink to source: this flow has arrived.
+    FlowReady {
+        /// The flow's index.
+        index: u32,
+    },
+    /// Source to sink: connections from these ports are this session's (`tcp_crr`).
+    Register {
+        /// The source's address, when it isn't the link's.
+        address: Option<IpAddr>,
+        /// The first port.
+        first: u16,
+        /// The last port, inclusive.
+        last: u16,
+    },
+    /// Sink to source: the ports are registered.
+    Registered,
+    /// Source to sink: all flows are up; go.
+    Start,
+    /// Source to sink: the first measured byte of a TCP flow.
+    Mark {
+        /// The flow's index.
+        flow: u32,
+        /// Offset in the flow's stream, in bytes.
+        offset_bytes: u64,
+    },
+    /// Sink to source: one interval.
+    Interval {
+        /// The interval.
+        interval: Interval,
+    },
+    /// Source to sink: the traffic has ended.
+    Stop {
+        /// What the source sent on each flow.
+        flows: Vec<SentCount>,
+    },
+    /// Sink to source: the sink's half.
+    Report {
+        /// The sink's half.
+        report: Box<SinkReport>,
+    },
+    /// Either way, each second.
+    Alive,
+    /// Either way: this end can't go on.
+    Failure {
+        /// The kind of failure.
+        code: FailureCode,
+        /// What failed, and the next step.
+        reason: String,
+    },
+}

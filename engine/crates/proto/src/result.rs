@@ -1,0 +1,142 @@
+//! What a test measured.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Facts, Params, Timestamp};
+
+/// Metric values by their catalog key; what was not measured is absent.
+pub type Metrics = BTreeMap<String, f64>;
+
+/// Metrics of a part of the test's time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Begin, in seconds since the traffic began.
+    pub start_seconds: f64,
+    /// End, in seconds since the traffic began.
+    pub end_seconds: f64,
+    /// What was measured in it.
+    pub metrics: Metrics,
+    /// Whether it lies before the measured window.
+    #[serde(default)]
+    pub warmup: bool,
+}
+
+/// The measured window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// When it began, by the source's wall clock.
+    pub started_at: Timestamp,
+    /// Its length in seconds, by the monotonic clock of `clock`.
+    pub elapsed_seconds: f64,
+    /// Payload bytes received in it, all flows, source to sink.
+    pub bytes: u64,
+    /// Payload bytes received in it, all flows, sink to source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_bytes: Option<u64>,
+    /// Whose clock measured it: `source` or `sink`.
+    pub clock: String,
+}
+
+/// A latency distribution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// What it is of, such as `latency`.
+    pub metric: String,
+    /// The unit of its values, such as `ns`.
+    pub unit: String,
+    /// How `data` is written: `hdr-v2-deflate-base64`.
+    pub encoding: String,
+    /// The values.
+    pub data: String,
+}
+
+/// Socket buffers that the kernels granted, in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// `SO_SNDBUF` of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_sndbuf: Option<u64>,
+    /// `SO_RCVBUF` of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_rcvbuf: Option<u64>,
+    /// `SO_SNDBUF` of the sink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_sndbuf: Option<u64>,
+    /// `SO_RCVBUF` of the sink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_rcvbuf: Option<u64>,
+}
+
+/// One flow's share.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The flow's index, from 0.
+    pub index: u32,
+    /// Payload bytes received in the window, source to sink.
+    pub bytes: u64,
+    /// Payload bytes received in the window, sink to source.
+    #[serde(default)]
+    pub reverse_bytes: u64,
+    /// Socket buffers that the kernels granted.
+    #[serde(default)]
+    pub granted: Granted,
+}
+
+/// Versions of the two engines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineVersions {
+    /// The source's.
+    pub source_version: String,
+    /// The sink's.
+    pub sink_version: String,
+}
+
+/// Busy ratio of each core in the measured window, 0 to 1, by CPU number.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuPerCore {
+    /// The source's cores.
+    #[serde(default)]
+    pub source: Vec<f64>,
+    /// The sink's cores.
+    #[serde(default)]
+    pub sink: Vec<f64>,
+}
+
+/// The document that `run --json` prints and a session ends with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The version of this document: 1.
+    pub schema: u32,
+    /// The test kind's name.
+    pub kind: String,
+    /// Every parameter, defaults filled in.
+    pub params: Params,
+    /// Metrics of the measured window.
+    pub metrics: Metrics,
+    /// The test's course, warm-up included.
+    pub intervals: Vec<Interval>,
+    /// The measured window; absent when it never began.
+    pub window: Option<Window>,
+    /// The latency distribution, where the kind has one.
+    pub histogram: Option<Histogram>,
+    /// Each flow's share.
+    pub flows: Vec<Flow>,
+    /// The source host's facts; null when this half doesn't know them.
+    pub source: Option<Facts>,
+    /// The sink host's facts; null when this half doesn't know them.
+    pub sink: Option<Facts>,
+    /// Short words that qualify the result.
+    pub flags: Vec<String>,
+    /// Versions of both engines.
+    pub engine: EngineVersions,
+    /// Busy ratio of each core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_per_core: Option<CpuPerCore>,
+}
+
+impl RunResult {
+    /// The version of the result document.
+    pub const SCHEMA: u32 = 1;
+}

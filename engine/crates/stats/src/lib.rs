@@ -1,0 +1,1 @@
+//! Histograms and intervals: pure functions, no I/O and no clock.
