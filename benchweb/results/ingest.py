@@ -38,13 +38,11 @@ class ParsedResult:
 
 
 def parsed_result(kind_name: str, document: Any) -> ParsedResult:
-    """Check an engine's RESULT for a kind; raise ResultInvalid. Metrics the catalog doesn't know stay in the document."""
+    """Check an engine's RESULT for a kind; raise ResultInvalid. Unknown metrics stay in the document."""
     if not isinstance(document, dict):
         raise ResultInvalid("The engine's result is not a JSON object.")
     if document.get("kind") != kind_name:
-        raise ResultInvalid(
-            f"The engine answered with kind {document.get('kind')!r:.60}, asked was {kind_name}."
-        )
+        raise ResultInvalid(f"The engine answered with kind {document.get('kind')!r:.60}, asked was {kind_name}.")
     rest = {key: value for key, value in document.items() if key not in {"source", "sink", "histogram"}}
     flags = document.get("flags") or []
     if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):

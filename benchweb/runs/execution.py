@@ -22,6 +22,8 @@ LEASE = timedelta(seconds=6)
 RESERVATION_MARGIN = timedelta(seconds=10)
 # How many waiting runs one tick or one ending run wakes.
 _WAKE_LIMIT = 200
+# A wake-up is repeated every tick: one that waits longer in a busy worker's queue would only pile up.
+_WAKE_EXPIRES_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,7 @@ def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
     """Extend the leases of these owners; give owner → cancellation asked for. An owner not in it lost its run."""
     held = Run.objects.filter(lease_owner__in=list(owners), state=State.RUNNING)
     held.update(lease_until=timezone.now() + LEASE)
-    return {
-        owner: asked is not None for owner, asked in held.values_list("lease_owner", "cancel_requested_at")
-    }
+    return {owner: asked is not None for owner, asked in held.values_list("lease_owner", "cancel_requested_at")}
 
 
 def reservation_extend(*, run_id: int, seconds: float) -> bool:
@@ -77,9 +77,7 @@ def trial_start(*, trial: Trial, owner: str) -> bool:
         )
     )
     if started:
-        live.publish(
-            trial.run_id, {"type": "trial", "trial": trial.pk, "index": trial.index, "state": "running"}
-        )
+        live.publish(trial.run_id, {"type": "trial", "trial": trial.pk, "index": trial.index, "state": "running"})
     return started
 
 
@@ -133,7 +131,7 @@ def wake_waiting() -> int:
     """Enqueue every run that waits or whose worker fell silent, oldest first; give how many."""
     ids = list(claimable().order_by("pk").values_list("pk", flat=True)[:_WAKE_LIMIT])
     for run_id in ids:
-        queue.send(EXECUTE_TASK, run_id)
+        queue.send(EXECUTE_TASK, run_id, expires_seconds=_WAKE_EXPIRES_SECONDS)
     return len(ids)
 
 
@@ -170,14 +168,10 @@ def _loaded(run_id: int) -> Run:
 def _reserve(run: Run) -> None:
     kinds = catalog().kinds
     # A kind that has left the catalog fails its trial later; until then it is taken for exclusive.
-    classes = {
-        kinds[trial.kind].exclusivity if trial.kind in kinds else "exclusive" for trial in run.trials.all()
-    }
+    classes = {kinds[trial.kind].exclusivity if trial.kind in kinds else "exclusive" for trial in run.trials.all()}
     if classes <= {"background"}:
         return
-    seconds = sum(
-        kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds
-    )
+    seconds = sum(kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds)
     seconds += run.plan_version.pause_seconds * run.trials.count()
     now = timezone.now()
     during = DateTimeTZRange(now, now + timedelta(seconds=seconds) + RESERVATION_MARGIN)
@@ -201,9 +195,7 @@ def _note_waiting(run_id: int) -> None:
     if blocking is None:
         return
     until = blocking.during.upper.strftime("%H:%M:%S UTC")
-    text = (
-        f"waiting for host {blocking.resource.host.name}: run {blocking.run_id}, until {until} at the latest"
-    )
+    text = f"waiting for host {blocking.resource.host.name}: run {blocking.run_id}, until {until} at the latest"
     Run.objects.filter(pk=run_id, state=State.PENDING).exclude(waiting_for=text).update(waiting_for=text)
 
 

@@ -56,9 +56,7 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "pair"], name="run_once_per_campaign_and_pair")
-        ]
+        constraints = [models.UniqueConstraint(fields=["campaign", "pair"], name="run_once_per_campaign_and_pair")]
         indexes = [
             models.Index(fields=["pair", "-id"], name="run_by_pair"),
             models.Index(fields=["state", "id"], condition=Q(state__in=OPEN_STATES), name="run_open"),

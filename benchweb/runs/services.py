@@ -43,8 +43,7 @@ def launch_version(*, version: PlanVersion, pairs: Sequence[Pair], user: User | 
     _check_pairs(pairs)
     campaign = Campaign.objects.create(plan_version=version, created_by=user)
     runs = Run.objects.bulk_create(
-        Run(campaign=campaign, pair=pair, plan_version=version)
-        for pair in {pair.pk: pair for pair in pairs}.values()
+        Run(campaign=campaign, pair=pair, plan_version=version) for pair in {pair.pk: pair for pair in pairs}.values()
     )
     for run in runs:
         planned = expanded(version.steps, version.repetitions, version.order, seed=run.pk)
@@ -93,17 +92,13 @@ def _check_pairs(pairs: Sequence[Pair]) -> None:
     if not pairs:
         raise LaunchError("pairs", "Choose at least one pair to run the plan on.")
     if len(pairs) > MAXIMUM_PAIRS:
-        raise LaunchError(
-            "pairs", f"{len(pairs):,} pairs at once; at most {MAXIMUM_PAIRS:,} can be launched together."
-        )
+        raise LaunchError("pairs", f"{len(pairs):,} pairs at once; at most {MAXIMUM_PAIRS:,} can be launched together.")
     for pair in pairs:
         rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
         archived = next((row for row in rows if row.archived_at is not None), None)
         if archived is not None:
             what = type(archived).__name__.lower()
-            raise LaunchError(
-                "pairs", f"{pair} can't run: its {what} {archived} is archived. Restore it first."
-            )
+            raise LaunchError("pairs", f"{pair} can't run: its {what} {archived} is archived. Restore it first.")
 
 
 def _trials(run: Run, planned: Iterable[PlannedTrial]) -> list[Trial]:

@@ -18,9 +18,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("metrics", models.JSONField()),
                 ("flags", models.JSONField(default=list)),
@@ -58,9 +56,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("kind", models.CharField(max_length=60)),
                 ("metric", models.CharField(max_length=60)),
@@ -82,18 +78,14 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("at", models.DateTimeField()),
                 ("value", models.FloatField()),
                 ("run", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="runs.run")),
                 (
                     "trial",
-                    models.ForeignKey(
-                        db_index=False, on_delete=django.db.models.deletion.CASCADE, to="runs.trial"
-                    ),
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to="runs.trial"),
                 ),
                 (
                     "series",
@@ -114,9 +106,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="point",
-            index=models.Index(
-                fields=["series", "at"], include=("value", "run", "trial"), name="point_by_series"
-            ),
+            index=models.Index(fields=["series", "at"], include=("value", "run", "trial"), name="point_by_series"),
         ),
         migrations.AddConstraint(
             model_name="point",

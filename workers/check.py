@@ -1,0 +1,61 @@
+"""Check an endpoint: does its engine answer, is it the pinned one, how far is its clock from ours."""
+
+import time
+from datetime import UTC, datetime
+
+from benchweb.hosts.addresses import control_address
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.secrets import SecretUnreadable
+from benchweb.hosts.services import CheckOutcome, endpoint_record_check
+from workers.connections import client_for, let_database_go
+from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable, seen_fingerprint
+
+# The clock offset is taken from the quickest of these, as NTP does: its error is half the round trip.
+_CLOCK_PROBES = 4
+
+
+def check(endpoint_id: int) -> None:
+    """Check one endpoint and record what was found."""
+    endpoint = Endpoint.objects.select_related("host").filter(pk=endpoint_id).first()
+    if endpoint is None:
+        return
+    endpoint_record_check(endpoint_id=endpoint_id, outcome=_outcome(endpoint))
+    let_database_go()
+
+
+def _outcome(endpoint: Endpoint) -> CheckOutcome:
+    fingerprint = ""
+    try:
+        host, port = control_address(endpoint.control_address)
+        let_database_go()
+        fingerprint = seen_fingerprint(name=str(endpoint), host=host, port=port)
+        with client_for(endpoint) as client:
+            let_database_go()
+            about, offset, round_trip = _probed(client)
+            facts = client.facts()
+    except EngineUnreachable as error:
+        return CheckOutcome(status=Endpoint.Status.UNREACHABLE, reason=str(error), fingerprint=fingerprint)
+    except (EngineError, SecretUnreadable) as error:
+        return CheckOutcome(status=Endpoint.Status.REFUSED, reason=str(error), fingerprint=fingerprint)
+    return CheckOutcome(
+        status=Endpoint.Status.ANSWERED,
+        engine_version=about.engine_version,
+        catalog_version=about.catalog_version,
+        clock_offset_seconds=offset,
+        round_trip_seconds=round_trip,
+        fingerprint=fingerprint,
+        facts=facts,
+    )
+
+
+def _probed(client: EngineClient) -> tuple[About, float, float]:
+    """Give what the engine says of itself, its clock less ours, and the round trip, both in seconds."""
+    client.about()
+    probes = []
+    for _ in range(_CLOCK_PROBES):
+        sent_at, started = datetime.now(UTC), time.perf_counter()
+        about = client.about()
+        round_trip = time.perf_counter() - started
+        probes.append((round_trip, (about.time - sent_at).total_seconds() - round_trip / 2, about))
+    round_trip, offset, about = min(probes, key=lambda probe: probe[0])
+    return about, offset, round_trip

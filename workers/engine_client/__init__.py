@@ -1,0 +1,17 @@
+"""Talk to an engine: bytes to typed messages, with a time-out on every call. No ORM."""
+
+from workers.engine_client.client import EngineClient, seen_fingerprint
+from workers.engine_client.errors import EngineError, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.messages import About, Event, SessionSpec
+
+__all__ = [
+    "About",
+    "EngineClient",
+    "EngineError",
+    "EngineGarbage",
+    "EngineRefused",
+    "EngineUnreachable",
+    "Event",
+    "SessionSpec",
+    "seen_fingerprint",
+]

@@ -1,0 +1,215 @@
+"""One engine's control API over kept-alive TLS connections, its certificate pinned."""
+
+import hashlib
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import urllib3
+from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ProtocolError, SSLError
+from urllib3.exceptions import TimeoutError as Timeout
+
+from workers.engine_client.errors import EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.messages import About, Event, SessionSpec
+
+CONNECT_SECONDS = 3.0
+ANSWER_SECONDS = 5.0
+# A sink answers when it is ready, which on a loaded host takes its process a while.
+CREATE_SECONDS = 10.0
+# The engine sends a blank line each second: three missing ones are a hang.
+EVENT_SILENCE_SECONDS = 4.0
+# A result with intervals, flows and a histogram; more is not one.
+MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
+_MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
+
+
+class EngineClient:
+    """Calls of one engine. Every call has a time-out and may be repeated; errors name the engine and a next step."""
+
+    def __init__(self, *, name: str, host: str, port: int, token: str, fingerprint: str) -> None:
+        """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…")."""
+        self.name = engine_name(name, host, port)
+        self._pool = urllib3.HTTPSConnectionPool(
+            host,
+            port,
+            maxsize=4,
+            cert_reqs="CERT_NONE",
+            assert_fingerprint=fingerprint.removeprefix("sha256:"),
+            ssl_minimum_version=ssl.TLSVersion.TLSv1_3,
+            retries=False,
+        )
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def __enter__(self) -> "EngineClient":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+    def about(self) -> About:
+        """Ask who answers."""
+        return About.parsed(self._json("GET", "/v1/about"))
+
+    def facts(self) -> dict[str, Any]:
+        """Ask for the facts of the engine's host."""
+        facts = self._json("GET", "/v1/facts")
+        if not isinstance(facts, dict):
+            raise self._garbage("its facts are not a JSON object")
+        return facts
+
+    def create(self, session: str, spec: SessionSpec) -> dict[str, Any]:
+        """Create a session; repeating it with the same spec is harmless."""
+        document = self._json("PUT", f"/v1/sessions/{session}", body=spec.as_json(), seconds=CREATE_SECONDS)
+        if not isinstance(document, dict) or "state" not in document:
+            raise self._garbage("its answer to a new session has no state")
+        return document
+
+    def cancel(self, session: str, reason: str) -> None:
+        """Stop a session now."""
+        self._json("POST", f"/v1/sessions/{session}/cancel", body={"reason": reason})
+
+    def acknowledge(self, session: str) -> None:
+        """Tell the engine that the session's result is kept, so that it may forget it."""
+        self._json("DELETE", f"/v1/sessions/{session}")
+
+    def events(self, session: str, after: int = 0) -> Iterator[Event]:
+        """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off."""
+        response = self._request("GET", f"/v1/sessions/{session}/events?after={after}", seconds=EVENT_SILENCE_SECONDS)
+        try:
+            if response.status != 200:
+                raise self._refusal(response.status, response.read(_MAXIMUM_BODY_BYTES))
+            yield from self._parsed_events(response)
+            # To the end of the chunked body, so that the connection can be used again.
+            response.drain_conn()
+        except (HTTPError, OSError) as error:
+            raise EngineUnreachable(f"{self.name} fell silent in the middle of a trial ({_cause(error)}).") from error
+        finally:
+            if not response.isclosed():
+                response.close()
+            response.release_conn()
+
+    def _parsed_events(self, response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
+        for line in self._lines(response):
+            event = Event.parsed(self._decoded(line))
+            yield event
+            if event.is_final:
+                return
+        raise EngineUnreachable(f"{self.name} ended its events without a result.")
+
+    def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        pending = b""
+        for chunk in response.stream(65536):
+            *lines, pending = (pending + chunk).split(b"\n")
+            yield from (line for line in lines if line.strip())
+            if len(pending) > MAXIMUM_LINE_BYTES:
+                raise self._garbage(f"an event is longer than {MAXIMUM_LINE_BYTES:,} bytes")
+        if pending.strip():
+            yield pending
+
+    def _json(self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
+        response = self._request(method, path, body=body, seconds=seconds)
+        try:
+            data = response.read(_MAXIMUM_BODY_BYTES)
+        except (HTTPError, OSError) as error:
+            raise EngineUnreachable(f"{self.name} broke off its answer ({_cause(error)}).") from error
+        finally:
+            response.release_conn()
+        if response.status >= 400:
+            raise self._refusal(response.status, data)
+        return self._decoded(data) if data.strip() else None
+
+    def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
+        try:
+            return self._pool.request(
+                method,
+                path,
+                body=None if body is None else json.dumps(body),
+                headers=self._headers,
+                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=seconds),
+                preload_content=False,
+                redirect=False,
+            )
+        except SSLError as error:
+            raise self._tls_failure(error) from error
+        except (MaxRetryError, NewConnectionError, Timeout, ProtocolError, HTTPError, OSError) as error:
+            raise unreachable(self.name, error) from error
+
+    def _tls_failure(self, error: SSLError) -> Exception:
+        if "Fingerprints did not match" in str(error):
+            return EngineRefused(
+                f"{self.name} shows another certificate than the pinned one. If the engine was set up anew, "
+                "check its fingerprint there and pin it on the host's page; if not, somebody is in between.",
+                code="fingerprint",
+            )
+        return EngineGarbage(f"{self.name} doesn't speak TLS as an engine does ({_cause(error)}).")
+
+    def _refusal(self, status: int, data: bytes) -> Exception:
+        try:
+            error = json.loads(data)["error"]
+            code, message = str(error["code"]), str(error["message"])
+        except (ValueError, KeyError, TypeError):
+            return self._garbage(f"it answered with HTTP status {status} and no reason")
+        if status == 401:
+            return EngineRefused(
+                f"{self.name} refused the token: enter the token of its token file on the host's page.",
+                code=code,
+                status=status,
+            )
+        return EngineRefused(f"{self.name} refused: {message}", code=code, status=status)
+
+    def _decoded(self, data: bytes) -> Any:
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._garbage(f"it sent no JSON but {data[:40]!r}") from error
+
+    def _garbage(self, what: str) -> EngineGarbage:
+        return EngineGarbage(f"{self.name} doesn't answer as an engine does: {what}. Is that the engine's port?")
+
+
+def engine_name(name: str, host: str, port: int) -> str:
+    """Name an engine at the start of a sentence."""
+    return f"The engine of {name} ({host}:{port})"
+
+
+def seen_fingerprint(*, name: str, host: str, port: int) -> str:
+    """Ask for the certificate that an engine shows, sending nothing secret; give sha256:…"""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    # Self-signed by design: the fingerprint is what gets checked, here against nothing yet.
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((host, port), timeout=CONNECT_SECONDS) as plain,
+            context.wrap_socket(plain) as wrapped,
+        ):
+            certificate = wrapped.getpeercert(binary_form=True) or b""
+    except ssl.SSLError as error:
+        who = engine_name(name, host, port)
+        raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
+    except OSError as error:
+        raise unreachable(engine_name(name, host, port), error) from error
+    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+
+
+def unreachable(who: str, error: BaseException) -> EngineUnreachable:
+    """Say that an engine can't be reached, and what to look at."""
+    return EngineUnreachable(
+        f"{who} can't be reached ({_cause(error)}). Is benchweb-engine serve running there, "
+        "and does a firewall let the port through?"
+    )
+
+
+def _cause(error: BaseException) -> str:
+    """Give the innermost cause in a few words, without addresses of Python objects."""
+    text = str(error.__cause__ or error.__context__ or error)
+    return text.rsplit(">: ", 1)[-1][:200]

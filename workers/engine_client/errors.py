@@ -1,0 +1,22 @@
+"""The three ways in which an engine fails a caller."""
+
+
+class EngineError(Exception):
+    """Any failure of a call to an engine; str() is a sentence for people."""
+
+
+class EngineUnreachable(EngineError):
+    """No connection, or no answer in time: trying again may help."""
+
+
+class EngineRefused(EngineError):
+    """The engine answered no, or isn't the engine that was pinned: trying again doesn't help."""
+
+    def __init__(self, message: str, *, code: str = "refused", status: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+
+
+class EngineGarbage(EngineError):
+    """Something answered, but not as an engine does."""

@@ -1,0 +1,76 @@
+"""Messages of docs/engine-protocol.md, parsed at the boundary."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from workers.engine_client.errors import EngineGarbage
+
+FINAL_EVENTS = ("result", "failure")
+_EVENTS = ("state", "interval", "result", "failure")
+
+
+@dataclass(frozen=True)
+class SessionSpec:
+    """What one engine is asked to do for one trial; the cookie is the same for both ends."""
+
+    role: Literal["source", "sink"]
+    kind: str
+    params: dict[str, Any]
+    cookie: str
+    peer: dict[str, Any] | None = None
+    bind: dict[str, str] | None = None
+    lease_seconds: int = 60
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the document of the PUT, absent fields left out."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class About:
+    """What an engine says of itself; `time` is its wall clock."""
+
+    engine_version: str
+    catalog_version: int
+    boot_id: str
+    time: datetime
+    data_port: int
+    kinds: list[str]
+
+    @classmethod
+    def parsed(cls, document: Any) -> "About":
+        """Check the answer of GET /v1/about; raise EngineGarbage."""
+        try:
+            return cls(
+                engine_version=str(document["engine_version"]),
+                catalog_version=int(document["catalog_version"]),
+                boot_id=str(document["boot_id"]),
+                time=datetime.fromisoformat(document["time"]),
+                data_port=int(document["data_port"]),
+                kinds=[str(kind) for kind in document["kinds"]],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a session; `body` holds what is particular to its type."""
+
+    id: int
+    type: str
+    body: dict[str, Any]
+
+    @property
+    def is_final(self) -> bool:
+        return self.type in FINAL_EVENTS
+
+    @classmethod
+    def parsed(cls, document: Any) -> "Event":
+        """Check one line of the event stream; raise EngineGarbage."""
+        if not isinstance(document, dict) or not isinstance(document.get("id"), int):
+            raise EngineGarbage("an event has no id")
+        if document.get("type") not in _EVENTS:
+            raise EngineGarbage(f"an event is of unknown type {document.get('type')!r:.60}")
+        return cls(id=document["id"], type=document["type"], body=document)

@@ -1,0 +1,165 @@
+"""One trial on two engines: create or find again its sessions, follow its events, take its result in."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError
+
+from benchweb.catalog import catalog
+from benchweb.results.ingest import ResultInvalid, ingest, parsed_result
+from benchweb.runs import live
+from benchweb.runs.execution import trial_end
+from benchweb.runs.models import State, Trial
+from workers.connections import let_database_go
+from workers.engine_client import EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.messages import Event, SessionSpec
+from workers.leases import Lease
+
+# For how long a trial's events are looked for again after the connection broke.
+REATTACH_SECONDS = 5.0
+_REATTACH_PAUSE_SECONDS = 0.25
+# A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
+INGEST_SECONDS = 30.0
+_CANCELLED = "the run was cancelled"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The two engines of a run, and where test traffic goes."""
+
+    source: EngineClient
+    sink: EngineClient
+    sink_address: str
+    source_address: str
+    source_bind: dict[str, str] | None
+    sink_bind: dict[str, str] | None
+
+
+def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
+    """Bring one running trial to its final state; raises EngineUnreachable when an engine can't be reached at all.
+
+    A trial that another worker began is found again: creating a session twice is harmless.
+    """
+    lease.on_cancel = lambda: stop_sessions(trial, ends, _CANCELLED)
+    try:
+        _create(trial, ends)
+        if lease.cancelled:
+            # The cancellation may have come before the sessions were there to be stopped.
+            stop_sessions(trial, ends, _CANCELLED)
+        _take_in(trial, lease, _followed(trial, ends, lease))
+    except (EngineRefused, EngineGarbage) as error:
+        stop_sessions(trial, ends, str(error))
+        state = State.CANCELLED if lease.cancelled else State.FAILED
+        trial_end(trial=trial, owner=lease.owner, state=state, reason=str(error))
+    finally:
+        lease.on_cancel = None
+        let_database_go()
+
+
+def acknowledge(trial: Trial, ends: Ends) -> None:
+    """Let both engines forget the trial; what they don't hear they forget by themselves after a day."""
+    _quietly(lambda: ends.source.acknowledge(f"{trial.session}-source"))
+    _quietly(lambda: ends.sink.acknowledge(f"{trial.session}-sink"))
+
+
+def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
+    """Stop both ends now, side by side: one that doesn't answer must not keep the other running."""
+    calls = (
+        lambda: ends.source.cancel(f"{trial.session}-source", reason),
+        lambda: ends.sink.cancel(f"{trial.session}-sink", reason),
+    )
+    for call in calls:
+        threading.Thread(target=_quietly, args=(call,), name=f"stop-{trial.pk}", daemon=True).start()
+
+
+def _create(trial: Trial, ends: Ends) -> None:
+    common: dict[str, Any] = {"kind": trial.kind, "params": trial.params, "cookie": trial.cookie}
+    prepared = ends.sink.create(
+        f"{trial.session}-sink",
+        SessionSpec(role="sink", bind=ends.sink_bind, **common),
+    )
+    peer = {"address": ends.sink_address, "data_port": prepared.get("data_port")}
+    ends.source.create(
+        f"{trial.session}-source", SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
+    )
+
+
+def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
+    """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
+    last_id = 0
+    give_up_at = time.monotonic() + REATTACH_SECONDS
+    while True:
+        try:
+            for event in ends.source.events(f"{trial.session}-source", after=last_id):
+                last_id = event.id
+                give_up_at = time.monotonic() + REATTACH_SECONDS
+                if event.is_final:
+                    return event
+                _announce(trial, event)
+        except EngineUnreachable:
+            if time.monotonic() > give_up_at or lease.stopped:
+                raise
+            time.sleep(_REATTACH_PAUSE_SECONDS)
+
+
+def _announce(trial: Trial, event: Event) -> None:
+    if event.type != "interval":
+        return
+    interval = event.body.get("interval")
+    message = {
+        "type": "interval",
+        "trial": trial.pk,
+        "index": trial.index,
+        "metric": catalog().kinds[trial.kind].live,
+        "interval": interval,
+    }
+    live.publish(trial.run_id, message)
+
+
+def _take_in(trial: Trial, lease: Lease, final: Event) -> None:
+    if final.type == "result":
+        _stored(trial, State.FINISHED, "", final.body.get("result"))
+        return
+    cancelled = lease.cancelled or final.body.get("state") == "cancelled"
+    state = State.CANCELLED if cancelled else State.FAILED
+    reason = str(final.body.get("reason") or "the engine gave no reason")
+    partial = final.body.get("partial")
+    if partial:
+        _stored(trial, state, reason, {**partial, "flags": [*(partial.get("flags") or []), "partial"]})
+    else:
+        trial_end(trial=trial, owner=lease.owner, state=state, reason=reason)
+
+
+def _stored(trial: Trial, state: State, reason: str, document: Any) -> None:
+    try:
+        result = parsed_result(trial.kind, document)
+    except ResultInvalid as error:
+        raise EngineGarbage(f"The result was refused: {error}") from error
+    _repeated_while_refused(lambda: ingest(trial=trial, result=result, state=state, reason=reason))
+
+
+def _repeated_while_refused(store: Callable[[], bool]) -> None:
+    """Try a write again while the database can't take it, such as when its disk is full."""
+    give_up_at = time.monotonic() + INGEST_SECONDS
+    while True:
+        try:
+            store()
+            return
+        except DatabaseError as error:
+            let_database_go()
+            if time.monotonic() > give_up_at:
+                raise
+            _log.warning("A result waits, the database refused it: %s", error)
+            time.sleep(1.0)
+
+
+def _quietly(call: Callable[[], None]) -> None:
+    try:
+        call()
+    except EngineError as error:
+        _log.info("%s", error)
