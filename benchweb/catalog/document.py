@@ -137,8 +137,7 @@ def _kind(name: str, entry: dict[str, Any], document: dict[str, Any], metrics: d
         protocol=entry["protocol"],
         exclusivity=entry["exclusivity"],
         parameters={
-            key: _parameter(key, document["parameters"][key], overrides.get(key, {}))
-            for key in entry["parameters"]
+            key: _parameter(key, document["parameters"][key], overrides.get(key, {})) for key in entry["parameters"]
         },
         metrics={key: metrics[key] for key in entry["metrics"]},
         headline=entry["headline"],

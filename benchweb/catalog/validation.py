@@ -23,9 +23,7 @@ def validated_params(kind: Kind, params: Mapping[str, Any]) -> Params:
     for name in params:
         if name not in kind.parameters:
             raise ParameterError(name, _unknown(kind, name))
-    return {
-        name: _value(parameter, params[name]) for name, parameter in kind.parameters.items() if name in params
-    }
+    return {name: _value(parameter, params[name]) for name, parameter in kind.parameters.items() if name in params}
 
 
 def _value(parameter: Parameter, value: Any) -> Any:

@@ -64,9 +64,7 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
     if host.archived_at is not None:
         raise HostsError("host", f"Host {host.name} is archived: restore it, or choose another.")
     with transaction.atomic():
-        endpoint = Endpoint.objects.create(
-            host=host, **_endpoint_fields(control_address=control_address, **fields)
-        )
+        endpoint = Endpoint.objects.create(host=host, **_endpoint_fields(control_address=control_address, **fields))
         queue.send_on_commit(CHECK_TASK, endpoint.pk)
     return endpoint
 
@@ -157,9 +155,7 @@ def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
     """Bring an archived row back; what was archived with it is restored one by one."""
     try:
         with transaction.atomic():
-            return bool(
-                type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None)
-            )  # type: ignore[misc]
+            return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))  # type: ignore[misc]
     except IntegrityError as error:
         raise HostsError("", "An equal pair was made since: archive that one first.") from error
 
@@ -200,9 +196,7 @@ def _endpoint_fields(
     if not 1 <= len(network_mode.strip()) <= 40:
         raise HostsError("network_mode", "network_mode is a word such as host, terway or terway-eni.")
     if len(name) > 100 or len(bind_device) > 15:
-        raise HostsError(
-            "name" if len(name) > 100 else "bind_device", "Too long: 100 and 15 characters at most."
-        )
+        raise HostsError("name" if len(name) > 100 else "bind_device", "Too long: 100 and 15 characters at most.")
     return {
         "name": name.strip(),
         "control_address": _checked_control(control_address),

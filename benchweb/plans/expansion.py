@@ -47,9 +47,7 @@ def validated_steps(steps: Sequence[Mapping[str, Any]], repetitions: int) -> lis
     if not steps:
         raise PlanError("steps", "The plan has no step: add at least one test kind.")
     if len(steps) > MAXIMUM_STEPS:
-        raise PlanError(
-            "steps", f"The plan has {len(steps):,} steps, but at most {MAXIMUM_STEPS} are allowed."
-        )
+        raise PlanError("steps", f"The plan has {len(steps):,} steps, but at most {MAXIMUM_STEPS} are allowed.")
     if not 1 <= repetitions <= MAXIMUM_REPETITIONS:
         raise PlanError(
             "repetitions", f"repetitions is {repetitions:,}, but must be from 1 to {MAXIMUM_REPETITIONS:,}."
@@ -65,14 +63,10 @@ def validated_steps(steps: Sequence[Mapping[str, Any]], repetitions: int) -> lis
     return [_validated_step(index, step) for index, step in enumerate(steps)]
 
 
-def expanded(
-    steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, seed: int = 0
-) -> list[PlannedTrial]:
+def expanded(steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, seed: int = 0) -> list[PlannedTrial]:
     """Expand checked steps into trials in the asked order; `seed` makes a shuffle repeatable."""
     singles = [
-        (index, step["kind"], params)
-        for index, step in enumerate(steps)
-        for params in _combinations(step["params"])
+        (index, step["kind"], params) for index, step in enumerate(steps) for params in _combinations(step["params"])
     ]
     numbers = range(1, repetitions + 1)
     if order == "sequential":

@@ -45,9 +45,7 @@ def plan_update(
         with transaction.atomic():
             return PlanVersion.objects.create(plan=plan, number=number, **fields)
     except IntegrityError as error:
-        raise PlanError(
-            "", "Somebody else saved this plan at the same moment: reload it and try again."
-        ) from error
+        raise PlanError("", "Somebody else saved this plan at the same moment: reload it and try again.") from error
 
 
 def plan_archive(*, plan: Plan) -> bool:
@@ -61,9 +59,7 @@ def _checked(
     if not name.strip() or len(name.strip()) > 100:
         raise PlanError("name", "The plan needs a name of 1 to 100 characters.")
     if order not in PlanVersion.Order.values:
-        raise PlanError(
-            "order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}."
-        )
+        raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
     if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         raise PlanError("pause_seconds", f"pause_seconds must be from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
     return {

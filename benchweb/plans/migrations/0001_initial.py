@@ -15,9 +15,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("name", models.CharField(max_length=100)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -32,9 +30,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("number", models.PositiveIntegerField()),
                 ("repetitions", models.PositiveIntegerField()),
@@ -61,9 +57,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["plan_id", "-number"],
-                "constraints": [
-                    models.UniqueConstraint(fields=("plan", "number"), name="plan_version_number_once")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("plan", "number"), name="plan_version_number_once")],
             },
         ),
     ]
