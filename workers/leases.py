@@ -103,7 +103,7 @@ class Keeper:
                 time.sleep(HEARTBEAT_SECONDS)
 
     def _listen_once(self) -> None:
-        with live.client().pubsub(ignore_subscribe_messages=True) as subscription:
+        with live.client().pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]
             subscription.subscribe(live.CANCEL_CHANNEL)
             while True:
                 message = subscription.get_message(timeout=1.0)

@@ -144,7 +144,7 @@ def pair_update(*, pair: Pair, environment: Environment) -> None:
 def archive(*, row: Host | Endpoint | Environment | Pair) -> bool:
     """Archive a row and what can't be used without it; False when it was archived already."""
     now = timezone.now()
-    changed = type(row).objects.filter(pk=row.pk, archived_at=None).update(archived_at=now)  # type: ignore[misc]
+    changed = type(row).objects.filter(pk=row.pk, archived_at=None).update(archived_at=now)
     if isinstance(row, Host):
         Endpoint.objects.filter(host=row, archived_at=None).update(archived_at=now)
     _pairs_of(row).filter(archived_at=None).update(archived_at=now)
@@ -155,7 +155,7 @@ def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
     """Bring an archived row back; what was archived with it is restored one by one."""
     try:
         with transaction.atomic():
-            return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))  # type: ignore[misc]
+            return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))
     except IntegrityError as error:
         raise HostsError("", "An equal pair was made since: archive that one first.") from error
 

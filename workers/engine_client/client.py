@@ -84,16 +84,19 @@ class EngineClient:
     def events(self, session: str, after: int = 0) -> Iterator[Event]:
         """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off."""
         response = self._request("GET", f"/v1/sessions/{session}/events?after={after}", seconds=EVENT_SILENCE_SECONDS)
+        drained = False
         try:
             if response.status != 200:
                 raise self._refusal(response.status, response.read(_MAXIMUM_BODY_BYTES))
             yield from self._parsed_events(response)
             # To the end of the chunked body, so that the connection can be used again.
             response.drain_conn()
+            drained = True
         except (HTTPError, OSError) as error:
             raise EngineUnreachable(f"{self.name} fell silent in the middle of a trial ({_cause(error)}).") from error
         finally:
-            if not response.isclosed():
+            # After a whole stream this gives the connection back; after a broken one nothing of it is reused.
+            if not drained:
                 response.close()
             response.release_conn()
 

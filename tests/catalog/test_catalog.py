@@ -1,0 +1,51 @@
+"""The catalog itself: whole, and the same for Rust and Python."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchweb.catalog import catalog
+from benchweb.catalog.document import CATALOG_FILE
+from benchweb.results.ingest import parsed_result
+
+ROOT = Path(__file__).resolve().parents[2]
+ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
+KINDS = list(json.loads(CATALOG_FILE.read_text())["kinds"])
+
+
+def test_the_engine_was_built_with_the_catalog_that_python_reads():
+    printed = subprocess.run([ENGINE, "catalog"], capture_output=True, check=True, timeout=10).stdout
+    assert json.loads(printed) == json.loads(CATALOG_FILE.read_text())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_default_meets_its_own_schema(kind):
+    for parameter in catalog().kinds[kind].parameters.values():
+        Draft202012Validator.check_schema(parameter.schema)
+        Draft202012Validator(parameter.schema).validate(parameter.default)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charts_headline_and_live_metric_are_among_the_kinds_own(kind):
+    entry = catalog().kinds[kind]
+    assert entry.headline in entry.metrics and entry.live in entry.metrics
+    for chart in entry.charts:
+        assert set(chart.metrics) <= set(entry.metrics)
+        assert chart.form == "percentiles" or chart.x in entry.parameters
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_example_result_of_a_kind_is_taken_in_with_its_headline(kind):
+    document = json.loads((ROOT / "engine" / "schema" / "examples" / f"{kind}.json").read_text())
+    result = parsed_result(kind, document)
+    assert result.metrics[catalog().kinds[kind].headline] > 0
+    assert set(document["metrics"]) <= set(catalog().kinds[kind].metrics)
+    assert set(document["params"]) == set(catalog().kinds[kind].parameters)
+
+
+def test_every_metric_names_a_known_direction_and_a_unit():
+    for metric in catalog().metrics.values():
+        assert metric.better in {"higher", "lower", "neutral"} and metric.unit

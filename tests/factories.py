@@ -1,0 +1,49 @@
+"""Rows for tests, made through the services that the product uses."""
+
+from itertools import count
+from typing import Any
+
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.plans.models import Plan
+from benchweb.plans.services import plan_create
+from benchweb.runs.models import Run
+from benchweb.runs.services import launch
+
+_numbers = count(1)
+
+ONE_TRIAL = [{"kind": "tcp_stream", "params": {"duration_seconds": 1}}]
+SIZES = [
+    {"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384], "duration_seconds": 1}},
+    {
+        "kind": "tcp_rr",
+        "params": {"request_size_bytes": 1, "response_size_bytes": 1, "duration_seconds": 1},
+    },
+]
+
+
+def make_endpoint(*, control_address: str = "127.0.0.1:1", **fields: Any) -> Endpoint:
+    """Make a host with one endpoint; port 1 answers nobody."""
+    host = host_create(name=fields.pop("host_name", f"host-{next(_numbers)}"))
+    return endpoint_create(host=host, control_address=control_address, **fields)
+
+
+def make_pair(*, source: Endpoint | None = None, sink: Endpoint | None = None, environment: str = "lab") -> Pair:
+    """Make a pair, with endpoints of its own unless given."""
+    return pair_create(
+        source=source or make_endpoint(),
+        sink=sink or make_endpoint(),
+        environment=environment_create(name=environment),
+    )
+
+
+def make_plan(**fields: Any) -> Plan:
+    """Make a plan of one short trial unless told otherwise."""
+    values = {"name": "sizes", "steps": ONE_TRIAL, "repetitions": 1, "order": "interleaved"} | fields
+    return plan_create(**values)
+
+
+def make_run(*, pair: Pair | None = None, **plan_fields: Any) -> Run:
+    """Launch a plan on a pair and give its pending run."""
+    campaign = launch(plan=make_plan(**plan_fields), pairs=[pair or make_pair()], user=None)
+    return campaign.runs.get()
