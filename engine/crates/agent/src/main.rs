@@ -1,2 +1,2 @@
-//! The engine: command line and control plane.
+//! The engine's program.
 fn main() {}
