@@ -1,0 +1,2 @@
+//! The engine's program.
+fn main() {}
