@@ -1,12 +1,18 @@
 """Send a Celery task by its name, once the database has it; imports no room and no task."""
 
 import logging
-from functools import partial
+from functools import cache, partial
 from typing import Any
+from urllib.parse import urlsplit
 
-from celery import current_app
+from celery import Celery
+from django.conf import settings
 from django.db import transaction
+from kombu.exceptions import OperationalError
 
+QUEUE = "benchweb"
+# A broker that hangs must not hold up a page or a measurement.
+TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 5}
 _log = logging.getLogger(__name__)
 
 
@@ -18,6 +24,19 @@ def send_on_commit(task: str, *arguments: Any) -> None:
 def send(task: str, *arguments: Any, expires_seconds: float | None = None) -> None:
     """Enqueue `task` now; a broker that is down loses the wake-up only, never the row it speaks of."""
     try:
-        current_app.send_task(task, args=list(arguments), retry=False, ignore_result=True, expires=expires_seconds)
-    except current_app.connection_for_write().connection_errors as error:
+        _client().send_task(task, args=list(arguments), retry=False, ignore_result=True, expires=expires_seconds)
+    except OperationalError as error:
         _log.warning("Broker unreachable, %s waits for the next tick: %s", task, error)
+
+
+def broker_url(redis_url: str) -> str:
+    """Give kombu's spelling of a redis-py URL: unix:///path becomes redis+socket:///path."""
+    parts = urlsplit(redis_url)
+    return redis_url.replace("unix://", "redis+socket://", 1) if parts.scheme == "unix" else redis_url
+
+
+@cache
+def _client() -> Celery:
+    client = Celery("benchweb-client", broker=broker_url(settings.REDIS_URL), set_as_current=False)
+    client.conf.update(task_default_queue=QUEUE, broker_transport_options=TRANSPORT_OPTIONS)
+    return client

@@ -1,7 +1,6 @@
 """The Celery application: one tick by beat, threads pool, tasks that only carry ids."""
 
 import os
-from urllib.parse import urlsplit
 
 from celery import Celery
 
@@ -12,25 +11,21 @@ from django.conf import settings
 
 django.setup()
 
+from benchweb.queue import QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
+
 TICK_SECONDS = 1.0
-
-
-def broker_url(redis_url: str) -> str:
-    """Give kombu's spelling of a redis-py URL: unix:///path becomes redis+socket:///path."""
-    parts = urlsplit(redis_url)
-    return redis_url.replace("unix://", "redis+socket://", 1) if parts.scheme == "unix" else redis_url
 
 
 app = Celery("benchweb", broker=broker_url(settings.REDIS_URL), include=["workers.tasks"])
 app.conf.update(
     task_ignore_result=True,
-    task_default_queue="benchweb",
+    task_default_queue=QUEUE,
     worker_pool="threads",
     worker_concurrency=int(os.environ.get("BENCHWEB_WORKER_THREADS", "32")),
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"socket_timeout": 5, "socket_connect_timeout": 5},
+    broker_transport_options=TRANSPORT_OPTIONS,
     # A tick that waited longer than its period is stale: the next one does the same work.
     beat_schedule={"tick": {"task": "workers.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": 5}}},
     beat_schedule_filename=str(settings.BENCHWEB_HOME / "beat-schedule"),

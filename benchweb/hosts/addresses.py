@@ -15,7 +15,9 @@ def control_address(text: str) -> tuple[str, int]:
     """Split HOST, HOST:PORT or [IPv6]:PORT into host and port; the port defaults to 7410."""
     text = text.strip()
     if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
+        host, bracket, rest = text[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            raise AddressError(f"{text!r} is no address: write [IPv6]:PORT, such as [2001:db8::1]:7410.")
         port_text = rest.removeprefix(":") if rest else str(DEFAULT_CONTROL_PORT)
     elif text.count(":") > 1:
         host, port_text = text, str(DEFAULT_CONTROL_PORT)

@@ -1,0 +1,78 @@
+"""Read hosts, endpoints, environments and pairs for lists and pages."""
+
+from collections.abc import Iterable
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+
+
+def hosts_matching(*, text: str = "", status: str = "", network_mode: str = "", archived: bool = False) -> QuerySet[Host]:
+    """Give hosts by part of a name or an address, by the state and the network mode of their endpoints."""
+    endpoints = Endpoint.objects.filter(archived_at=None)
+    if status:
+        endpoints = endpoints.filter(status=status)
+    if network_mode:
+        endpoints = endpoints.filter(network_mode=network_mode)
+    hosts = Host.objects.filter(archived_at__isnull=not archived)
+    if status or network_mode:
+        hosts = hosts.filter(pk__in=endpoints.values("host"))
+    if text:
+        addresses = Q(control_address__icontains=text) | Q(data_address__icontains=text) | Q(name__icontains=text)
+        by_endpoint = Endpoint.objects.filter(addresses).values("host")
+        hosts = hosts.filter(Q(name__icontains=text) | Q(description__icontains=text) | Q(pk__in=by_endpoint))
+    shown = Endpoint.objects.select_related("host").order_by("pk")
+    return hosts.prefetch_related(Prefetch("endpoints", queryset=shown if archived else shown.filter(archived_at=None)))
+
+
+def network_modes() -> list[str]:
+    """Give the network modes in use, for a filter."""
+    return list(Endpoint.objects.order_by("network_mode").values_list("network_mode", flat=True).distinct())
+
+
+def latest_facts(*, endpoints: Iterable[Endpoint]) -> dict[int, Facts]:
+    """Give each endpoint's latest facts by endpoint id; one query."""
+    rows = Facts.objects.filter(endpoint__in=[endpoint.pk for endpoint in endpoints])
+    return {facts.endpoint_id: facts for facts in rows.order_by("endpoint_id", "-last_seen_at").distinct("endpoint_id")}
+
+
+def endpoints_usable() -> QuerySet[Endpoint]:
+    """Give the endpoints that a new pair may use."""
+    usable = Endpoint.objects.filter(archived_at=None, host__archived_at=None)
+    return usable.select_related("host").order_by("host__name", "pk")
+
+
+def pairs_matching(
+    *,
+    text: str = "",
+    environment: str = "",
+    status: str = "",
+    host: Host | None = None,
+    endpoint: Endpoint | None = None,
+    archived: bool = False,
+) -> QuerySet[Pair]:
+    """Give pairs by part of a host's name or an address, by environment id, and by the state of an end."""
+    pairs = Pair.objects.filter(archived_at__isnull=not archived)
+    if text:
+        pairs = pairs.filter(_end_matches("host__name", text) | _end_matches("name", text) | _end_matches("data_address", text))
+    if environment:
+        pairs = pairs.filter(environment=int(environment)) if environment.isdecimal() else pairs.none()
+    if status:
+        pairs = pairs.filter(Q(source__status=status) | Q(sink__status=status))
+    if host is not None:
+        pairs = pairs.filter(Q(source__host=host) | Q(sink__host=host))
+    if endpoint is not None:
+        pairs = pairs.filter(Q(source=endpoint) | Q(sink=endpoint))
+    return pairs.select_related("source__host", "sink__host", "environment")
+
+
+def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:
+    """Give environments by part of their name or description, with the number of their pairs as `pair_count`."""
+    environments = Environment.objects.filter(archived_at__isnull=not archived)
+    if text:
+        environments = environments.filter(Q(name__icontains=text) | Q(description__icontains=text))
+    return environments.annotate(pair_count=Count("pairs", filter=Q(pairs__archived_at=None)))
+
+
+def _end_matches(field: str, text: str) -> Q:
+    return Q((f"source__{field}__icontains", text)) | Q((f"sink__{field}__icontains", text))

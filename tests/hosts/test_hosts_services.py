@@ -1,0 +1,128 @@
+"""Hosts, endpoints, environments and pairs: what is refused, archived, encrypted, pinned."""
+
+import pytest
+
+from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.secrets import SecretUnreadable, decrypted
+from benchweb.hosts.services import (
+    CheckOutcome,
+    HostsError,
+    archive,
+    endpoint_record_check,
+    endpoint_update,
+    environment_create,
+    host_create,
+    pair_create,
+    restore,
+)
+from tests.factories import make_endpoint, make_pair
+
+PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("host-a", ("host-a", 7410)),
+        ("192.0.2.1:9000", ("192.0.2.1", 9000)),
+        ("[2001:db8::1]:9000", ("2001:db8::1", 9000)),
+        ("2001:db8::1", ("2001:db8::1", 7410)),
+        (" host.example. ", ("host.example.", 7410)),
+    ],
+)
+def test_control_addresses_are_read_with_and_without_a_port(text, expected):
+    assert control_address(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", ":1", "a:0", "a:65536", "a:b", "a b:1", "-a:1", "1.2.3:5", "http://a:1", "[::1"])
+def test_bad_control_addresses_are_refused(text):
+    with pytest.raises(AddressError):
+        control_address(text)
+
+
+@pytest.mark.parametrize("text", ["224.0.0.1", "ff02::1", "0.0.0.0", "::", "255.255.255.255"])
+def test_traffic_never_goes_to_multicast_broadcast_or_nowhere(text):
+    with pytest.raises(AddressError, match="no single host"):
+        data_address(text)
+
+
+@pytest.mark.django_db
+def test_an_engines_token_is_encrypted_and_an_edit_without_one_keeps_it():
+    endpoint = make_endpoint(token="secret-token")
+    assert b"secret" not in bytes(endpoint.token_encrypted)
+    endpoint_update(endpoint=endpoint, control_address="127.0.0.1:2")
+    endpoint.refresh_from_db()
+    assert decrypted(endpoint.token_encrypted) == "secret-token"
+
+
+@pytest.mark.django_db
+def test_a_changed_secret_key_makes_tokens_unreadable_with_the_next_step(settings):
+    endpoint = make_endpoint(token="secret-token")
+    settings.SECRET_KEY = "another"
+    with pytest.raises(SecretUnreadable, match="Enter the token again"):
+        decrypted(endpoint.token_encrypted)
+
+
+@pytest.mark.django_db
+def test_the_first_fingerprint_is_pinned_and_a_later_one_never_replaces_it():
+    endpoint = make_endpoint()
+    for seen in (PIN, OTHER):
+        endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="answered", fingerprint=seen))
+    endpoint.refresh_from_db()
+    assert (endpoint.fingerprint, endpoint.seen_fingerprint) == (PIN, OTHER)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("control_address", {"control_address": "nowhere:99999"}),
+        ("data_address", {"data_address": "224.0.0.1"}),
+        ("fingerprint", {"fingerprint": "sha256:12"}),
+        ("network_mode", {"network_mode": ""}),
+    ],
+)
+def test_a_bad_endpoint_is_refused_naming_the_field_and_nothing_is_made(field, values):
+    with pytest.raises(HostsError) as caught:
+        make_endpoint(**values)
+    assert caught.value.field == field
+    assert Endpoint.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_a_pair_of_one_endpoint_or_an_equal_pair_is_refused():
+    pair = make_pair()
+    with pytest.raises(HostsError, match="two endpoints"):
+        pair_create(source=pair.source, sink=pair.source, environment=pair.environment)
+    with pytest.raises(HostsError, match="exists"):
+        pair_create(source=pair.source, sink=pair.sink, environment=pair.environment)
+    assert pair_create(source=pair.sink, sink=pair.source, environment=pair.environment).pk
+    assert pair_create(source=pair.source, sink=pair.sink, environment=environment_create(name="other")).pk
+
+
+@pytest.mark.django_db
+def test_archiving_a_host_archives_its_endpoints_and_pairs_and_keeps_every_row():
+    pair = make_pair()
+    assert archive(row=pair.source.host)
+    assert not archive(row=pair.source.host)
+    pair.refresh_from_db()
+    assert pair.archived_at and Endpoint.objects.get(pk=pair.source_id).archived_at
+    assert Endpoint.objects.get(pk=pair.sink_id).archived_at is None
+    assert Pair.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_restoring_a_pair_that_was_made_again_is_refused():
+    pair = make_pair()
+    archive(row=pair)
+    pair_create(source=pair.source, sink=pair.sink, environment=pair.environment)
+    with pytest.raises(HostsError, match="archive that one first"):
+        restore(row=pair)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101])
+def test_empty_and_endless_names_are_refused(name):
+    with pytest.raises(HostsError, match="1 to 100"):
+        host_create(name=name)

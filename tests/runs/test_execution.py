@@ -1,0 +1,114 @@
+"""The state machine: claims, leases, final states; every write fenced by the lease."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from benchweb.runs.execution import claim, claimable, extend_leases, run_end, trial_end, trial_start
+from benchweb.runs.models import Run, State
+from benchweb.runs.services import campaign_cancel, run_cancel
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def expire(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_pending_run_is_claimed_once():
+    run = make_run()
+    claimed = claim(run_id=run.pk, owner="w1")
+    assert claimed is not None and not claimed.taken_over
+    assert claim(run_id=run.pk, owner="w2") is None
+    run.refresh_from_db()
+    assert (run.state, run.lease_owner) == (State.RUNNING, "w1")
+
+
+def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_write_nothing_more():
+    run = make_run()
+    claim(run_id=run.pk, owner="w1")
+    expire(run)
+    claimed = claim(run_id=run.pk, owner="w2")
+    assert claimed is not None and claimed.taken_over
+    trial = run.trials.get()
+    assert not trial_start(trial=trial, owner="w1")
+    assert not trial_end(trial=trial, owner="w1", state=State.FAILED, reason="late")
+    assert not run_end(run_id=run.pk, owner="w1")
+    assert extend_leases(owners=["w1", "w2"]) == {"w2": False}
+    trial.refresh_from_db()
+    assert trial.state == State.PENDING
+
+
+def test_claimable_are_pending_runs_and_those_with_an_expired_lease_only():
+    pending, held, silent, ended = (make_run() for _ in range(4))
+    for run in (held, silent, ended):
+        claim(run_id=run.pk, owner=f"w{run.pk}")
+    expire(silent)
+    run_end(run_id=ended.pk, owner=f"w{ended.pk}")
+    assert set(claimable().values_list("pk", flat=True)) == {pending.pk, silent.pk}
+
+
+def test_a_run_of_finished_trials_is_finished():
+    run = make_run(repetitions=2)
+    claim(run_id=run.pk, owner="w")
+    run.trials.update(state=State.FINISHED)
+    assert run_end(run_id=run.pk, owner="w")
+    run.refresh_from_db()
+    assert (run.state, run.reason, run.lease_owner) == (State.FINISHED, "", "")
+
+
+def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
+    run = make_run(repetitions=12)
+    claim(run_id=run.pk, owner="w")
+    run.trials.update(state=State.FINISHED)
+    run.trials.filter(index=5).update(state=State.FAILED, reason="the peer fell silent")
+    run_end(run_id=run.pk, owner="w")
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (State.FAILED, "1 of 12 trials failed: the peer fell silent")
+
+
+def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():
+    run = make_run(repetitions=3)
+    claim(run_id=run.pk, owner="w")
+    run.trials.filter(index=1).update(state=State.FAILED, reason="unreachable")
+    run_end(run_id=run.pk, owner="w", nonstart_reason="host b can't be reached")
+    run.refresh_from_db()
+    assert run.reason == "1 of 3 trials failed, 2 of 3 trials not started: unreachable"
+    assert set(run.trials.filter(index__gt=1).values_list("state", "reason")) == {
+        ("nonstart", "host b can't be reached")
+    }
+
+
+def test_cancelling_a_pending_run_ends_it_at_once_and_only_once():
+    run = make_run(repetitions=2)
+    assert run_cancel(run=run)
+    assert not run_cancel(run=run)
+    run.refresh_from_db()
+    assert run.state == State.CANCELLED
+    assert set(run.trials.values_list("state", flat=True)) == {State.CANCELLED}
+    assert claim(run_id=run.pk, owner="w") is None
+
+
+def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky():
+    run = make_run(repetitions=2)
+    claim(run_id=run.pk, owner="w")
+    assert run_cancel(run=run)
+    assert extend_leases(owners=["w"]) == {"w": True}
+    run.trials.filter(index=1).update(state=State.FINISHED)
+    run_end(run_id=run.pk, owner="w")
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (State.CANCELLED, "cancelled with 1 of 2 trials finished")
+    assert run.trials.get(index=2).state == State.CANCELLED
+
+
+def test_cancelling_a_final_run_changes_nothing():
+    run = make_run()
+    claim(run_id=run.pk, owner="w")
+    run.trials.update(state=State.FINISHED)
+    run_end(run_id=run.pk, owner="w")
+    assert not run_cancel(run=run)
+    assert campaign_cancel(campaign=run.campaign) == 0
+    run.refresh_from_db()
+    assert (run.state, run.cancel_requested_at) == (State.FINISHED, None)

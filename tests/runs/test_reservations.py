@@ -1,0 +1,115 @@
+"""Two exclusive runs never overlap on a resource: the database says so, whatever the code does."""
+
+import threading
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from benchweb.runs.execution import claim, run_end
+from benchweb.runs.models import Reservation, Resource, Run, State
+from tests.factories import make_endpoint, make_pair, make_run
+
+pytestmark = pytest.mark.django_db
+
+INSERT = (
+    "INSERT INTO runs_reservation (run_id, resource_id, exclusive, during) "
+    "VALUES (%s, %s, %s, tstzrange(now() + %s * interval '1 second', now() + %s * interval '1 second'))"
+)
+
+
+def insert(run: Run, resource: Resource, exclusive: int, start: float, end: float) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(INSERT, [run.pk, resource.pk, exclusive, start, end])
+
+
+@pytest.fixture
+def resource():
+    return Resource.objects.create(host=make_endpoint().host)
+
+
+def test_raw_sql_cannot_insert_two_overlapping_exclusive_reservations(resource):
+    insert(make_run(), resource, 1, 0, 10)
+    with pytest.raises(IntegrityError, match="exclusive_excludes_exclusive"):
+        insert(make_run(), resource, 1, 9, 20)
+    assert Reservation.objects.count() == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0)])
+def test_raw_sql_cannot_insert_exclusive_over_normal_or_normal_over_exclusive(resource, first, second):
+    insert(make_run(), resource, first, 0, 10)
+    with pytest.raises(IntegrityError, match="exclusive_excludes_normal"):
+        insert(make_run(), resource, second, 9, 20)
+    assert Reservation.objects.count() == 1
+
+
+def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
+    insert(make_run(), resource, 0, 0, 10)
+    insert(make_run(), resource, 0, 5, 15)
+    insert(make_run(), resource, 1, 15, 20)
+    insert(make_run(), resource, 1, 20, 25)
+    assert Reservation.objects.count() == 4
+
+
+def test_other_hosts_are_free(resource):
+    insert(make_run(), resource, 1, 0, 10)
+    insert(make_run(), Resource.objects.create(host=make_endpoint().host), 1, 0, 10)
+    assert Reservation.objects.count() == 2
+
+
+def test_a_claim_reserves_both_hosts_for_the_plans_length_and_a_margin():
+    run = make_run(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 5}}], repetitions=3)
+    assert claim(run_id=run.pk, owner="w1") is not None
+    spans = [r.during.upper - r.during.lower for r in run.reservations.all()]
+    assert [span.total_seconds() for span in spans] == [3 * 6 + 10] * 2
+    assert {r.resource.host_id for r in run.reservations.all()} == {run.pair.source.host_id, run.pair.sink.host_id}
+
+
+def test_a_pair_on_one_host_reserves_it_once():
+    source = make_endpoint()
+    sink = type(source).objects.create(host=source.host, control_address="127.0.0.1:2")
+    run = make_run(pair=make_pair(source=source, sink=sink))
+    assert claim(run_id=run.pk, owner="w1") is not None
+    assert run.reservations.count() == 1
+
+
+def test_a_run_whose_host_is_busy_stays_pending_and_says_what_it_waits_for():
+    shared = make_endpoint(host_name="shared")
+    first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
+    assert claim(run_id=first.pk, owner="w1") is not None
+    assert claim(run_id=second.pk, owner="w2") is None
+    second.refresh_from_db()
+    assert (second.state, second.lease_owner, second.started_at) == (State.PENDING, "", None)
+    assert second.waiting_for.startswith(f"waiting for host shared: run {first.pk}, until ")
+    assert second.reservations.count() == 0
+
+
+def test_an_ended_run_frees_its_hosts_at_once():
+    shared = make_endpoint()
+    first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
+    claim(run_id=first.pk, owner="w1")
+    with transaction.atomic():
+        assert run_end(run_id=first.pk, owner="w1")
+    # One transaction has one now(): the test's own transaction must not make lower equal upper.
+    first.reservations.all().delete()
+    assert claim(run_id=second.pk, owner="w2") is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
+    shared = make_endpoint()
+    runs = [make_run(pair=make_pair(sink=shared)) for _ in range(8)]
+    won: list[int] = []
+
+    def try_claim(run: Run) -> None:
+        if claim(run_id=run.pk, owner=f"w{run.pk}") is not None:
+            won.append(run.pk)
+        connection.close()
+
+    threads = [threading.Thread(target=try_claim, args=(run,)) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert Run.objects.filter(state=State.RUNNING).count() == 1
+    assert Run.objects.filter(state=State.PENDING).count() == 7
