@@ -1,0 +1,70 @@
+"""Gives every test session a PostgreSQL, a Valkey and a state folder of its own; loaded by `-p tests.plugin`.
+
+pytest-django reads the settings before any conftest, so the addresses are chosen when this module is imported;
+the servers themselves start with the session and end with it. Set BENCHWEB_DATABASE_URL and BENCHWEB_REDIS_URL
+to use servers of your own.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from benchweb.ops import postgres, processes, valkey
+
+START_SECONDS = 20
+
+HOME = Path(tempfile.mkdtemp(prefix="benchweb-test-"))
+OWN_SERVERS = not os.environ.get("BENCHWEB_DATABASE_URL")
+_running: list[tuple["subprocess.Popen[bytes]", int]] = []
+
+os.environ["BENCHWEB_HOME"] = str(HOME)
+os.environ["BENCHWEB_SECRET_KEY"] = secrets.token_hex(32)
+# Playwright's synchronous API runs an event loop in the test's thread, where Django would refuse its ORM.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+if OWN_SERVERS:
+    os.environ["BENCHWEB_DATABASE_URL"] = postgres.url(HOME)
+if not os.environ.get("BENCHWEB_REDIS_URL"):
+    os.environ["BENCHWEB_REDIS_URL"] = valkey.url(HOME)
+OWN_BROKER = os.environ["BENCHWEB_REDIS_URL"] == valkey.url(HOME)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the servers that the environment doesn't give."""
+    if session.config.option.collectonly:
+        return
+    log = (HOME / "servers.log").open("wb")
+    if OWN_BROKER:
+        _running.append((processes.spawn(valkey.command(HOME), output=log), signal.SIGTERM))
+    if OWN_SERVERS:
+        _start_postgres(log.fileno())
+    if OWN_BROKER:
+        _await("Valkey", lambda: valkey.is_ready(HOME))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers and remove the state folder."""
+    for process, stop_signal in reversed(_running):
+        processes.stop(process, signal_number=stop_signal, patience_seconds=5)
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+def _start_postgres(log: int) -> None:
+    data = HOME / "postgres"
+    postgres.create(data, sync=False)
+    # SIGQUIT drops the clients at once, and nothing here has to survive.
+    command = postgres.command(data, HOME, postgres.NO_DURABILITY)
+    server = processes.spawn(command, output=log, unprivileged=True, death_signal=signal.SIGQUIT)
+    _running.append((server, signal.SIGQUIT))
+    _await("PostgreSQL", lambda: postgres.is_ready(data, server.pid))
+
+
+def _await(name: str, condition) -> None:
+    if not processes.wait_until(condition, timeout_seconds=START_SECONDS):
+        log = (HOME / "servers.log").read_text(encoding="utf-8", errors="replace")
+        pytest.exit(f"{name} did not start within {START_SECONDS} s:\n{log}", returncode=3)
