@@ -1,1 +1,27 @@
-//! Sockets and descriptors: the only home of `unsafe` in the workspace.
+//! Sockets, CPUs and kernel figures: the only home of `unsafe` in the workspace.
+//!
+//! The data path uses `rustix` with its raw-syscall backend: libc's `send()` is a cancellation
+//! point, which costs a multi-threaded process about a quarter of its rate at one byte.
+
+mod affinity;
+mod ethtool;
+mod socket;
+mod tcp_info;
+mod traffic;
+mod usage;
+
+pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
+pub use ethtool::{Link, OFFLOADS, interface_addresses, link};
+pub use socket::{
+    LocalEnd, Options, apply, bind_reusable, connect_tcp, granted_buffers, local_address, open_tcp,
+    open_udp, peer_address, set_receive_timeout, set_send_timeout,
+};
+pub use tcp_info::{TcpInfo, tcp_info};
+pub use traffic::{
+    Readiness, Wake, accept, end_reading, end_sending, end_traffic, receive, receive_now, send,
+    wait_readable,
+};
+pub use usage::process_cpu_seconds;
+
+/// The error of a system call; `std::io::Error` is made from it where an owner wants more.
+pub use rustix::io::Errno;

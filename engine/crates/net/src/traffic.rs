@@ -1,0 +1,113 @@
+//! The calls of the hot loops, and what interrupts them.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags, acceptfrom_with, shutdown};
+use rustix::time::Timespec;
+
+/// Sends once, blocking; the number of bytes that the kernel took.
+///
+/// # Errors
+/// What `send(2)` says; `EPIPE` instead of a signal.
+#[inline]
+pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> Result<usize, Errno> {
+    rustix::net::send(socket, data, SendFlags::NOSIGNAL)
+}
+
+/// Receives once, blocking; 0 is the end of a stream.
+///
+/// # Errors
+/// What `recv(2)` says.
+#[inline]
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    rustix::net::recv(socket, buffer, RecvFlags::empty()).map(|(bytes, _)| bytes)
+}
+
+/// Receives what is there already.
+///
+/// # Errors
+/// `EAGAIN` when nothing is, else what `recv(2)` says.
+#[inline]
+pub fn receive_now(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    rustix::net::recv(socket, buffer, RecvFlags::DONTWAIT).map(|(bytes, _)| bytes)
+}
+
+/// Accepts one connection: the socket, blocking, and its peer.
+///
+/// # Errors
+/// What `accept4(2)` says.
+#[inline]
+pub fn accept(listener: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddr>), Errno> {
+    let (socket, peer) = acceptfrom_with(listener, SocketFlags::CLOEXEC)?;
+    Ok((socket, peer.and_then(|peer| SocketAddr::try_from(peer).ok())))
+}
+
+/// Half-closes: the peer reads the end of the stream after what is on its way.
+pub fn end_sending(socket: impl AsFd) {
+    // An error means that the connection is gone already, which is what is wanted.
+    let _ = shutdown(socket, Shutdown::Write);
+}
+
+/// Makes blocked and later receives return what is queued, then 0.
+pub fn end_reading(socket: impl AsFd) {
+    let _ = shutdown(socket, Shutdown::Read);
+}
+
+/// Ends both ways and wakes every thread that is blocked on the socket.
+pub fn end_traffic(socket: impl AsFd) {
+    let _ = shutdown(socket, Shutdown::Both);
+}
+
+/// Wakes threads that wait for a socket that may not be shut down, such as a lent listener.
+#[derive(Debug)]
+pub struct Wake(OwnedFd);
+
+impl Wake {
+    /// Makes an event descriptor that nobody has rung yet.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn new() -> Result<Self, Errno> {
+        eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map(Self)
+    }
+
+    /// Wakes every waiter, now and later: the event is never taken back.
+    pub fn ring(&self) {
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// Why a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// The socket has something.
+    Readable,
+    /// Someone rang.
+    Woken,
+    /// Nothing happened in the time.
+    TimedOut,
+}
+
+/// Waits until the socket is readable, the wake rings, or the time is over.
+///
+/// # Errors
+/// What `poll(2)` says.
+pub fn wait_readable(
+    socket: BorrowedFd<'_>,
+    wake: &Wake,
+    limit: Option<Duration>,
+) -> Result<Readiness, Errno> {
+    let limit = limit.map(|limit| Timespec {
+        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(limit.subsec_nanos()),
+    });
+    let mut waited = [PollFd::new(&socket, PollFlags::IN), PollFd::new(&wake.0, PollFlags::IN)];
+    if poll(&mut waited, limit.as_ref())? == 0 {
+        return Ok(Readiness::TimedOut);
+    }
+    Ok(if waited[1].revents().is_empty() { Readiness::Readable } else { Readiness::Woken })
+}

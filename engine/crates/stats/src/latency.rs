@@ -1,0 +1,178 @@
+//! Latencies in an HDR histogram: nanoseconds, three digits, and the form in which it travels.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+
+/// One hour: nothing that answers later is a latency.
+const HIGHEST_NANOSECONDS: u64 = 3_600_000_000_000;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Why a histogram could not be written, read or joined.
+#[derive(Debug, thiserror::Error)]
+pub enum LatencyError {
+    /// The compressed form could not be made.
+    #[error("latency histogram could not be encoded: {0}")]
+    Encode(String),
+    /// The compressed form could not be read.
+    #[error("latency histogram could not be decoded: {0}")]
+    Decode(String),
+}
+
+/// Latencies of one flow, or of several joined.
+#[derive(Debug, Clone)]
+pub struct Latency {
+    histogram: Histogram<u64>,
+    sum_nanoseconds: u128,
+}
+
+/// The figures a result carries, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencySummary {
+    /// Number of latencies.
+    pub count: u64,
+    /// Smallest.
+    pub min: f64,
+    /// Arithmetic mean, exact.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, HIGHEST_NANOSECONDS, SIGNIFICANT_DIGITS)
+            .expect("bounds 1 ns to 1 h with three digits are valid");
+        Self { histogram, sum_nanoseconds: 0 }
+    }
+}
+
+impl Latency {
+    /// Counts one latency; what is over an hour counts as an hour.
+    pub fn record(&mut self, nanoseconds: u64) {
+        self.histogram.saturating_record(nanoseconds);
+        self.sum_nanoseconds += u128::from(nanoseconds);
+    }
+
+    /// Adds another flow's latencies.
+    ///
+    /// # Panics
+    /// Never: both histograms have the same bounds.
+    pub fn join(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect("both histograms have the same bounds");
+        self.sum_nanoseconds += other.sum_nanoseconds;
+    }
+
+    /// Number of latencies recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The figures, or nothing when nothing was recorded. The mean is exact; the rest has three digits.
+    #[must_use]
+    pub fn summary(&self) -> Option<LatencySummary> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let quantile = |share| self.histogram.value_at_quantile(share) as f64 / 1e9;
+        Some(LatencySummary {
+            count,
+            min: self.histogram.min() as f64 / 1e9,
+            mean: self.sum_nanoseconds as f64 / count as f64 / 1e9,
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: self.histogram.max() as f64 / 1e9,
+            stddev: self.histogram.stdev() / 1e9,
+        })
+    }
+
+    /// HDR V2, deflated, base64: the form in a result.
+    ///
+    /// # Errors
+    /// When the serializer refuses, which only a histogram of over 2^63 values makes it do.
+    pub fn encoded(&self) -> Result<String, LatencyError> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.histogram, &mut bytes)
+            .map_err(|error| LatencyError::Encode(format!("{error:?}")))?;
+        Ok(STANDARD.encode(bytes))
+    }
+
+    /// Number of latencies in an encoded histogram.
+    ///
+    /// # Errors
+    /// When the text is not base64 of a deflated HDR V2 histogram.
+    pub fn encoded_count(text: &str) -> Result<u64, LatencyError> {
+        let bytes =
+            STANDARD.decode(text).map_err(|error| LatencyError::Decode(error.to_string()))?;
+        let histogram: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| LatencyError::Decode(format!("{error:?}")))?;
+        Ok(histogram.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Latency;
+
+    fn latencies(nanoseconds: &[u64]) -> Latency {
+        let mut latency = Latency::default();
+        for &value in nanoseconds {
+            latency.record(value);
+        }
+        latency
+    }
+
+    #[test]
+    fn nothing_recorded_has_no_summary() {
+        assert_eq!(Latency::default().summary(), None);
+    }
+
+    #[test]
+    fn the_mean_is_exact_and_the_count_whole() {
+        let summary = latencies(&[1_000, 2_000, 6_001]).summary().expect("three values");
+        assert_eq!(summary.count, 3);
+        assert!((summary.mean - 9_001.0 / 3.0 / 1e9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn percentiles_are_within_three_digits() {
+        let summary = latencies(&(1..=10_000).map(|value| value * 100).collect::<Vec<_>>())
+            .summary()
+            .expect("values");
+        assert!((summary.p50 - 500e-6).abs() < 0.5e-6);
+        assert!((summary.p99 - 990e-6).abs() < 1e-6);
+        assert!((summary.max - 1e-3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn joined_flows_count_together() {
+        let mut joined = latencies(&[5]);
+        joined.join(&latencies(&[7, 9]));
+        assert_eq!(joined.count(), 3);
+        assert!((joined.summary().expect("values").mean - 7e-9).abs() < 1e-18);
+    }
+
+    #[test]
+    fn the_encoded_form_holds_every_latency() {
+        let text = latencies(&[1_000, 2_000, 2_000]).encoded().expect("encodes");
+        assert_eq!(Latency::encoded_count(&text).expect("decodes"), 3);
+        assert!(Latency::encoded_count("no histogram").is_err());
+    }
+}
