@@ -1,0 +1,90 @@
+"""The one formatter of numbers on the server; frontend/src/format.ts is its twin in the browser."""
+
+import math
+from dataclasses import dataclass
+
+MISSING = "—"
+_PREFIXES = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")]
+_BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
+# Units that are words keep apart from their prefix: 728 k pkt/s, but 16.3 Gbit/s.
+_WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors")
+# Already a ratio of two units: a prefix would read as one of them.
+_WITHOUT_PREFIX = {"", "s/GB"}
+_MOST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number split for display: `16.3` and `Gbit/s`; `full` is the whole value for the title."""
+
+    number: str
+    unit: str
+    full: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}".rstrip()
+
+
+def quantity(value: float | None, unit: str = "") -> Quantity:
+    """Give three significant digits with an SI prefix; sizes in bytes get binary prefixes, ratios per cent."""
+    if value is None:
+        return Quantity(MISSING, "", "missing")
+    if unit == "ratio":
+        return Quantity(significant(value * 100), "%", f"{value:.9g}")
+    factor, shown_unit = _scale(value, unit)
+    return Quantity(significant(value / factor), shown_unit, _full(value, unit))
+
+
+def significant(value: float) -> str:
+    """Give three significant digits without an exponent: 16.3, 0.0123, 1230."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.2e}")
+    digits = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:.{min(digits, _MOST_DIGITS)}f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Say how long something took: 340 ms, 12.6 s, 3 min 20 s, 2 h 5 min."""
+    if seconds is None:
+        return MISSING
+    if seconds < 60:
+        return str(quantity(seconds, "s"))
+    if seconds < 3600:
+        return _two(int(seconds), 60, "min", "s")
+    return _two(int(seconds) // 60, 60, "h", "min")
+
+
+def spread(low: float | None, median: float | None, high: float | None) -> float | None:
+    """Give the half range of repetitions over their median; None where there is nothing to compare."""
+    if low is None or high is None or not median:
+        return None
+    return (high - low) / 2 / abs(median)
+
+
+def _scale(value: float, unit: str) -> tuple[float, str]:
+    # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
+    size = abs(float(f"{value:.2e}"))
+    if unit == "B":
+        return next(((factor, f"{prefix}B") for factor, prefix in _BINARY if size >= factor), (1, "B"))
+    if unit in _WITHOUT_PREFIX or size == 0:
+        return 1, unit
+    factor, prefix = next((pair for pair in _PREFIXES if size >= pair[0]), _PREFIXES[-1])
+    # Seconds never go up to kiloseconds; whatever is counted never goes below one.
+    if (unit == "s" and factor > 1) or (unit != "s" and factor < 1):
+        factor, prefix = 1.0, ""
+    return factor, _joined(prefix, unit)
+
+
+def _joined(prefix: str, unit: str) -> str:
+    return f"{prefix} {unit}" if prefix and unit.startswith(_WORDS) else f"{prefix}{unit}"
+
+
+def _full(value: float, unit: str) -> str:
+    number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.9g}"
+    return f"{number} {unit}".rstrip()
+
+
+def _two(whole: int, base: int, large: str, small: str) -> str:
+    high, low = divmod(whole, base)
+    return f"{high} {large} {low} {small}" if low else f"{high} {large}"

@@ -1,0 +1,113 @@
+"""Template tags for what every page shows: numbers, states, times, parameters."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from benchweb.catalog import Kind, catalog
+from benchweb.web import formatting
+
+register = template.Library()
+
+_DAY_SECONDS = 86_400
+
+
+@register.simple_tag
+def metric(
+    value: float | None, unit: str = "", *, spread: float | None = None, n: int | None = None, reason: str = ""
+) -> SafeString:
+    """Show a number with its unit, and where given its spread and count of repetitions, small."""
+    if value is None:
+        return format_html('<span class="missing" title="{}">—</span>', reason or "missing: not measured")
+    shown = formatting.quantity(value, unit)
+    number = format_html(
+        '<span class="quantity" title="{}">{}<span class="unit"> {}</span></span>',
+        shown.full,
+        shown.number,
+        shown.unit,
+    )
+    return format_html("{}{}", number, _repetitions(spread, n))
+
+
+@register.simple_tag
+def state(value: str, reason: str = "") -> SafeString:
+    """Show a state as a word with a dot; the style sheet knows the colours by the class."""
+    return format_html('<span class="state state-{}" title="{}">{}</span>', value, reason, value)
+
+
+@register.simple_tag
+def when(value: datetime | None, form: str = "relative") -> SafeString:
+    """Show a time: in UTC here, in the reader's zone by frontend/src/times.ts."""
+    if value is None:
+        return format_html('<span class="missing" title="{}">—</span>', "not yet")
+    utc = value.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" data-form="{}" title="{} UTC">{}</time>',
+        utc.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        form,
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        _ago(utc) if form == "relative" else utc.strftime("%Y-%m-%d %H:%M:%S UTC"),
+    )
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Say how long something took."""
+    return formatting.duration(seconds)
+
+
+@register.simple_tag
+def between(start: datetime | None, end: datetime | None) -> str:
+    """Say how long it took from one time to another; until now while it has no end."""
+    if start is None:
+        return formatting.MISSING
+    return formatting.duration(((end or timezone.now()) - start).total_seconds())
+
+
+@register.filter
+def kind_label(name: str) -> str:
+    """Give a kind's label; its bare name when an older run used a kind that has left the catalog."""
+    kind = catalog().kinds.get(name)
+    return kind.label if kind else name
+
+
+@register.simple_tag
+def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
+    """Show parameters as the catalog labels them, in its order."""
+    kind = catalog().kinds.get(kind_name)
+    texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
+    return format_html('<span class="params">{}</span>', " · ".join(texts) if texts else "defaults")
+
+
+def _param(kind: Kind | None, name: str, value: Any) -> str:
+    parameter = kind.parameters.get(name) if kind else None
+    if parameter is None:
+        return f"{name} {value}"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    shown = str(formatting.quantity(value, parameter.unit)) if is_number else str(value)
+    return f"{parameter.label.lower()} {shown}"
+
+
+def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
+    known = [name for name in kind.parameters if name in values] if kind else []
+    return known + [name for name in values if name not in known]
+
+
+def _repetitions(spread: float | None, n: int | None) -> SafeString | str:
+    parts = [f"±{formatting.significant(spread * 100)} %"] if spread is not None and (n or 0) > 1 else []
+    parts += [f"n={n}"] if n is not None else []
+    return format_html(' <span class="meta">{}</span>', " · ".join(parts)) if parts else ""
+
+
+def _ago(value: datetime) -> str:
+    seconds = (timezone.now() - value).total_seconds()
+    if not 0 <= seconds < _DAY_SECONDS:
+        return value.strftime("%Y-%m-%d %H:%M UTC")
+    if seconds < 60:
+        return f"{seconds:.0f} s ago"
+    return f"{seconds // 60:.0f} min ago" if seconds < 3600 else f"{seconds // 3600:.0f} h ago"

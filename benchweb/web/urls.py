@@ -1,0 +1,18 @@
+"""Pages: stable URLs, all view state in the query string."""
+
+from django.urls import path
+
+from benchweb.web.views import live, overview, runs, session
+
+app_name = "web"
+urlpatterns = [
+    path("login", session.Login.as_view(), name="login"),
+    path("logout", session.Logout.as_view(), name="logout"),
+    path("", overview.overview, name="overview"),
+    path("runs", runs.run_list, name="runs"),
+    path("runs/<int:run_id>", runs.run_page, name="run"),
+    path("runs/<int:run_id>/charts.json", runs.run_charts_json, name="run_charts"),
+    path("runs/<int:run_id>/cancel", runs.run_cancel_page, name="run_cancel"),
+    path("runs/<int:run_id>/again", runs.run_again, name="run_again"),
+    path("runs/<int:run_id>/events", live.run_events, name="run_events"),
+]

@@ -1,0 +1,25 @@
+// What every page loads: htmx, the theme, keys, times, and live updates.
+import htmx from "htmx.org";
+
+import { startActions } from "./actions";
+import { startKeys } from "./keys";
+import { startLive } from "./live";
+import { startTheme } from "./theme";
+import { showTimes } from "./times";
+
+// The content security policy allows neither inline styles nor eval.
+htmx.config.includeIndicatorStyles = false;
+htmx.config.allowEval = false;
+htmx.config.allowScriptTags = false;
+// A page in the history cache would show a running run as it was: fetch it again instead.
+htmx.config.historyCacheSize = 0;
+htmx.config.refreshOnHistoryMiss = true;
+
+startTheme();
+startKeys();
+startActions();
+htmx.onLoad((content) => {
+  showTimes(content as Element);
+  startLive(content as Element);
+});
+Object.assign(window, { htmx });

@@ -1,0 +1,80 @@
+// The one formatter of numbers in the browser; benchweb/web/formatting.py is its twin on the server.
+
+/** A number split for display: `16.3` and `Gbit/s`. */
+export interface Quantity {
+  number: string;
+  unit: string;
+}
+
+const MISSING = "—";
+const PREFIXES: readonly [number, string][] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+];
+const BINARY: readonly [number, string][] = [
+  [2 ** 30, "Gi"],
+  [2 ** 20, "Mi"],
+  [2 ** 10, "Ki"],
+];
+
+/** Three significant digits, never in exponents: 16.3, 0.0123, 1,234 for counts that no prefix fits. */
+export function significant(value: number): string {
+  if (value === 0) return "0";
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)) + 1e-12));
+  return Number(value.toPrecision(3)).toFixed(Math.min(digits, 12));
+}
+
+/** The SI prefix for a value: the largest that leaves a figure of at least 1. */
+export function prefixFor(value: number, unit: string): [number, string] {
+  if (!takesPrefix(unit) || value === 0) return [1, ""];
+  // 999.6 shows as 1,000 in three digits: it belongs to the next prefix already.
+  const size = Math.abs(Number(value.toPrecision(3)));
+  const smallest: [number, string] = unit === "s" ? [1e-9, "n"] : [1, ""];
+  const fitting = PREFIXES.find(([factor]) => size >= factor);
+  if (!fitting || fitting[0] < smallest[0]) return smallest;
+  return unit === "s" && fitting[0] > 1 ? [1, ""] : [...fitting];
+}
+
+/** Split a value in the catalog's unit into number and prefixed unit. */
+export function quantity(value: number | null | undefined, unit: string): Quantity {
+  if (value === null || value === undefined) return { number: MISSING, unit: "" };
+  if (unit === "ratio") return { number: significant(value * 100), unit: "%" };
+  if (unit === "B") return binary(value);
+  const [factor, prefix] = prefixFor(value, unit);
+  return { number: significant(value / factor), unit: joined(prefix, unit) };
+}
+
+/** The same as one text: `16.3 Gbit/s`. */
+export function text(value: number | null | undefined, unit: string): string {
+  const { number, unit: shown } = quantity(value, unit);
+  return shown ? `${number} ${shown}` : number;
+}
+
+/** A size on a log₂ axis: 1, 64, 1 Ki, 16 Ki. */
+export function binaryTick(value: number): string {
+  const fitting = BINARY.find(([factor]) => value >= factor);
+  return fitting ? `${significant(value / fitting[0])} ${fitting[1]}` : significant(value);
+}
+
+/** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */
+export function joined(prefix: string, unit: string): string {
+  const isWord = /^(pkt|transactions|connections|requests|segments|errors)/.test(unit);
+  return prefix && isWord ? `${prefix} ${unit}` : `${prefix}${unit}`;
+}
+
+function binary(value: number): Quantity {
+  const fitting = BINARY.find(([factor]) => value >= factor);
+  return fitting
+    ? { number: significant(value / fitting[0]), unit: `${fitting[1]}B` }
+    : { number: significant(value), unit: "B" };
+}
+
+function takesPrefix(unit: string): boolean {
+  return unit !== "" && unit !== "s/GB";
+}

@@ -1,0 +1,37 @@
+// Keys: `/` to the filter or search, `g` and a letter to a page, `?` for the list.
+
+const SEQUENCE_MILLISECONDS = 1500;
+
+/** Listen for keys; the pages to go to are the links that carry `data-key`. */
+export function startKeys(): void {
+  let waitingSince = 0;
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const afterG = Date.now() - waitingSince < SEQUENCE_MILLISECONDS;
+    waitingSince = event.key === "g" ? Date.now() : 0;
+    if (afterG && goTo(event.key)) event.preventDefault();
+    else if (event.key === "/") focusSearch(event);
+    else if (event.key === "?") showKeys();
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+function goTo(letter: string): boolean {
+  const link = document.querySelector<HTMLAnchorElement>(`a[data-key="${CSS.escape(letter)}"]`);
+  link?.click();
+  return link !== null;
+}
+
+function focusSearch(event: KeyboardEvent): void {
+  const search = document.querySelector<HTMLElement>('input[type="search"]');
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+}
+
+function showKeys(): void {
+  document.querySelector<HTMLDialogElement>("#keys")?.showModal();
+}

@@ -1,0 +1,33 @@
+// Light or dark: the system's preference, unless the switch in the top bar says otherwise.
+
+type Theme = "light" | "dark";
+const KEY = "benchweb-theme";
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+
+/** Follow the system and listen to the switch; `benchweb:theme` tells the charts. */
+export function startTheme(): void {
+  system.addEventListener("change", applyTheme);
+  document.addEventListener("click", (event) => {
+    if ((event.target as Element).closest("[data-theme-switch]")) switchTheme();
+  });
+}
+
+/** Put the theme in use on the page's root. */
+export function applyTheme(): void {
+  document.documentElement.dataset["bsTheme"] = current();
+  document.dispatchEvent(new CustomEvent("benchweb:theme"));
+}
+
+function switchTheme(): void {
+  const next: Theme = current() === "dark" ? "light" : "dark";
+  // Back on the system's own preference nothing is kept, so that the page follows it again.
+  if ((next === "dark") === system.matches) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, next);
+  applyTheme();
+}
+
+function current(): Theme {
+  const kept = localStorage.getItem(KEY);
+  if (kept === "light" || kept === "dark") return kept;
+  return system.matches ? "dark" : "light";
+}

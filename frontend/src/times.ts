@@ -1,0 +1,37 @@
+// Times in the reader's zone: relative within a day, absolute with UTC on hover.
+
+const DAY_SECONDS = 86_400;
+const REFRESH_MILLISECONDS = 30_000;
+
+/** Say how long ago `then` was, or the date when it is over a day away. */
+export function relative(then: Date, now: Date): string {
+  const seconds = Math.round((now.getTime() - then.getTime()) / 1000);
+  if (Math.abs(seconds) >= DAY_SECONDS) return absolute(then);
+  const text = span(Math.abs(seconds));
+  if (text === "now") return "just now";
+  return seconds >= 0 ? `${text} ago` : `in ${text}`;
+}
+
+function span(seconds: number): string {
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3600)} h`;
+}
+
+function absolute(then: Date): string {
+  const pad = (value: number): string => String(value).padStart(2, "0");
+  return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
+}
+
+/** Rewrite every `<time>` under `root`; the server wrote UTC for readers without script. */
+export function showTimes(root: Element | Document): void {
+  for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+    const then = new Date(element.dateTime);
+    const isAbsolute = element.dataset["form"] === "absolute";
+    element.textContent = isAbsolute ? `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}` : relative(then, new Date());
+    element.title = `${then.toLocaleString()} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
+  }
+}
+
+if (typeof document !== "undefined") window.setInterval(() => showTimes(document), REFRESH_MILLISECONDS);
