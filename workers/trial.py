@@ -96,6 +96,9 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     while True:
         try:
             for event in ends.source.events(f"{trial.session}-source", after=last_id):
+                if event.id <= last_id:
+                    # Told again: no progress, and no reason to wait longer.
+                    continue
                 last_id = event.id
                 give_up_at = time.monotonic() + REATTACH_SECONDS
                 if event.is_final:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
@@ -109,21 +109,20 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "") -> bool:
     Run.objects.filter(pk=run_id, lease_owner=owner, state=State.RUNNING).update(
         state=state, reason=reason, finished_at=now, lease_owner="", lease_until=None
     )
-    release(run_id=run_id)
+    release(run_id=run_id, at=now)
     event_add(run_id=run_id, text=f"Run {state}{': ' + reason if reason else ''}.")
     transaction.on_commit(lambda: live.publish(run_id, {"type": "run", "state": state}))
     transaction.on_commit(wake_waiting)
     return True
 
 
-def release(*, run_id: int) -> None:
-    """End the run's reservations now; what it has occupied stays on record."""
-    now = timezone.now()
+def release(*, run_id: int, at: datetime) -> None:
+    """End the run's reservations; what it has occupied stays on record."""
     for row in Reservation.objects.filter(run_id=run_id):
-        if row.during.lower >= now:
+        if row.during.lower >= at:
             row.delete()
-        elif row.during.upper > now:
-            row.during = DateTimeTZRange(row.during.lower, now)
+        elif row.during.upper > at:
+            row.during = DateTimeTZRange(row.during.lower, at)
             row.save(update_fields=["during"])
 
 

@@ -1,0 +1,135 @@
+"""A server that speaks TLS like an engine and then misbehaves: what a real engine can't be made to do on demand."""
+
+import datetime
+import hashlib
+import json
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+ABOUT = {
+    "engine_version": "0.1.0",
+    "protocol_version": 1,
+    "catalog_version": 1,
+    "boot_id": "b",
+    "time": "2026-01-01T00:00:00Z",
+    "data_port": 7411,
+    "sessions": 0,
+    "kinds": ["tcp_stream"],
+}
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def answer_json(document: object, status: int = 200) -> Answer:
+    """Answer with JSON and a content length."""
+    return answer_bytes(json.dumps(document).encode(), status)
+
+
+def answer_bytes(data: bytes, status: int = 200) -> Answer:
+    """Answer with these bytes."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+
+    return answer
+
+
+def answer_chunks(*chunks: bytes, end: bool = True, then_sleep_seconds: float = 0) -> Answer:
+    """Answer with a chunked stream that may stop without an end."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for chunk in chunks:
+            handler.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+        if end:
+            handler.wfile.write(b"0\r\n\r\n")
+        else:
+            time.sleep(then_sleep_seconds)
+            handler.close_connection = True
+
+    return answer
+
+
+def hang(seconds: float = 30) -> Answer:
+    """Take the request and say nothing."""
+    return lambda handler: time.sleep(seconds)
+
+
+class BrokenEngine:
+    """Serves on a free port of 127.0.0.1; `answers` maps "METHOD /path-prefix" to what happens."""
+
+    def __init__(self, folder: Path, answers: dict[str, Answer]) -> None:
+        self.requests: list[str] = []
+        self._answers = {"GET /v1/about": answer_json(ABOUT), "GET /v1/facts": answer_json({}), **answers}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        certificate, self.fingerprint = _certificate(folder)
+        context.load_cert_chain(certificate)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        engine = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def _any(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                request = f"{self.command} {self.path}"
+                engine.requests.append(request)
+                for prefix, answer in engine._answers.items():
+                    if request.startswith(prefix):
+                        answer(self)
+                        return
+                answer_json({})(self)
+
+            do_GET = do_PUT = do_POST = do_DELETE = _any
+
+            def log_message(self, *arguments: object) -> None:
+                """Keep the tests' output quiet."""
+
+        return Handler
+
+
+def _certificate(folder: Path) -> tuple[Path, str]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "engine")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "engine.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    digest = hashlib.sha256(certificate.public_bytes(serialization.Encoding.DER)).hexdigest()
+    return path, f"sha256:{digest}"

@@ -1,0 +1,146 @@
+"""The engine client against engines that hang, lie, and break off: a clear error each, in time."""
+
+import socket
+import time
+
+import pytest
+
+from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
+from workers.engine_client import (
+    EngineClient,
+    EngineGarbage,
+    EngineRefused,
+    EngineUnreachable,
+    SessionSpec,
+    client,
+    seen_fingerprint,
+)
+
+SPEC = SessionSpec(role="sink", kind="tcp_stream", params={}, cookie="0" * 64)
+RESULT = b'{"id": 1, "type": "result", "result": {}}\n'
+
+
+@pytest.fixture
+def engine(tmp_path):
+    engines = []
+
+    def make(**answers):
+        engines.append(BrokenEngine(tmp_path, {key.replace("_", " /v1/", 1): value for key, value in answers.items()}))
+        return engines[-1]
+
+    yield make
+    for made in engines:
+        made.close()
+
+
+def client_of(engine: BrokenEngine, fingerprint: str = "") -> EngineClient:
+    host, _, port = engine.address.partition(":")
+    return EngineClient(
+        name="host b", host=host, port=int(port), token="t", fingerprint=fingerprint or engine.fingerprint
+    )
+
+
+def test_the_seen_fingerprint_is_the_certificates_sha256(engine):
+    made = engine()
+    host, _, port = made.address.partition(":")
+    assert seen_fingerprint(name="b", host=host, port=int(port)) == made.fingerprint
+
+
+def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_sent(engine):
+    made = engine()
+    with pytest.raises(EngineRefused, match="another certificate"):
+        client_of(made, "sha256:" + "0" * 64).about()
+    assert made.requests == []
+
+
+def test_a_closed_port_is_unreachable_naming_the_engine_and_the_next_step():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    nobody = EngineClient(name="host b", host="127.0.0.1", port=port, token="t", fingerprint="sha256:" + "0" * 64)
+    with pytest.raises(EngineUnreachable, match=rf"The engine of host b \(127.0.0.1:{port}\) can't be reached"):
+        nobody.about()
+
+
+def test_a_port_that_speaks_no_tls_is_told_from_an_engine():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        import threading
+
+        threading.Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0-x\r\n" * 9), daemon=True).start()
+        with pytest.raises((EngineGarbage, EngineUnreachable)):
+            seen_fingerprint(name="b", host="127.0.0.1", port=server.getsockname()[1])
+
+
+def test_an_engine_that_hangs_is_given_up_in_time(engine, monkeypatch):
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.3)
+    started = time.monotonic()
+    hanging = client_of(engine(GET_about=hang(3)))
+    with pytest.raises(EngineUnreachable, match="can't be reached"):
+        hanging._json("GET", "/v1/about", seconds=0.3)
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answer_bytes(b"<html>hello</html>"),
+        answer_json([]),
+        answer_json({"engine_version": "1"}),
+        answer_bytes(b"[" * 100_000),
+        answer_bytes(b"oops", status=500),
+        answer_json({"error": "no object"}, status=503),
+    ],
+)
+def test_garbage_is_named_as_such(engine, answer):
+    with pytest.raises(EngineGarbage, match=r"Is that the engine's port|can't be read"):
+        client_of(engine(GET_about=answer)).about()
+
+
+def test_a_wrong_token_says_where_to_enter_the_right_one(engine):
+    refusal = answer_json({"error": {"code": "unauthorized", "message": "wrong token"}}, status=401)
+    with pytest.raises(EngineRefused, match="refused the token: enter the token"):
+        client_of(engine(GET_about=refusal)).about()
+
+
+def test_a_refused_session_carries_the_engines_own_words(engine):
+    refusal = answer_json({"error": {"code": "invalid", "message": "flows is 5000"}}, status=422)
+    with pytest.raises(EngineRefused, match="flows is 5000") as caught:
+        client_of(engine(PUT_sessions=refusal)).create("s", SPEC)
+    assert (caught.value.code, caught.value.status) == ("invalid", 422)
+
+
+def test_events_end_with_the_final_one_and_the_connection_is_used_again(engine):
+    made = engine(GET_sessions=answer_chunks(b'\n{"id": 0, "type": "state"}\n', RESULT))
+    caller = client_of(made)
+    assert [event.type for event in caller.events("s")] == ["state", "result"]
+    assert [event.type for event in caller.events("s", after=1)] == ["state", "result"]
+    assert caller._pool.num_connections == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answer_chunks(b'{"id": 1, "type": "state"}\n', end=True),
+        answer_chunks(b'{"id": 1, "type": "state"}\n', end=False),
+        answer_chunks(b'{"id": 1, "type": "state"}\n', end=False, then_sleep_seconds=2),
+    ],
+)
+def test_events_that_break_off_or_fall_silent_are_unreachable(engine, answer, monkeypatch):
+    monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 0.5)
+    with pytest.raises(EngineUnreachable):
+        list(client_of(engine(GET_sessions=answer)).events("s"))
+
+
+@pytest.mark.parametrize(
+    "line", [b"nonsense\n", b"[]\n", b'{"type": "result"}\n', b'{"id": 1, "type": "song"}\n', b'{"id": "1"}\n']
+)
+def test_events_that_are_none_are_garbage(engine, line):
+    with pytest.raises(EngineGarbage):
+        list(client_of(engine(GET_sessions=answer_chunks(line))).events("s"))
+
+
+def test_an_endless_event_is_given_up_before_it_fills_the_memory(engine, monkeypatch):
+    monkeypatch.setattr(client, "MAXIMUM_LINE_BYTES", 1_000_000)
+    endless = answer_chunks(*[b"x" * 100_000] * 30)
+    with pytest.raises(EngineGarbage, match="longer than"):
+        list(client_of(engine(GET_sessions=endless)).events("s"))
