@@ -1,0 +1,157 @@
+"""django-ninja with problem documents for every refusal, also for those that the library and Django make."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, URLResolver, re_path
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
+
+from benchweb.api.parser import too_large
+from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
+from benchweb.hosts.services import HostsError
+from benchweb.plans.expansion import PlanError
+from benchweb.runs.services import LaunchError
+
+_log = logging.getLogger(__name__)
+View = Callable[..., HttpResponseBase]
+# A method that a path doesn't have, and a path that isn't there, never reach ninja's error handlers.
+_METHODS = "GET, POST, PUT, PATCH, DELETE"
+_FIELD_ERROR = {
+    "type": "object",
+    "required": ["field", "message"],
+    "properties": {
+        "field": {"type": "string", "description": "where, such as steps.0.params.flows; empty for the whole"},
+        "message": {"type": "string"},
+    },
+}
+_PROBLEM_SCHEMA = {
+    "title": "Problem",
+    "description": "RFC 9457: what failed, where, and what to do.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "instance", "errors"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string", "format": "uri-reference"},
+        "errors": {"type": "array", "items": _FIELD_ERROR},
+    },
+}
+
+
+class BenchwebAPI(NinjaAPI):
+    """The API: add routers to it, then take its `urls`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.add_exception_handler(Problem, _problem)
+        self.add_exception_handler(HttpError, _http_error)
+        self.add_exception_handler(ValidationError, _validation_error)
+        self.add_exception_handler(RequestDataTooBig, _too_big)
+        for refusal in (HostsError, PlanError, LaunchError):
+            self.add_exception_handler(refusal, _refused)
+        self.add_exception_handler(Exception, _unexpected)
+
+    @property
+    def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
+        """Give ninja's URLs, so wrapped that 404 and 405 are problem documents too."""
+        patterns, application, namespace = super().urls
+        for pattern in patterns:
+            if isinstance(pattern, URLPattern):
+                pattern.callback = _with_problems(pattern.callback)
+        # The first pattern that matches wins, so the root's own 404 page is never shown.
+        return [*patterns[:-1], re_path("", _no_such_path), patterns[-1]], application, namespace
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        """Add the problem document as the answer to whatever goes wrong."""
+        schema = super().get_openapi_schema(**options)
+        schema["components"]["schemas"]["Problem"] = _PROBLEM_SCHEMA
+        content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                operation["responses"]["default"] = {"description": "A problem", "content": content}
+        return schema
+
+
+def _with_problems(view: View) -> View:
+    @wraps(view)
+    def answered(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        response = view(request, *arguments, **named)
+        if response.status_code != 405:
+            return response
+        allowed = response.headers.get("Allow", _METHODS)
+        return problem_response(
+            request, Problem(405, f"{request.method} is not possible here; {allowed} is.", headers={"Allow": allowed})
+        )
+
+    return answered
+
+
+def _no_such_path(request: HttpRequest) -> HttpResponse:
+    trailing = " Paths have no slash at the end." if request.path.endswith("/") else ""
+    detail = f"There is no such path: /api/v1/openapi.json lists them.{trailing}"
+    return problem_response(request, Problem(404, detail))
+
+
+# Bearer tokens only: there is no cookie here that a foreign page could ride on.
+_no_such_path.csrf_exempt = True  # type: ignore[attr-defined]
+
+
+def _problem(request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(request, error)
+
+
+def _http_error(request: HttpRequest, error: Any) -> HttpResponse:
+    # Ninja turns whatever its parser raises into a bare 400; the cause says more.
+    if isinstance(error.__cause__, Problem):
+        return problem_response(request, error.__cause__)
+    return problem_response(request, Problem(error.status_code, str(error)))
+
+
+def _validation_error(request: HttpRequest, error: Any) -> HttpResponse:
+    in_path = next((fault for fault in error.errors if fault["loc"][0] == "path"), None)
+    if in_path is not None:
+        # No row can have such an id: to the caller it is a row that isn't there.
+        return problem_response(request, Problem(404, "The path names no id: ids are whole numbers from 1."))
+    return problem_response(request, invalid_fields([_field_error(fault) for fault in error.errors]))
+
+
+def _field_error(fault: dict[str, Any]) -> FieldError:
+    source, *path = fault["loc"]
+    if source == "body":
+        # The second part is the view's own name for the body.
+        path = path[1:]
+        if not path and fault["type"] == "missing":
+            return FieldError("", "The call needs a JSON object as its body.")
+    field = ".".join(map(str, path))
+    match fault["type"]:
+        case "missing":
+            return FieldError(field, "This field is required.")
+        case "extra_forbidden":
+            return FieldError(field, "There is no such field here: leave it out, or look for a misspelling.")
+        case _:
+            return FieldError(field, fault["msg"].removeprefix("Value error, "))
+
+
+def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+    # A service that blames no field found a clash with another row: nothing in the body is wrong by itself.
+    status = 422 if error.field else 409
+    return problem_response(request, Problem(status, error.message, [FieldError(error.field, error.message)]))
+
+
+def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(request, too_large())
+
+
+def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
+    _log.exception("%s %s failed", request.method, request.path, exc_info=error)
+    detail = "Something failed on the server, which has logged it. Nothing of this call was kept."
+    return problem_response(request, Problem(500, detail))

@@ -1,0 +1,149 @@
+"""Endpoints: ways to reach a host's engine. Tokens go in, and never come out."""
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.rows import row_named, row_or_404
+from benchweb.api.schemas import Body, Identifier, Item, Name, given
+from benchweb.hosts import services
+from benchweb.hosts.models import Endpoint, Host
+
+router = Router(tags=["endpoints"])
+# What endpoint_update takes beside the token, which is kept when it isn't given.
+_CHANGEABLE = ("name", "control_address", "data_address", "network_mode", "bind_device", "fingerprint")
+
+
+class EndpointChange(Body):
+    name: Name = ""
+    control_address: Name = ""
+    data_address: Name = ""
+    network_mode: Name = "host"
+    bind_device: Name = ""
+    token: Name = ""
+    fingerprint: Name = ""
+
+
+class EndpointBody(EndpointChange):
+    host: Identifier
+    control_address: Name
+
+
+class EndpointQuery(ArchivableQuery):
+    host: Identifier | None = None
+    status: Endpoint.Status | None = None
+
+
+class EndpointItem(Item):
+    id: int
+    host: int
+    host_name: str
+    name: str
+    control_address: str
+    data_address: str
+    network_mode: str
+    bind_device: str
+    has_token: bool
+    fingerprint: str
+    seen_fingerprint: str
+    status: str
+    status_reason: str
+    checked_at: datetime | None
+    engine_version: str
+    catalog_version: int | None
+    clock_offset_seconds: float | None
+    round_trip_seconds: float | None
+    created_at: datetime
+    archived_at: datetime | None
+
+
+class Accepted(Item):
+    id: int
+    status: str
+
+
+@router.get("/endpoints", response=Page[EndpointItem])
+def endpoint_list(request: HttpRequest, query: Query[EndpointQuery]) -> Page[EndpointItem]:
+    """List endpoints by id, with what their last check found."""
+    rows = _endpoints().filter(archived_at__isnull=not query.archived)
+    if query.host is not None:
+        rows = rows.filter(host=query.host)
+    if query.status is not None:
+        rows = rows.filter(status=query.status)
+    return page(request, query, rows, _item)
+
+
+@router.post("/endpoints", response={201: EndpointItem})
+def endpoint_create(request: HttpRequest, body: EndpointBody) -> Status[EndpointItem]:
+    """Create an endpoint; a worker checks it at once."""
+    host = row_named(Host.objects.all(), body.host, "host")
+    endpoint = services.endpoint_create(host=host, **body.model_dump(exclude={"host"}))
+    return Status(201, _item(endpoint))
+
+
+@router.get("/endpoints/{endpoint_id}", response=EndpointItem)
+def endpoint_detail(request: HttpRequest, endpoint_id: Identifier) -> EndpointItem:
+    """Show an endpoint, archived or not."""
+    return _item(row_or_404(_endpoints(), endpoint_id))
+
+
+@router.patch("/endpoints/{endpoint_id}", response=EndpointItem)
+def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: EndpointChange) -> EndpointItem:
+    """Change what the body names, and check again; an empty fingerprint pins the next one seen."""
+    endpoint = row_or_404(_endpoints(), endpoint_id)
+    services.endpoint_update(endpoint=endpoint, **{name: getattr(endpoint, name) for name in _CHANGEABLE} | given(body))
+    return _item(row_or_404(_endpoints(), endpoint_id))
+
+
+@router.delete("/endpoints/{endpoint_id}", response={204: None})
+def endpoint_archive(request: HttpRequest, endpoint_id: Identifier) -> Status[None]:
+    """Archive an endpoint with its pairs; what was measured stays."""
+    services.archive(row=row_or_404(_endpoints(), endpoint_id))
+    return Status(204, None)
+
+
+@router.post("/endpoints/{endpoint_id}/restore", response=EndpointItem)
+def endpoint_restore(request: HttpRequest, endpoint_id: Identifier) -> EndpointItem:
+    """Bring an archived endpoint back."""
+    services.restore(row=row_or_404(_endpoints(), endpoint_id))
+    return _item(row_or_404(_endpoints(), endpoint_id))
+
+
+@router.post("/endpoints/{endpoint_id}/check", response={202: Accepted})
+def endpoint_check(request: HttpRequest, endpoint_id: Identifier) -> Status[Accepted]:
+    """Ask a worker to check the endpoint; `checked_at` changes when it has."""
+    endpoint = row_or_404(_endpoints(), endpoint_id)
+    services.endpoint_check(endpoint=endpoint)
+    return Status(202, Accepted(id=endpoint.pk, status=endpoint.status))
+
+
+def _endpoints() -> "QuerySet[Endpoint, Endpoint]":
+    return Endpoint.objects.select_related("host")
+
+
+def _item(endpoint: Endpoint) -> EndpointItem:
+    return EndpointItem(
+        id=endpoint.pk,
+        host=endpoint.host_id,
+        host_name=endpoint.host.name,
+        name=endpoint.name,
+        control_address=endpoint.control_address,
+        data_address=endpoint.data_address,
+        network_mode=endpoint.network_mode,
+        bind_device=endpoint.bind_device,
+        has_token=bool(endpoint.token_encrypted),
+        fingerprint=endpoint.fingerprint,
+        seen_fingerprint=endpoint.seen_fingerprint,
+        status=endpoint.status,
+        status_reason=endpoint.status_reason,
+        checked_at=endpoint.checked_at,
+        engine_version=endpoint.engine_version,
+        catalog_version=endpoint.catalog_version,
+        clock_offset_seconds=endpoint.clock_offset_seconds,
+        round_trip_seconds=endpoint.round_trip_seconds,
+        created_at=endpoint.created_at,
+        archived_at=endpoint.archived_at,
+    )

@@ -1,0 +1,83 @@
+"""Hosts: machines."""
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
+from benchweb.hosts import services
+from benchweb.hosts.models import Host
+
+router = Router(tags=["hosts"])
+
+
+class HostBody(Body):
+    name: Name
+    description: Description = ""
+
+
+class HostChange(Body):
+    name: Name = ""
+    description: Description = ""
+
+
+class HostItem(Item):
+    id: int
+    name: str
+    description: str
+    created_at: datetime
+    archived_at: datetime | None
+
+
+@router.get("/hosts", response=Page[HostItem])
+def host_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[HostItem]:
+    """List hosts by id."""
+    return page(request, query, Host.objects.filter(archived_at__isnull=not query.archived), _item)
+
+
+@router.post("/hosts", response={201: HostItem})
+def host_create(request: HttpRequest, body: HostBody) -> Status[HostItem]:
+    """Create a host."""
+    return Status(201, _item(services.host_create(name=body.name, description=body.description)))
+
+
+@router.get("/hosts/{host_id}", response=HostItem)
+def host_detail(request: HttpRequest, host_id: Identifier) -> HostItem:
+    """Show a host, archived or not."""
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+@router.patch("/hosts/{host_id}", response=HostItem)
+def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> HostItem:
+    """Change what the body names."""
+    host = row_or_404(Host.objects.all(), host_id)
+    values = {"name": host.name, "description": host.description} | given(body)
+    services.named_update(row=host, **values)
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+@router.delete("/hosts/{host_id}", response={204: None})
+def host_archive(request: HttpRequest, host_id: Identifier) -> Status[None]:
+    """Archive a host with its endpoints and pairs; what was measured stays."""
+    services.archive(row=row_or_404(Host.objects.all(), host_id))
+    return Status(204, None)
+
+
+@router.post("/hosts/{host_id}/restore", response=HostItem)
+def host_restore(request: HttpRequest, host_id: Identifier) -> HostItem:
+    """Bring an archived host back; its endpoints and pairs are restored one by one."""
+    services.restore(row=row_or_404(Host.objects.all(), host_id))
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+def _item(host: Host) -> HostItem:
+    return HostItem(
+        id=host.pk,
+        name=host.name,
+        description=host.description,
+        created_at=host.created_at,
+        archived_at=host.archived_at,
+    )

@@ -1,0 +1,149 @@
+"""Plans: steps with sweeps, in versions that never change."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.problems import Problem
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.plans import services
+from benchweb.plans.expansion import PlannedTrial, expanded, validated_steps
+from benchweb.plans.models import Plan, PlanVersion
+
+router = Router(tags=["plans"])
+_LATEST = Prefetch(
+    "versions",
+    queryset=PlanVersion.objects.order_by("plan_id", "-number").distinct("plan_id"),
+    to_attr="latest_versions",
+)
+
+
+class StepBody(Body):
+    kind: Annotated[str, Field(max_length=60)]
+    params: dict[str, Any] = {}
+
+
+class PreviewBody(Body):
+    steps: list[StepBody]
+    repetitions: int = 1
+    order: Literal["interleaved", "sequential", "shuffled"] = "interleaved"
+    pause_seconds: Annotated[float, Field(ge=0, le=services.MAXIMUM_PAUSE_SECONDS)] = 0
+
+
+class PlanBody(PreviewBody):
+    name: Name
+
+
+class PlanItem(Item):
+    id: int
+    name: str
+    version: int
+    repetitions: int
+    order: str
+    pause_seconds: float
+    steps: list[dict[str, Any]]
+    created_at: datetime
+    archived_at: datetime | None
+
+
+class PreviewTrial(Item):
+    index: int
+    step: int
+    kind: str
+    params: dict[str, Any]
+    repetition: int
+    slot_seconds: float
+
+
+class Preview(Item):
+    count: int
+    measured_seconds: float
+    total_seconds: float
+    trials: list[PreviewTrial]
+
+
+@router.get("/plans", response=Page[PlanItem])
+def plan_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[PlanItem]:
+    """List plans by id, each with its latest version."""
+    return page(request, query, _plans().filter(archived_at__isnull=not query.archived), _item)
+
+
+@router.post("/plans", response={201: PlanItem})
+def plan_create(request: HttpRequest, body: PlanBody) -> Status[PlanItem]:
+    """Create a plan with its version 1; a list as a parameter's value is a sweep."""
+    plan = services.plan_create(**body.model_dump())
+    return Status(201, _item(row_or_404(_plans(), plan.pk)))
+
+
+@router.post("/plans/preview", response=Preview)
+def plan_preview(request: HttpRequest, body: PreviewBody) -> Preview:
+    """Check steps and expand them into trials without keeping anything."""
+    fields = body.model_dump()
+    trials = expanded(validated_steps(fields["steps"], body.repetitions), body.repetitions, body.order)
+    pauses_seconds = body.pause_seconds * max(0, len(trials) - 1)
+    return Preview(
+        count=len(trials),
+        measured_seconds=sum(trial.measured_seconds for trial in trials),
+        total_seconds=sum(trial.slot_seconds for trial in trials) + pauses_seconds,
+        trials=[_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)],
+    )
+
+
+@router.get("/plans/{plan_id}", response=PlanItem)
+def plan_detail(request: HttpRequest, plan_id: Identifier) -> PlanItem:
+    """Show a plan with its latest version, archived or not."""
+    return _item(row_or_404(_plans(), plan_id))
+
+
+@router.put("/plans/{plan_id}", response=PlanItem)
+def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> PlanItem:
+    """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
+    plan = row_or_404(_plans(), plan_id)
+    if plan.archived_at is not None:
+        raise Problem(409, f"Plan {plan.name} is archived and can't be changed: create a new one.")
+    services.plan_update(plan=plan, **body.model_dump())
+    return _item(row_or_404(_plans(), plan_id))
+
+
+@router.delete("/plans/{plan_id}", response={204: None})
+def plan_archive(request: HttpRequest, plan_id: Identifier) -> Status[None]:
+    """Archive a plan; its runs stay."""
+    services.plan_archive(plan=row_or_404(_plans(), plan_id))
+    return Status(204, None)
+
+
+def _plans() -> "QuerySet[Plan, Plan]":
+    return Plan.objects.prefetch_related(_LATEST)
+
+
+def _item(plan: Plan) -> PlanItem:
+    # Every plan has a version: plan_create writes both in one transaction.
+    (latest,) = plan.latest_versions  # type: ignore[attr-defined]
+    return PlanItem(
+        id=plan.pk,
+        name=plan.name,
+        version=latest.number,
+        repetitions=latest.repetitions,
+        order=latest.order,
+        pause_seconds=latest.pause_seconds,
+        steps=latest.steps,
+        created_at=plan.created_at,
+        archived_at=plan.archived_at,
+    )
+
+
+def _preview_trial(index: int, trial: PlannedTrial) -> PreviewTrial:
+    return PreviewTrial(
+        index=index,
+        step=trial.step,
+        kind=trial.kind,
+        params=trial.params,
+        repetition=trial.repetition,
+        slot_seconds=trial.slot_seconds,
+    )

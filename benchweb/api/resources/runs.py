@@ -1,0 +1,196 @@
+"""Runs: a plan on a pair, its trials, and what they gave."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from benchweb.api.paging import Page, PageQuery, page
+from benchweb.api.problems import Problem, not_found
+from benchweb.api.rows import row_named, row_or_404
+from benchweb.api.schemas import Body, Identifier, Item, run_url
+from benchweb.charts import export
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan
+from benchweb.results.selectors import TrialRow, trial_rows
+from benchweb.runs import selectors, services
+from benchweb.runs.models import OPEN_STATES, Run, State
+
+router = Router(tags=["runs"])
+
+
+class RunBody(Body):
+    plan: Identifier
+    pair: Identifier
+
+
+class RunQuery(PageQuery):
+    state: State | None = None
+    plan: Identifier | None = None
+    pair: Identifier | None = None
+    environment: Identifier | None = None
+    host: Identifier | None = None
+    campaign: Identifier | None = None
+    text: Annotated[str, Field(max_length=200)] = ""
+
+
+class RunState(Item):
+    id: int
+    state: str
+    reason: str
+    url: str
+
+
+class RunItem(RunState):
+    waiting_for: str
+    plan: int
+    plan_name: str
+    plan_version: int
+    pair: int
+    pair_name: str
+    environment: int
+    environment_name: str
+    campaign: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class TrialItem(Item):
+    id: int
+    index: int
+    kind: str
+    params: dict[str, Any]
+    repetition: int
+    state: str
+    reason: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    metrics: dict[str, float]
+    flags: list[str]
+
+
+class RunDetail(RunItem):
+    trials: list[TrialItem]
+
+
+@router.get("/runs", response=Page[RunItem])
+def run_list(request: HttpRequest, query: Query[RunQuery]) -> Page[RunItem]:
+    """List runs, newest first; `text` is looked for in the names of plans, hosts and environments."""
+    filters = selectors.RunFilters(
+        state=query.state or "",
+        plan=query.plan,
+        pair=query.pair,
+        environment=query.environment,
+        host=query.host,
+        campaign=query.campaign,
+        text=query.text,
+    )
+    rows = selectors.runs_matching(filters)
+    return page(request, query, rows, lambda run: RunItem(**_fields(request, run)), newest_first=True)
+
+
+@router.post("/runs", response={201: RunState})
+def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
+    """Launch a plan's latest version on a pair."""
+    plan = row_named(Plan.objects.all(), body.plan, "plan")
+    pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
+    pair = row_named(pairs, body.pair, "pair")
+    try:
+        campaign = services.launch(plan=plan, pairs=[pair], user=_user(request))
+    except services.LaunchError as error:
+        # The service speaks of several pairs; this call has one.
+        raise services.LaunchError(error.field.replace("pairs", "pair"), error.message) from error
+    return Status(201, run_state(request, campaign.runs.get()))
+
+
+@router.get("/runs/{run_id}", response=RunDetail)
+def run_detail(request: HttpRequest, run_id: Identifier) -> RunDetail:
+    """Show a run with its trials; the number of queries doesn't depend on theirs."""
+    run = _run(run_id)
+    return RunDetail(**_fields(request, run), trials=[_trial_item(row) for row in trial_rows(run_id)])
+
+
+@router.post("/runs/{run_id}/cancel", response={202: RunState})
+def run_cancel(request: HttpRequest, run_id: Identifier) -> Status[RunState]:
+    """Cancel a run: at once when pending, within a second when running; what was measured is kept."""
+    run = row_or_404(Run.objects.all(), run_id)
+    asked = services.run_cancel(run=run)
+    run.refresh_from_db()
+    if not asked and run.state not in (*OPEN_STATES, State.CANCELLED):
+        raise Problem(409, f"Run {run_id} is {run.state} already: there is nothing to cancel.")
+    return Status(202, run_state(request, run))
+
+
+@router.get("/runs/{run_id}/results.json", response=dict[str, Any])
+def run_results_json(request: HttpRequest, run_id: Identifier) -> HttpResponse:
+    """Download a run with the whole documents of its results, histograms and facts."""
+    return _download(export.run_json(_run(run_id)), "application/json", f"run-{run_id}.json")
+
+
+@router.get("/runs/{run_id}/results.csv", response=str)
+def run_results_csv(request: HttpRequest, run_id: Identifier) -> HttpResponse:
+    """Download a run's trials as CSV, a row each, in full precision."""
+    return _download(export.run_csv(_run(run_id)), "text/csv; charset=utf-8", f"run-{run_id}.csv")
+
+
+def run_state(request: HttpRequest, run: Run) -> RunState:
+    """Say how a run is, and where to look."""
+    return RunState(id=run.pk, state=run.state, reason=run.reason, url=run_url(request, run.pk))
+
+
+def _run(run_id: int) -> Run:
+    run = selectors.run_detail(run_id)
+    if run is None:
+        raise not_found("run", run_id)
+    return run
+
+
+def _user(request: HttpRequest) -> User:
+    user: User = request.auth  # type: ignore[attr-defined]
+    return user
+
+
+def _download(content: str, media_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=media_type, headers=headers)
+
+
+def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "state": run.state,
+        "reason": run.reason,
+        "url": run_url(request, run.pk),
+        "waiting_for": run.waiting_for,
+        "plan": run.plan_version.plan_id,
+        "plan_name": run.plan_version.plan.name,
+        "plan_version": run.plan_version.number,
+        "pair": run.pair_id,
+        "pair_name": str(run.pair),
+        "environment": run.pair.environment_id,
+        "environment_name": run.pair.environment.name,
+        "campaign": run.campaign_id,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+    }
+
+
+def _trial_item(row: TrialRow) -> TrialItem:
+    return TrialItem(
+        id=row.id,
+        index=row.index,
+        kind=row.kind,
+        params=row.params,
+        repetition=row.repetition,
+        state=row.state,
+        reason=row.reason,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        metrics=row.metrics,
+        flags=row.flags,
+    )

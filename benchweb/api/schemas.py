@@ -1,0 +1,58 @@
+"""What all resources' bodies and answers share."""
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from benchweb.api.parser import MAXIMUM_INTEGER
+
+Identifier = Annotated[int, Field(ge=1, le=MAXIMUM_INTEGER)]
+
+
+class Body(BaseModel):
+    """A request's body: unknown fields are refused, and "5" is no number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Item(BaseModel):
+    """An answer, built field by field, never straight from a row."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Created(Item):
+    """What a creating POST answers at least."""
+
+    id: int
+
+
+def _one_line(text: str) -> str:
+    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text):
+        raise ValueError("Control characters and line breaks can't be in a name: leave them out.")
+    if any("\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069" for character in text):
+        raise ValueError("Characters that turn the direction of writing can't be in a name: leave them out.")
+    return text
+
+
+def _utc_when_naive(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+# Bounds of length are the services', which say more; these only keep a name printable on one line.
+Name = Annotated[str, AfterValidator(_one_line)]
+Description = Annotated[str, Field(max_length=10_000)]
+Moment = Annotated[datetime, AfterValidator(_utc_when_naive)]
+
+
+def given(body: Body) -> dict[str, Any]:
+    """Give the fields that a PATCH names."""
+    return {name: getattr(body, name) for name in body.model_fields_set}
+
+
+def run_url(request: HttpRequest, run_id: int) -> str:
+    """Give a run's permalink, absolute; the path is part of the contract."""
+    return request.build_absolute_uri(f"/runs/{run_id}")

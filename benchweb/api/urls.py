@@ -1,0 +1,20 @@
+"""The API with all its resources."""
+
+from benchweb.api.application import BenchwebAPI
+from benchweb.api.authentication import BearerToken
+from benchweb.api.parser import StrictParser
+from benchweb.api.renderer import MicrosecondRenderer
+from benchweb.api.resources import campaigns, catalog, endpoints, environments, hosts, pairs, plans, runs, series
+
+api = BenchwebAPI(
+    title="benchweb",
+    version="1",
+    description="Define hosts, pairs and plans, launch runs, and read what the engines measured.",
+    urls_namespace="api",
+    auth=BearerToken(),
+    parser=StrictParser(),
+    renderer=MicrosecondRenderer(),
+)
+
+for resource in (hosts, environments, endpoints, pairs, plans, runs, campaigns, series, catalog):
+    api.add_router("", resource.router)

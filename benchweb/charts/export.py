@@ -1,0 +1,146 @@
+"""A run as CSV and as JSON, the same for the API and the pages."""
+
+import base64
+import csv
+import io
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from benchweb.catalog import catalog
+from benchweb.charts.moments import rfc3339
+from benchweb.results.models import Result
+from benchweb.results.selectors import TrialRow, run_results, trial_rows
+from benchweb.runs.models import Run
+
+# What a spreadsheet takes for the start of a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+_BEFORE_PARAMS = ("run", "trial", "index", "kind")
+_AFTER_PARAMS = ("repetition", "state", "reason", "started_at", "finished_at")
+
+
+def run_csv(run: Run) -> str:
+    """Give a row per trial: parameters and metrics under their catalog names, which end in their unit.
+
+    Numbers are in full precision, a metric that wasn't measured is an empty cell. One query.
+    """
+    rows = trial_rows(run.pk)
+    params, metrics = _param_names(rows), _metric_names(rows)
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags"])
+    for row in rows:
+        writer.writerow(map(_cell, _values(run, row, params, metrics)))
+    return out.getvalue()
+
+
+def run_json(run: Run) -> str:
+    """Give the run with every result's whole document; facts are kept once and named by their id. Two queries."""
+    results = {result.trial_id: result for result in run_results(run.pk)}
+    trials = [_trial_document(row, results.get(row.id)) for row in trial_rows(run.pk)]
+    document = _run_document(run) | {"facts": _facts(results.values()), "trials": trials}
+    return json.dumps(document, default=rfc3339, ensure_ascii=False)
+
+
+def _values(run: Run, row: TrialRow, params: Iterable[str], metrics: Iterable[str]) -> list[Any]:
+    return [
+        run.pk,
+        row.id,
+        row.index,
+        row.kind,
+        *(row.params.get(name) for name in params),
+        row.repetition,
+        row.state,
+        row.reason,
+        row.started_at,
+        row.finished_at,
+        *(row.metrics.get(key) for key in metrics),
+        " ".join(row.flags),
+    ]
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    # A text such as "=HYPERLINK(…)" in a host's error message must stay text in a spreadsheet.
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def _param_names(rows: Iterable[TrialRow]) -> list[str]:
+    used = {name for row in rows for name in row.params}
+    known = [name for name in catalog().document["parameters"] if name in used]
+    return known + sorted(used.difference(known))
+
+
+def _metric_names(rows: Iterable[TrialRow]) -> list[str]:
+    used = {key for row in rows for key in row.metrics}
+    known = [key for key in catalog().metrics if key in used]
+    return known + sorted(used.difference(known))
+
+
+def _run_document(run: Run) -> dict[str, Any]:
+    version, pair = run.plan_version, run.pair
+    return {
+        "schema": 1,
+        "run": run.pk,
+        "state": run.state,
+        "reason": run.reason,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "plan": {
+            "id": version.plan_id,
+            "name": version.plan.name,
+            "version": version.number,
+            "repetitions": version.repetitions,
+            "order": version.order,
+            "pause_seconds": version.pause_seconds,
+            "steps": version.steps,
+        },
+        "pair": {
+            "id": pair.pk,
+            "source": {"endpoint": pair.source_id, "name": str(pair.source)},
+            "sink": {"endpoint": pair.sink_id, "name": str(pair.sink)},
+            "environment": {"id": pair.environment_id, "name": pair.environment.name},
+        },
+    }
+
+
+def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "trial": row.id,
+        "index": row.index,
+        "kind": row.kind,
+        "params": row.params,
+        "repetition": row.repetition,
+        "state": row.state,
+        "reason": row.reason,
+        "started_at": row.started_at,
+        "finished_at": row.finished_at,
+        "metrics": row.metrics,
+        "flags": row.flags,
+        "result": None,
+    }
+    if result is not None:
+        histogram = result.histogram
+        document |= {
+            "result": result.document,
+            "histogram": base64.b64encode(histogram).decode() if histogram else None,
+            "source_facts": result.source_facts_id,
+            "sink_facts": result.sink_facts_id,
+        }
+    return document
+
+
+def _facts(results: Iterable[Result]) -> dict[str, Any]:
+    rows = (facts for result in results for facts in (result.source_facts, result.sink_facts) if facts)
+    return {str(facts.pk): facts.document for facts in rows}

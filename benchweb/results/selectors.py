@@ -1,0 +1,96 @@
+"""Read what trials gave, and series of points."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from benchweb.results.models import Point, Result, Series
+from benchweb.runs.models import State, Trial
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """A trial with what it gave; metrics are empty until there is a result."""
+
+    id: int
+    index: int
+    kind: str
+    params: dict[str, Any]
+    repetition: int
+    state: str
+    reason: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    metrics: dict[str, float]
+    flags: list[str]
+    has_result: bool
+
+    @property
+    def measured(self) -> bool:
+        """Tell whether the trial's metrics count: a partial result is shown, but joins no median."""
+        return self.has_result and self.state == State.FINISHED
+
+
+def trial_rows(run_id: int) -> list[TrialRow]:
+    """Give a run's trials in order, with metrics and flags but without documents; one query."""
+    rows = (
+        Trial.objects.filter(run=run_id)
+        .order_by("index")
+        .values_list(
+            "pk",
+            "index",
+            "kind",
+            "params",
+            "repetition",
+            "state",
+            "reason",
+            "started_at",
+            "finished_at",
+            "result__metrics",
+            "result__flags",
+            "result__pk",
+        )
+    )
+    return [
+        TrialRow(*columns, metrics or {}, flags or [], result_id is not None)
+        for *columns, metrics, flags, result_id in rows
+    ]
+
+
+def run_results(run_id: int) -> "QuerySet[Result, Result]":
+    """Give a run's results with whole documents and facts, in the order of its trials; one query."""
+    return (
+        Result.objects.filter(trial__run=run_id)
+        .select_related("trial", "source_facts", "sink_facts")
+        .order_by("trial__index")
+    )
+
+
+def series_list(*, pair: int | None = None, kind: str = "", metric: str = "") -> "QuerySet[Series, Series]":
+    """Give the series that match; the caller orders and slices."""
+    wanted = {"pair": pair, "kind": kind or None, "metric": metric or None}
+    return Series.objects.filter(**{field: value for field, value in wanted.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """One trial's value in a series."""
+
+    at: datetime
+    value: float
+    run: int
+    trial: int
+
+
+def points(*, series_id: int, from_time: datetime | None = None, to_time: datetime | None = None) -> Iterator[PointRow]:
+    """Give a series' points by time, both ends included; an index-only scan of point_by_series."""
+    rows = Point.objects.filter(series=series_id)
+    if from_time is not None:
+        rows = rows.filter(at__gte=from_time)
+    if to_time is not None:
+        rows = rows.filter(at__lte=to_time)
+    columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id")
+    return (PointRow(*column) for column in columns.iterator(chunk_size=10_000))

@@ -1,0 +1,100 @@
+"""Read runs and campaigns: for the API and the pages alike."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from benchweb.runs.models import OPEN_STATES, Campaign, Run, State, Trial
+
+# Everything that naming a run takes, in the same query.
+_NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
+# What a mixed campaign is called once all its runs are final: the worst of its runs.
+_WORST_FIRST = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED, State.FINISHED)
+
+
+@dataclass(frozen=True)
+class RunFilters:
+    """What a list of runs is narrowed to; None and empty leave it as it is."""
+
+    state: str = ""
+    plan: int | None = None
+    pair: int | None = None
+    environment: int | None = None
+    host: int | None = None
+    campaign: int | None = None
+    text: str = ""
+
+
+def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
+    """Give the runs that match, newest first, with all that names them; the caller slices."""
+    wanted = {
+        "state": filters.state or None,
+        "plan_version__plan": filters.plan,
+        "pair": filters.pair,
+        "pair__environment": filters.environment,
+        "campaign": filters.campaign,
+    }
+    runs = runs_named().filter(**{field: value for field, value in wanted.items() if value is not None})
+    if filters.host is not None:
+        runs = runs.filter(Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host))
+    # Every word must be found somewhere, so that "sizes host-a" narrows and doesn't widen.
+    for word in filters.text.split():
+        runs = runs.filter(_word(word))
+    return runs.order_by("-pk")
+
+
+def run_list(filters: RunFilters, *, before_id: int | None = None, limit: int = 50) -> list[Run]:
+    """Give one page of matching runs, newest first, from before `before_id`; one query."""
+    runs = runs_matching(filters)
+    if before_id is not None:
+        runs = runs.filter(pk__lt=before_id)
+    return list(runs[:limit])
+
+
+def run_detail(run_id: int) -> Run | None:
+    """Give a run with its plan version, pair, endpoints, hosts and environment; one query."""
+    return runs_named().filter(pk=run_id).first()
+
+
+def runs_named() -> "QuerySet[Run, Run]":
+    """Give all runs with the rows that name them."""
+    return Run.objects.select_related(*_NAMES)
+
+
+def trial_counts(run_ids: Iterable[int]) -> dict[int, dict[str, int]]:
+    """Count the trials of runs by state; one query, however many runs."""
+    rows = Trial.objects.filter(run__in=list(run_ids)).order_by().values_list("run", "state").annotate(Count("pk"))
+    counts: dict[int, dict[str, int]] = {}
+    for run_id, state, count in rows:
+        counts.setdefault(run_id, {})[state] = count
+    return counts
+
+
+def campaign_detail(campaign_id: int) -> Campaign | None:
+    """Give a campaign with its plan; one query, its runs are read apart."""
+    return Campaign.objects.select_related("plan_version__plan").filter(pk=campaign_id).first()
+
+
+def campaign_state(states: Sequence[str]) -> State:
+    """Derive a campaign's state from its runs': it has none of its own that could disagree."""
+    if all(state == State.PENDING for state in states):
+        return State.PENDING
+    if any(state in OPEN_STATES for state in states):
+        return State.RUNNING
+    return next(state for state in _WORST_FIRST if state in states)
+
+
+def _word(word: str) -> Q:
+    if word.isascii() and word.isdecimal() and len(word) < 19:
+        return Q(pk=int(word)) | _word_in_names(word)
+    return _word_in_names(word)
+
+
+def _word_in_names(word: str) -> Q:
+    return (
+        Q(plan_version__plan__name__icontains=word)
+        | Q(pair__source__host__name__icontains=word)
+        | Q(pair__sink__host__name__icontains=word)
+        | Q(pair__environment__name__icontains=word)
+    )

@@ -1,0 +1,38 @@
+"""Summarise repetitions: few, skewed and without a known distribution, so medians and ranges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Repetitions in short; `spread_ratio` is None where one repetition or a median of 0 leaves none to tell."""
+
+    n: int
+    median: float
+    low: float
+    high: float
+    spread_ratio: float | None
+
+
+def summary(values: Sequence[float]) -> Summary | None:
+    """Give the median, extremes and spread of repetitions; None for none."""
+    if not values:
+        return None
+    middle, low, high = median(values), min(values), max(values)
+    return Summary(len(values), middle, low, high, half_range_ratio(values))
+
+
+def half_range_ratio(values: Sequence[float]) -> float | None:
+    """Give (highest − lowest) / (2 × |median|): the ± of "16.3 Gbit/s ±1.2 %".
+
+    With the three or five repetitions that a plan usually has, every value counts, and the range is what was
+    seen, no estimate of what wasn't. It grows with n: spreads of different n don't compare.
+    """
+    if len(values) < 2:
+        return None
+    middle = median(values)
+    if middle == 0:
+        return None
+    return (max(values) - min(values)) / (2 * abs(middle))
