@@ -81,6 +81,16 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
         queue.send_on_commit(CHECK_TASK, endpoint.pk)
 
 
+def endpoint_pin(*, endpoint: Endpoint, fingerprint: str) -> None:
+    """Trust another certificate from now on, deliberately, and check again; refused when it isn't the one seen."""
+    wanted = _checked_fingerprint(fingerprint)
+    with transaction.atomic():
+        seen = Endpoint.objects.filter(pk=endpoint.pk, seen_fingerprint=wanted).exclude(seen_fingerprint="")
+        if not seen.update(fingerprint=wanted):
+            raise HostsError("fingerprint", "The engine shows another fingerprint by now: check it again, then pin.")
+        queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
 def endpoint_check(*, endpoint: Endpoint) -> None:
     """Ask a worker to check the endpoint: reachability, fingerprint, version, clock offset, facts."""
     queue.send(CHECK_TASK, endpoint.pk)

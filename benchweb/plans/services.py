@@ -53,6 +53,11 @@ def plan_archive(*, plan: Plan) -> bool:
     return bool(Plan.objects.filter(pk=plan.pk, archived_at=None).update(archived_at=timezone.now()))
 
 
+def plan_restore(*, plan: Plan) -> bool:
+    """Bring an archived plan back; False when it wasn't archived."""
+    return bool(Plan.objects.filter(pk=plan.pk).exclude(archived_at=None).update(archived_at=None))
+
+
 def _checked(
     name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float
 ) -> dict[str, Any]:
