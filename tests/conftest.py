@@ -1,0 +1,145 @@
+"""Fixtures for whole-system tests: real engines, a real Celery worker, the real web server, a real browser."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from tests.processes import Engine, started, stopped
+
+ROOT = Path(__file__).resolve().parents[1]
+ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
+CHROMIUM = "/usr/bin/chromium"
+# Chromium on a closed network tries to phone home at every start, many times a minute.
+QUIET = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
+    """Give a function that starts a real engine on free ports of 127.0.0.1 and waits until it listens."""
+    engines: list[Engine] = []
+
+    def start(name: str = "", binary: Path = ENGINE) -> Engine:
+        folder = tmp_path / (name or f"engine-{len(engines)}")
+        engines.append(Engine.start(binary, folder))
+        return engines[-1]
+
+    yield start
+    for each in engines:
+        stopped(each.process)
+
+
+@pytest.fixture
+def engine_pair(engine: Callable[..., Engine]) -> tuple[Engine, Engine]:
+    """Give two running engines: source and sink."""
+    return engine("source"), engine("sink")
+
+
+@pytest.fixture
+def environment_of_test(transactional_db: None) -> dict[str, str]:
+    """Give the environment in which a child process works on the test's own database."""
+    name = connection.settings_dict["NAME"]
+    url = settings.DATABASE_URL.replace("/benchweb", f"/{name}", 1)
+    return {**os.environ, "BENCHWEB_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
+    """Give a function that starts a real Celery worker with a beat inside, ready for work."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start() -> "subprocess.Popen[bytes]":
+        # In one process for the tests; `up` and the containers run the beat beside the worker.
+        beat_file = str(settings.BENCHWEB_HOME / f"beat-{len(processes)}")
+        options = ["--loglevel", "INFO", "--beat", "--schedule", beat_file]
+        command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads", *options]
+        processes.append(started(command, environment_of_test, ready=b" ready."))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        stopped(process)
+
+
+@pytest.fixture(scope="session")
+def static_files() -> None:
+    """Collect the built bundle, as `up` does."""
+    from django.core.management import call_command
+
+    subprocess_environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    call_command("check")
+    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
+    code = "import django, sys; django.setup(); from django.core.management import execute_from_command_line as e; e"
+    subprocess.run(
+        [sys.executable, "-c", f"{code}({command[1:]!r})"],
+        env={**subprocess_environment, "DJANGO_SETTINGS_MODULE": "benchweb.settings"},
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def web(environment_of_test: dict[str, str], static_files: None) -> Iterator[str]:
+    """Serve the pages and the API by uvicorn, as `up` does; gives the URL without a slash at its end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
+    process = started([*command, "--timeout-graceful-shutdown", "1"], environment_of_test, ready=b"Uvicorn running")
+    url = f"http://127.0.0.1:{port}"
+    _await_answer(f"{url}/login")
+    yield url
+    stopped(process)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """Start Debian's Chromium once."""
+    from playwright.sync_api import sync_playwright
+
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *QUIET])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: object, web: str) -> Iterator[object]:
+    """Open a page with a base URL of the served site; a script error on it fails the test."""
+    context = browser.new_context(base_url=web)  # type: ignore[attr-defined]
+    context.set_default_timeout(15_000)
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def _await_answer(url: str) -> None:
+    give_up_at = time.monotonic() + 10
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.1)

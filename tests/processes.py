@@ -1,0 +1,75 @@
+"""Child processes of the whole-system tests: started, waited for, and surely ended."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+START_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A running engine: where it listens, and what it takes to talk to it."""
+
+    process: "subprocess.Popen[bytes]"
+    control: str
+    data_port: int
+    fingerprint: str
+    token: str
+    folder: Path
+
+    @classmethod
+    def start(cls, binary: Path, folder: Path) -> "Engine":
+        """Start an engine on free ports and wait for the line that says which."""
+        folder.mkdir(parents=True, exist_ok=True)
+        token = secrets.token_hex(32)
+        (folder / "token").write_text(token)
+        command = [str(binary), "serve", "--listen", "127.0.0.1:0", "--data-port", "0"]
+        command += ["--state-dir", str(folder / "state"), "--token-file", str(folder / "token")]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
+        line = process.stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            raise RuntimeError((folder / "log").read_text())
+        told = json.loads(line)
+        return cls(process, told["control"], told["data_port"], told["fingerprint"], token, folder)
+
+
+def started(command: list[str], environment: dict[str, str], *, ready: bytes) -> "subprocess.Popen[bytes]":
+    """Start a process of its own group and wait until its output says that it is ready."""
+    with tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log") as log:
+        process = subprocess.Popen(
+            command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        give_up_at = time.monotonic() + START_SECONDS
+        while ready not in (output := Path(log.name).read_bytes()):
+            if process.poll() is not None or time.monotonic() > give_up_at:
+                stopped(process)
+                raise RuntimeError(f"{command} did not get ready:\n{output.decode(errors='replace')}")
+            time.sleep(0.05)
+    return process
+
+
+def stopped(process: "subprocess.Popen[bytes]", patience_seconds: float = 3) -> None:
+    """End a process, politely first, then with its whole group."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            killed(process)
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def killed(process: "subprocess.Popen[bytes]") -> None:
+    """Kill -9 a process, and its group where it leads one."""
+    leads = os.getpgid(process.pid) == process.pid
+    (os.killpg if leads else os.kill)(process.pid, signal.SIGKILL)
+    process.wait(5)
