@@ -79,19 +79,9 @@ def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subpro
 @pytest.fixture(scope="session")
 def static_files() -> None:
     """Collect the built bundle, as `up` does."""
-    from django.core.management import call_command
-
-    subprocess_environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    call_command("check")
-    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
-    code = "import django, sys; django.setup(); from django.core.management import execute_from_command_line as e; e"
-    subprocess.run(
-        [sys.executable, "-c", f"{code}({command[1:]!r})"],
-        env={**subprocess_environment, "DJANGO_SETTINGS_MODULE": "benchweb.settings"},
-        cwd=ROOT,
-        check=True,
-        timeout=60,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "benchweb.settings"}
+    command = [sys.executable, "-m", "django", "collectstatic", "--noinput", "--verbosity", "0"]
+    subprocess.run(command, env=environment, check=True, timeout=60)
 
 
 @pytest.fixture
