@@ -1,0 +1,1 @@
+"""Read-only queries to chart specs, verdicts, exports and the commands that reproduce a trial."""

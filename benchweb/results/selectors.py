@@ -54,10 +54,7 @@ def trial_rows(run_id: int) -> list[TrialRow]:
             "result__pk",
         )
     )
-    return [
-        TrialRow(*columns, metrics or {}, flags or [], result_id is not None)
-        for *columns, metrics, flags, result_id in rows
-    ]
+    return [TrialRow(*row[:9], row[9] or {}, row[10] or [], row[11] is not None) for row in rows]
 
 
 def run_results(run_id: int) -> "QuerySet[Result, Result]":

@@ -1,0 +1,76 @@
+"""Axes from the catalog's parameters and metrics, and from the values that a run has."""
+
+from collections.abc import Sequence
+from math import ceil, floor, log2
+from typing import Any, Literal
+
+from benchweb.catalog import Chart, Kind, Metric, Parameter
+from benchweb.charts.lines import Sweep, ordered
+from benchweb.charts.spec import Axis
+
+# More labels than this overlap on a phone.
+MAXIMUM_TICKS = 10
+# Values that lie so far apart crowd at the left of a linear axis.
+_LOG_FROM_RATIO = 8
+Scale = Literal["linear", "log2", "log", "category", "time"]
+
+
+def x_parameter(sweep: Sweep, chart: Chart) -> str:
+    """Choose the parameter on the axis: the chart's own, unless only another one is swept."""
+    if chart.x in sweep.swept or (chart.x in sweep.kind.parameters and not sweep.swept):
+        return chart.x
+    numbers = [name for name in sweep.swept if sweep.kind.parameters[name].is_number]
+    return next(iter([*numbers, *sweep.swept]), "")
+
+
+def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
+    """Give the axis of a parameter: numbers on a scale that fits them, words as categories."""
+    if not name:
+        return Axis(label="", unit="", scale="category", categories=[sweep.kind.label])
+    parameter = sweep.kind.parameters[name]
+    values = ordered(sweep.value(trial, name) for trial in sweep.trials)
+    if not parameter.is_number:
+        return Axis(
+            label=parameter.label, unit=parameter.unit, scale="category", categories=list(map(category, values))
+        )
+    scale = _scale(parameter, chart, values)
+    return Axis(label=parameter.label, unit=parameter.unit, scale=scale, ticks=_ticks(values, scale))
+
+
+def y_axis(kind: Kind, chart: Chart) -> Axis:
+    """Give the axis of the chart's quantity, in the catalog's unit."""
+    metric = kind.metrics[chart.metrics[0]]
+    return Axis(label=_capitalised(metric), unit=metric.unit, from_zero=chart.y_from_zero)
+
+
+def category(value: Any) -> str:
+    """Write a parameter's value as a word on an axis or in a legend."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) else str(value) or "default"
+
+
+def _capitalised(metric: Metric) -> str:
+    return metric.quantity[:1].upper() + metric.quantity[1:]
+
+
+def _scale(parameter: Parameter, chart: Chart, values: Sequence[float]) -> Scale:
+    # Zero has no logarithm: a rate limit of 0, which is none, stands beside its figures on a linear axis.
+    if values[0] <= 0:
+        return "linear"
+    if parameter.name == chart.x:
+        return chart.x_scale
+    return "log2" if values[-1] / values[0] >= _LOG_FROM_RATIO else "linear"
+
+
+def _ticks(values: Sequence[float], scale: Scale) -> list[float]:
+    """Label the run's own values while they fit; else powers of two, evenly left out."""
+    if len(values) <= MAXIMUM_TICKS:
+        return [float(value) for value in values]
+    if scale != "log2":
+        return []
+    first, last = floor(log2(values[0])), ceil(log2(values[-1]))
+    step = ceil((last - first + 1) / MAXIMUM_TICKS)
+    return [float(2**exponent) for exponent in range(first, last + 1, step)]

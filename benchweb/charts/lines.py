@@ -1,0 +1,127 @@
+"""From the trials of one kind to lines of a chart: what is swept, which line a trial is on, its colour."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from benchweb.catalog import Kind
+from benchweb.charts.spec import ChartPoint
+from benchweb.results.selectors import TrialRow
+from benchweb.runs.models import OPEN_STATES
+from benchweb.statistics import summary
+
+COLORS = 8
+MARKERS: tuple[Literal["circle", "rect", "triangle", "rectRot"], ...] = ("circle", "rect", "triangle", "rectRot")
+_SENT = "send_"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The trials of one kind in a run, with the parameters that differ between them."""
+
+    kind: Kind
+    trials: list[TrialRow]
+    swept: list[str]
+
+    def others(self, x: str) -> list[str]:
+        """Name the swept parameters that tell lines apart, when `x` is on the axis."""
+        return [name for name in self.swept if name != x]
+
+    def value(self, trial: TrialRow, name: str) -> Any:
+        """Give a trial's value of a parameter: its own, else the kind's default."""
+        return trial.params.get(name, self.kind.parameters[name].default)
+
+    def lines(self, x: str) -> dict[tuple[Any, ...], list[TrialRow]]:
+        """Group the trials by the values that tell lines apart, in the order of the plan."""
+        grouped: dict[tuple[Any, ...], list[TrialRow]] = {}
+        for trial in self.trials:
+            key = tuple(self.value(trial, name) for name in self.others(x))
+            grouped.setdefault(key, []).append(trial)
+        return dict(sorted(grouped.items(), key=lambda item: [sort_key(value) for value in item[0]]))
+
+
+def sweeps(trials: Iterable[TrialRow], kinds: dict[str, Kind]) -> list[Sweep]:
+    """Sort a run's trials by kind, in the catalog's order; a kind that left the catalog can't be drawn."""
+    by_kind: dict[str, list[TrialRow]] = {}
+    for trial in trials:
+        by_kind.setdefault(trial.kind, []).append(trial)
+    return [Sweep(kind, by_kind[name], _swept(kind, by_kind[name])) for name, kind in kinds.items() if name in by_kind]
+
+
+def ordered(values: Iterable[Any]) -> list[Any]:
+    """Give each value once, numbers by size, then words by alphabet."""
+    return sorted({repr(value): value for value in values}.values(), key=sort_key)
+
+
+def sort_key(value: Any) -> tuple[int, float, str]:
+    """Order a parameter's values: numbers by size, then words by alphabet."""
+    if isinstance(value, int | float):
+        return 0, float(value), ""
+    return 1, 0.0, str(value)
+
+
+def point(x: float | str, trials: Sequence[TrialRow], metric: str) -> ChartPoint:
+    """Combine the repetitions at x to their median; what is missing says why."""
+    values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
+    found = summary(values)
+    reason = _reason(trials, len(values))
+    if found is None:
+        return ChartPoint(x=x, y=None, reason=reason)
+    return ChartPoint(x=x, y=found.median, n=found.n, low=found.low, high=found.high, repetitions=values, reason=reason)
+
+
+def variant(metric: str, first_metric: str) -> str:
+    """Give what sets a metric apart on its chart, sent and received being one: "", or such as reverse_."""
+    prefix = metric.removesuffix(first_metric) if metric.endswith(first_metric) else metric
+    return prefix.replace(_SENT, "")
+
+
+def is_sent(metric: str) -> bool:
+    """Tell whether a metric is what one end sent, rather than what the other received."""
+    return metric.startswith((_SENT, f"reverse_{_SENT}"))
+
+
+class Palette:
+    """Binds colours to keys: a key's own by its hash; the next free one when an earlier key has it."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def color(self, key: str) -> int:
+        return self._place(key) % COLORS
+
+    def marker(self, key: str) -> Literal["circle", "rect", "triangle", "rectRot"]:
+        """Give the second cue: beyond eight keys, colours come again with another marker."""
+        return MARKERS[self._place(key) // COLORS % len(MARKERS)]
+
+    def _place(self, key: str) -> int:
+        if key not in self._places:
+            start = hashlib.sha256(key.encode()).digest()[0] % COLORS
+            turn = len(self._places) // COLORS * COLORS
+            taken = set(self._places.values())
+            self._places[key] = next(
+                place for step in range(COLORS) if (place := turn + (start + step) % COLORS) not in taken
+            )
+        return self._places[key]
+
+
+def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
+    return [
+        name
+        for name, parameter in kind.parameters.items()
+        if len({repr(trial.params.get(name, parameter.default)) for trial in trials}) > 1
+    ]
+
+
+def _reason(trials: Sequence[TrialRow], measured: int) -> str:
+    """Say why repetitions are missing: "pending", "1 of 3 failed: …"; empty when none is."""
+    missing = [trial for trial in trials if not trial.measured]
+    if not missing:
+        return "" if measured else "not measured"
+    still_open = [trial for trial in missing if trial.state in OPEN_STATES]
+    # What has failed is worth more to a reader than what is yet to come.
+    shown = next((trial for trial in missing if trial not in still_open), missing[0])
+    count = sum(trial.state == shown.state for trial in missing)
+    what = shown.state if len(trials) == count == 1 else f"{count} of {len(trials)} {shown.state}"
+    return f"{what}: {shown.reason}" if shown.reason else what

@@ -1,0 +1,139 @@
+"""A run's charts, made wholly from the catalog: a new kind needs no code here."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchweb.catalog import Chart, catalog
+from benchweb.charts import axes
+from benchweb.charts.lines import Palette, Sweep, is_sent, point, sort_key, sweeps, variant
+from benchweb.charts.percentiles import percentile_names
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.table import chart_table
+from benchweb.results.selectors import TrialRow, trial_rows
+from benchweb.runs.models import OPEN_STATES, Run
+
+
+def run_charts(run: Run) -> list[ChartSpec]:
+    """Give the charts of a run, kind by kind; one query. While it runs, what is to come is shown as pending."""
+    return trial_charts(trial_rows(run.pk), is_open=run.state in OPEN_STATES)
+
+
+def trial_charts(trials: Iterable[TrialRow], *, is_open: bool) -> list[ChartSpec]:
+    """Give the charts of trials; a chart without a point is left out unless some may still come."""
+    specs = [
+        _FORMS[chart.form](sweep, chart) for sweep in sweeps(trials, catalog().kinds) for chart in sweep.kind.charts
+    ]
+    return [spec for spec in specs if is_open or _has_point(spec)]
+
+
+def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
+    """Draw metrics over a parameter: a line for each metric and each combination of the other swept ones."""
+    name = axes.x_parameter(sweep, chart)
+    drawing = _Drawing(sweep, chart, name, axes.x_axis(sweep, chart, name))
+    for values, trials in sweep.lines(name).items():
+        places = _by_place(drawing, trials)
+        shown = _shown_metrics(chart, trials)
+        # Hidden metrics get their colours too, so that no line changes its own when one more is measured.
+        for metric, style in [(metric, drawing.style(metric, values)) for metric in chart.metrics]:
+            if metric in shown:
+                drawing.add(style, [point(place, there, metric) for place, there in places.items()])
+    return drawing.spec()
+
+
+def _percentile_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
+    """Draw a line through the percentiles for each combination of the swept parameters."""
+    names = percentile_names(chart.metrics)
+    axis = Axis(label="Percentile", unit="", scale="category", categories=list(names.values()))
+    drawing = _Drawing(sweep, chart, "", axis)
+    for values, trials in sweep.lines("").items():
+        drawing.add(drawing.style("", values), [point(names[metric], trials, metric) for metric in chart.metrics])
+    return drawing.spec()
+
+
+_FORMS: dict[str, Callable[[Sweep, Chart], ChartSpec]] = {"sweep": _sweep_chart, "percentiles": _percentile_chart}
+
+
+@dataclass
+class _Drawing:
+    """A chart in the making: `x` is the parameter on the axis, or empty."""
+
+    sweep: Sweep
+    chart: Chart
+    x: str
+    axis: Axis
+    palette: Palette = field(default_factory=Palette)
+    series: list[ChartSeries] = field(default_factory=list)
+
+    def style(self, metric: str, values: tuple[Any, ...]) -> dict[str, Any]:
+        """Give the name and the look of a line."""
+        settings = dict(zip(self.sweep.others(self.x), values, strict=True))
+        text = ",".join(f"{name}={value}" for name, value in settings.items())
+        kind = self.sweep.kind
+        key = f"{kind.name}/{variant(metric, self.chart.metrics[0])}/{text}"
+        parts = [kind.metrics[metric].label] if metric else []
+        parts += [_setting(self.sweep, name, value) for name, value in settings.items()]
+        return {
+            "id": f"{kind.name}/{metric or self.chart.id}/{text}",
+            "label": " · ".join(parts) or kind.label,
+            "color": self.palette.color(key),
+            "marker": self.palette.marker(key),
+            "dash": "dashed" if is_sent(metric) else "solid",
+        }
+
+    def add(self, style: dict[str, Any], points: list[ChartPoint]) -> None:
+        self.series.append(ChartSeries(**style, points=points))
+
+    def spec(self) -> ChartSpec:
+        y = axes.y_axis(self.sweep.kind, self.chart)
+        return ChartSpec(
+            id=f"{self.sweep.kind.name}-{self.chart.id}",
+            title=self._title(y),
+            subtitle=_subtitle(self.sweep),
+            form=self.chart.form,
+            x=self.axis,
+            y=y,
+            series=self.series,
+            table=chart_table(self.axis, y, self.series),
+        )
+
+    def _title(self, y: Axis) -> str:
+        if self.x in {"", self.chart.x}:
+            return self.chart.title
+        return f"{y.label} by {self.axis.label.lower()}"
+
+
+def _setting(sweep: Sweep, name: str, value: Any) -> str:
+    parameter = sweep.kind.parameters[name]
+    return f"{parameter.label} {axes.category(value)}{' ' + parameter.unit if parameter.unit else ''}"
+
+
+def _subtitle(sweep: Sweep) -> str:
+    """Say the kind, and what the plan fixed for all its trials."""
+    first, known = sweep.trials[0].params, sweep.kind.parameters
+    fixed = [name for name in first if name in known and name not in sweep.swept]
+    settings = [_setting(sweep, name, first[name]) for name in fixed]
+    return " · ".join([sweep.kind.label, *settings])
+
+
+def _by_place(drawing: _Drawing, trials: list[TrialRow]) -> dict[float | str, list[TrialRow]]:
+    sweep, places = drawing.sweep, dict[float | str, list[TrialRow]]()
+    if not drawing.x:
+        return {sweep.kind.label: trials}
+    for trial in sorted(trials, key=lambda trial: sort_key(sweep.value(trial, drawing.x))):
+        value = sweep.value(trial, drawing.x)
+        place = axes.category(value) if drawing.axis.scale == "category" else float(value)
+        places.setdefault(place, []).append(trial)
+    return places
+
+
+def _shown_metrics(chart: Chart, trials: list[TrialRow]) -> list[str]:
+    """Name the metrics that any trial measured; before there is one, the first stands for all."""
+    measured = [
+        metric for metric in chart.metrics if any(trial.measured and metric in trial.metrics for trial in trials)
+    ]
+    return measured or chart.metrics[:1]
+
+
+def _has_point(spec: ChartSpec) -> bool:
+    return any(entry.y is not None for line in spec.series for entry in line.points)

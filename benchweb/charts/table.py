@@ -1,0 +1,32 @@
+"""The table behind a chart: every point with its count and spread, as raw values."""
+
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartTable
+from benchweb.statistics import half_range_ratio
+
+
+def chart_table(x: Axis, y: Axis, series: list[ChartSeries]) -> ChartTable:
+    """Give a row per point; a missing value is None with its reason beside it."""
+    columns = [
+        {"key": "series", "label": "Series", "unit": ""},
+        {"key": "x", "label": x.label, "unit": x.unit},
+        {"key": "n", "label": "n", "unit": ""},
+        {"key": "median", "label": "Median", "unit": y.unit},
+        {"key": "low", "label": "Lowest", "unit": y.unit},
+        {"key": "high", "label": "Highest", "unit": y.unit},
+        {"key": "spread", "label": "± half range", "unit": "ratio"},
+        {"key": "reason", "label": "Missing", "unit": ""},
+    ]
+    return ChartTable(columns=columns, rows=[_row(line, point) for line in series for point in line.points])
+
+
+def _row(line: ChartSeries, point: ChartPoint) -> dict[str, object]:
+    return {
+        "series": line.label,
+        "x": point.x,
+        "n": point.n,
+        "median": point.y,
+        "low": point.low,
+        "high": point.high,
+        "spread": half_range_ratio(point.repetitions),
+        "reason": point.reason,
+    }
