@@ -1,2 +1,5 @@
-//! The engine's program.
-fn main() {}
+//! The engine with one kind more, for the test that a new kind needs no other change.
+
+fn main() -> std::process::ExitCode {
+    agent::main()
+}

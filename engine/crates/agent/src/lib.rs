@@ -1,1 +1,64 @@
 //! The engine: command line and control plane.
+
+pub mod channel;
+pub mod cli;
+pub mod client;
+mod failure;
+mod run;
+pub mod serve;
+mod session_process;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+
+use cli::{Command, CommandLine};
+use failure::Failure;
+
+/// Runs the program and answers its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    // A session's start is part of every trial's overhead: it skips the command line's parser.
+    let outcome = if std::env::args_os().nth(1).is_some_and(|argument| argument == "session") {
+        session_process::main().map_err(Failure::from)
+    } else {
+        command(CommandLine::parse().command)
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("benchweb-engine: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn command(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serve(options) => Ok(serve::main(&options)?),
+        Command::Run(options) => run::main(&options),
+        Command::Catalog => print(proto::Catalog::embedded().document()),
+        Command::Facts => print(&kinds::facts()),
+    }
+}
+
+fn print(document: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(document).map_err(anyhow::Error::from)?;
+    write_line(&text)
+}
+
+/// Writes to standard output; a reader that has gone away is not an error.
+fn write_line(text: &str) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write as _};
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::from(error).context("can't write to standard output").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn tls_provider() -> CryptoProvider {
+    ring::default_provider()
+}

@@ -1,2 +1,5 @@
 //! The engine's program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    agent::main()
+}

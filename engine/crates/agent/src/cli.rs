@@ -1,0 +1,155 @@
+//! The command line.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use ipnet::IpNet;
+
+/// Measures between hosts: serves tests for a controller, or runs one from the command line.
+#[derive(Debug, Parser)]
+#[command(name = "benchweb-engine", version, about, long_about = None)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve tests to authenticated controllers until stopped.
+    Serve(ServeOptions),
+    /// Run one test against a serving engine: source and controller in one.
+    Run(RunOptions),
+    /// Print the test kinds, parameters and metrics as JSON.
+    Catalog,
+    /// Print what is true of this host as JSON.
+    Facts,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeOptions {
+    /// Control address; without a port, 7410; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR[:PORT]", value_parser = parse_listen)]
+    pub listen: SocketAddr,
+    /// Data port, or a range of them, TCP and UDP; 0 takes a free one.
+    #[arg(long, value_name = "P[-Q]", default_value = "7411")]
+    pub data_port: PortRange,
+    /// Address of the data ports; else all of the host's, or loopback where --listen is.
+    #[arg(long, value_name = "ADDR")]
+    pub data_listen: Option<IpAddr>,
+    /// Folder for the certificate and for results that wait to be fetched.
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: PathBuf,
+    /// File with the bearer token that controllers must send.
+    #[arg(long, value_name = "F")]
+    pub token_file: PathBuf,
+    /// Network that controllers and peers must be in; may be repeated.
+    #[arg(long, value_name = "CIDR", value_parser = parse_network)]
+    pub allow: Vec<IpNet>,
+    /// Sessions at once.
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub max_sessions: usize,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// The test kind; see `catalog`.
+    pub kind: String,
+    /// The peer engine's control address; without a port, 7410.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub peer: String,
+    /// File with the peer's bearer token.
+    #[arg(long, value_name = "F")]
+    pub token_file: PathBuf,
+    /// The peer's address for test traffic; else its control address.
+    #[arg(long, value_name = "A")]
+    pub data_address: Option<IpAddr>,
+    /// The fingerprint that the peer's certificate must have; else any is accepted and printed.
+    #[arg(long, value_name = "sha256:…")]
+    pub peer_fingerprint: Option<String>,
+    /// A parameter; may be repeated.
+    #[arg(long = "set", value_name = "name=value")]
+    pub set: Vec<String>,
+    /// Print the result as one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Consecutive ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortRange {
+    /// The first.
+    pub first: u16,
+    /// The last, inclusive.
+    pub last: u16,
+}
+
+/// A descriptor per port and address family is open all the time.
+const PORTS_AT_MOST: u16 = 64;
+
+impl FromStr for PortRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let port = |text: &str| {
+            text.parse::<u16>().map_err(|_| format!("{text:?} is not a port from 0 to 65535"))
+        };
+        let range = Self { first: port(first)?, last: port(last)? };
+        if range.last < range.first || range.last - range.first >= PORTS_AT_MOST {
+            return Err(format!("a range goes upward and has at most {PORTS_AT_MOST} ports"));
+        }
+        if range.first == 0 && range.last != 0 {
+            return Err("port 0 takes one free port and can't begin a range".to_owned());
+        }
+        Ok(range)
+    }
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let address = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    text.parse()
+        .or_else(|_| address.map(|address| SocketAddr::new(address, proto::CONTROL_PORT)))
+        .map_err(|_| {
+            "give an address of this host, such as 192.0.2.1:7410 or 127.0.0.1:0".to_owned()
+        })
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| "give a network such as 192.0.2.0/24, or one address".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listen_address_without_port_gets_7410() {
+        assert_eq!(parse_listen("192.0.2.1"), Ok("192.0.2.1:7410".parse().unwrap()));
+        assert_eq!(parse_listen("[::1]"), Ok("[::1]:7410".parse().unwrap()));
+        assert_eq!(parse_listen("[::1]:0"), Ok("[::1]:0".parse().unwrap()));
+        assert!(parse_listen("everywhere").is_err());
+    }
+
+    #[test]
+    fn data_ports_are_one_or_a_range() {
+        assert_eq!("7411".parse(), Ok(PortRange { first: 7411, last: 7411 }));
+        assert_eq!("7411-7414".parse(), Ok(PortRange { first: 7411, last: 7414 }));
+        for wrong in ["", "7414-7411", "0-5", "1-65", "70000", "a-b"] {
+            assert!(wrong.parse::<PortRange>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory as _;
+        CommandLine::command().debug_assert();
+    }
+}

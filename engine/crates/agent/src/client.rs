@@ -1,0 +1,235 @@
+//! A controller's side of the control API: HTTP/1.1 over TLS 1.3 to an engine known by its fingerprint.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use tokio_rustls::rustls::crypto::{
+    CryptoProvider, verify_tls12_signature, verify_tls13_signature,
+};
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+
+use crate::serve::fingerprint;
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why an engine gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No connection, or it broke.
+    #[error(
+        "can't reach the engine at {peer}: {reason}; see that it runs there and that no firewall is between"
+    )]
+    Unreachable {
+        /// Its control address.
+        peer: SocketAddr,
+        /// What the system says.
+        reason: String,
+    },
+    /// Another certificate than the pinned one.
+    #[error(
+        "the engine at {peer} has the fingerprint {found}, not {pinned}; if its certificate was made anew, use the new one"
+    )]
+    Fingerprint {
+        /// Its control address.
+        peer: SocketAddr,
+        /// What it shows.
+        found: String,
+        /// What was asked for.
+        pinned: String,
+    },
+    /// A refusal, in the engine's words.
+    #[error("the engine refused: {message}")]
+    Refused {
+        /// The HTTP status.
+        status: StatusCode,
+        /// The engine's message.
+        message: String,
+        /// The field at fault.
+        field: Option<String>,
+    },
+}
+
+/// A connection to one engine.
+pub struct Client {
+    peer: SocketAddr,
+    authorization: String,
+    requests: SendRequest<Full<Bytes>>,
+    /// The fingerprint that the engine showed.
+    pub fingerprint: String,
+}
+
+impl Client {
+    /// Connects; without `pinned`, any certificate will do.
+    ///
+    /// # Errors
+    /// When the engine can't be reached or shows another fingerprint.
+    pub async fn connect(
+        peer: SocketAddr,
+        token: &str,
+        pinned: Option<&str>,
+    ) -> Result<Self, ClientError> {
+        let verifier = Arc::new(Verifier::new(pinned));
+        let opened = tokio::time::timeout(CONNECT_LIMIT, open(peer, Arc::clone(&verifier))).await;
+        let opened = opened.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within 5 s")));
+        let found = verifier.found();
+        match (opened, pinned) {
+            (Ok(requests), _) => {
+                let authorization = format!("Bearer {token}");
+                Ok(Self { peer, authorization, requests, fingerprint: found })
+            }
+            (Err(_), Some(pinned)) if !found.is_empty() && !found.eq_ignore_ascii_case(pinned) => {
+                Err(ClientError::Fingerprint { peer, found, pinned: pinned.to_owned() })
+            }
+            (Err(error), _) => Err(unreachable(peer, &error)),
+        }
+    }
+
+    /// Makes one call and reads its JSON answer.
+    ///
+    /// # Errors
+    /// When the connection breaks or the engine refuses.
+    pub async fn call(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ClientError> {
+        let response = self.send(method, path, body).await?;
+        let status = response.status();
+        let collected = response.into_body().collect().await;
+        let bytes = collected.map_err(|error| unreachable(self.peer, &error.into()))?.to_bytes();
+        let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        if status.is_success() {
+            return Ok(document);
+        }
+        let text = |field: &str| document["error"][field].as_str().map(str::to_owned);
+        let message = text("message").unwrap_or_else(|| format!("HTTP status {status}"));
+        Err(ClientError::Refused { status, message, field: text("field") })
+    }
+
+    /// Makes one call and leaves its answer's body to be read.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, self.peer.to_string())
+            .header(AUTHORIZATION, &self.authorization)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body))
+            .map_err(|error| unreachable(self.peer, &error.into()))?;
+        let sent = async {
+            self.requests.ready().await?;
+            self.requests.send_request(request).await
+        };
+        sent.await.map_err(|error| unreachable(self.peer, &error.into()))
+    }
+}
+
+async fn open(
+    peer: SocketAddr,
+    verifier: Arc<Verifier>,
+) -> anyhow::Result<SendRequest<Full<Bytes>>> {
+    let config = ClientConfig::builder_with_provider(Arc::new(crate::tls_provider()))
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    let stream = TcpStream::connect(peer).await?;
+    stream.set_nodelay(true)?;
+    let name = ServerName::from(peer.ip());
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+    let (requests, connection) = handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(requests)
+}
+
+fn unreachable(peer: SocketAddr, error: &anyhow::Error) -> ClientError {
+    ClientError::Unreachable { peer, reason: format!("{error:#}") }
+}
+
+/// Accepts the one pinned certificate, or notes which one was shown.
+#[derive(Debug)]
+struct Verifier {
+    pinned: Option<String>,
+    found: Mutex<String>,
+    provider: CryptoProvider,
+}
+
+impl Verifier {
+    fn new(pinned: Option<&str>) -> Self {
+        let pinned = pinned.map(str::to_ascii_lowercase);
+        Self { pinned, found: Mutex::default(), provider: crate::tls_provider() }
+    }
+
+    fn found(&self) -> String {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let found = fingerprint(certificate);
+        let is_accepted = self.pinned.as_ref().is_none_or(|pinned| *pinned == found);
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        if is_accepted {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(Error::General("the certificate is not the pinned one".to_owned()))
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

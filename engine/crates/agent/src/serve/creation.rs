@@ -1,0 +1,143 @@
+//! Making a session: checked first, then a process of its own.
+
+use std::sync::Arc;
+
+use hyper::StatusCode;
+use proto::{AgentMessage, Catalog, Role, SessionSpec, is_session_id};
+use sha2::{Digest as _, Sha256};
+
+use super::access::is_single_host;
+use super::answer::Refusal;
+use super::engine::Engine;
+use super::event_log::EventLog;
+use super::process;
+use super::session::{Live, Session};
+use crate::channel::{self, ChannelReceiver, ChannelSender};
+
+/// A lease shorter than this would end sessions of a healthy controller; a longer one keeps a dead one's for too long.
+const LEASE_SECONDS: std::ops::RangeInclusive<f64> = 1.0..=3_600.0;
+/// IFNAMSIZ less the final zero.
+const DEVICE_NAME_LIMIT: usize = 15;
+
+impl Engine {
+    /// Makes the session, or finds the one that the same request made before; answers whether it is new.
+    pub async fn create(
+        self: &Arc<Self>,
+        id: &str,
+        body: &[u8],
+    ) -> Result<(Arc<Session>, bool), Refusal> {
+        if !is_session_id(id) {
+            let message = "a session's id is 1 to 64 letters, digits and hyphens";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, "malformed", message));
+        }
+        let spec = self.checked(body)?;
+        let digest = digest(&spec);
+        let _only_one = self.creation.lock().await;
+        if let Some(session) = self.sessions.find(id) {
+            let is_same = session.digest == digest;
+            return if is_same { Ok((session, false)) } else { Err(clash(id)) };
+        }
+        if self.sessions.running() >= self.session_limit {
+            let message = format!(
+                "{} sessions run here, which is this engine's limit; wait for one to end",
+                self.session_limit
+            );
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
+        }
+        let session = self.start(id, spec, digest).await.map_err(|error| {
+            let message = format!("the session's process can't be started: {error}");
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
+        })?;
+        Ok((session, true))
+    }
+
+    /// The specification with all parameters, or why it can't be run here.
+    fn checked(&self, body: &[u8]) -> Result<SessionSpec, Refusal> {
+        let mut spec: SessionSpec = proto::parse_json(body).map_err(|error| {
+            let message = format!("the body is no session specification: {error}");
+            Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
+        })?;
+        spec.params = Catalog::embedded().fill(&spec.kind, &spec.params)?;
+        self.check_peer(&spec)?;
+        if !LEASE_SECONDS.contains(&spec.lease_seconds) {
+            return Err(Refusal::invalid("lease_seconds", "lease_seconds must be from 1 to 3600"));
+        }
+        let device = spec.bind.as_ref().and_then(|bind| bind.device.as_deref());
+        if device.is_some_and(|device| !is_device_name(device)) {
+            let message = "bind.device must be a network device's name, at most 15 characters";
+            return Err(Refusal::invalid("bind.device", message));
+        }
+        Ok(spec)
+    }
+
+    fn check_peer(&self, spec: &SessionSpec) -> Result<(), Refusal> {
+        let Some(peer) = spec.peer else {
+            return match spec.role {
+                Role::Sink => Ok(()),
+                Role::Source => Err(Refusal::invalid(
+                    "peer",
+                    "a source needs peer: the sink's address and data port",
+                )),
+            };
+        };
+        let address = peer.address;
+        if !is_single_host(address) {
+            let message = format!("peer.address {address} is not one host's address");
+            return Err(Refusal::invalid("peer.address", message));
+        }
+        if !self.allowed.admits(address) {
+            let message = format!(
+                "peer.address {address} is in none of the networks that this engine's operator allows (--allow)"
+            );
+            return Err(Refusal::invalid("peer.address", message));
+        }
+        Ok(())
+    }
+
+    async fn start(
+        self: &Arc<Self>,
+        id: &str,
+        spec: SessionSpec,
+        digest: String,
+    ) -> anyhow::Result<Arc<Session>> {
+        let (ours, theirs) = channel::pair()?;
+        let child = self.spawner.spawn(theirs).await?;
+        let receiver = ChannelReceiver::new(ours.try_clone()?);
+        let sender = ChannelSender::new(ours);
+        let config =
+            AgentMessage::Config { spec: Box::new(spec.clone()), data_port: self.data.port };
+        sender.send(&config, None)?;
+        let role = spec.role;
+        let live = Live::new(spec, sender, child);
+        let session = Session::new(id.to_owned(), role, digest, EventLog::default(), Some(live));
+        let session = Arc::new(session);
+        self.sessions.add(Arc::clone(&session));
+        self.persist(&session);
+        process::listen(Arc::clone(self), Arc::clone(&session), receiver)?;
+        Ok(session)
+    }
+}
+
+/// Waits until a sink is ready for connections, or has failed to be; a source needs no waiting for.
+pub async fn wait_until_prepared(session: &Session) {
+    if session.role == Role::Sink {
+        let mut progress = session.progress();
+        // The session holds the sender, so it can't close while we wait.
+        let _ = progress.wait_for(|progress| progress.is_prepared || progress.is_final).await;
+    }
+}
+
+fn digest(spec: &SessionSpec) -> String {
+    let bytes = serde_json::to_vec(spec).unwrap_or_default();
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn clash(id: &str) -> Refusal {
+    let message = format!("session {id} exists with another specification; choose a new id");
+    Refusal::new(StatusCode::CONFLICT, "clash", message)
+}
+
+fn is_device_name(name: &str) -> bool {
+    (1..=DEVICE_NAME_LIMIT).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+}

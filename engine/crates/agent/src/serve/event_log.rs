@@ -1,0 +1,117 @@
+//! A session's numbered events, as the lines that controllers read.
+
+use std::collections::VecDeque;
+use std::time::SystemTime;
+
+use hyper::body::Bytes;
+use proto::{Event, EventBody, SessionState};
+
+/// A day of intervals a second each, and room to spare; beyond, the oldest go, and the result still has them all.
+const KEPT_EVENTS: usize = 100_000;
+
+/// A session's events and the state that they lead to.
+pub struct EventLog {
+    lines: VecDeque<Bytes>,
+    last_id: u64,
+    state: SessionState,
+    reason: Option<String>,
+}
+
+impl Default for EventLog {
+    fn default() -> Self {
+        Self { lines: VecDeque::new(), last_id: 0, state: SessionState::Prepared, reason: None }
+    }
+}
+
+impl EventLog {
+    pub const fn last_id(&self) -> u64 {
+        self.last_id
+    }
+
+    pub const fn state(&self) -> SessionState {
+        self.state
+    }
+
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// Numbers an event and adds it.
+    pub fn push(&mut self, body: EventBody) {
+        let event = Event { id: self.last_id + 1, at: SystemTime::now().into(), body };
+        // Every key of an event is a text, so it can be written; an empty line would only keep alive.
+        let mut line = serde_json::to_vec(&event).unwrap_or_default();
+        line.push(b'\n');
+        self.add(&event, line.into());
+    }
+
+    /// Adds an event read back from disk.
+    pub fn restore(&mut self, line: &[u8]) -> Result<(), proto::JsonError> {
+        let event: Event = proto::parse_json(line)?;
+        let line = [line, b"\n"].concat();
+        self.add(&event, line.into());
+        Ok(())
+    }
+
+    fn add(&mut self, event: &Event, line: Bytes) {
+        self.last_id = event.id;
+        match &event.body {
+            EventBody::State { state, .. } | EventBody::Result { state, .. } => self.state = *state,
+            EventBody::Failure { state, reason, .. } => {
+                self.state = *state;
+                self.reason = Some(reason.clone());
+            }
+            EventBody::Interval { .. } => {}
+        }
+        self.lines.push_back(line);
+        if self.lines.len() > KEPT_EVENTS {
+            self.lines.pop_front();
+        }
+    }
+
+    /// The lines of the events after `id`, and the newest id.
+    pub fn after(&self, id: u64) -> (Vec<Bytes>, u64) {
+        let missing = usize::try_from(self.last_id.saturating_sub(id)).unwrap_or(usize::MAX);
+        let skipped = self.lines.len().saturating_sub(missing);
+        (self.lines.iter().skip(skipped).cloned().collect(), self.last_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::{FailureCode, Interval};
+
+    use super::*;
+
+    fn log() -> EventLog {
+        let mut log = EventLog::default();
+        log.push(EventBody::State {
+            state: SessionState::Running,
+            started_at: SystemTime::now().into(),
+        });
+        log.push(EventBody::Interval { interval: Interval::default() });
+        log.push(EventBody::failure(FailureCode::PeerLost, "the link broke", None));
+        log
+    }
+
+    #[test]
+    fn a_reader_gets_what_follows_the_event_it_names() {
+        assert_eq!(
+            (log().after(0).0.len(), log().after(2).0.len(), log().after(3).0.len()),
+            (3, 1, 0)
+        );
+        assert_eq!(log().after(99).0.len(), 0);
+        assert!(log().after(2).0[0].starts_with(br#"{"id":3,"#));
+    }
+
+    #[test]
+    fn what_is_read_back_from_disk_is_the_same_log() {
+        let mut restored = EventLog::default();
+        for line in log().after(0).0 {
+            restored.restore(line.trim_ascii_end()).unwrap();
+        }
+        assert_eq!((restored.last_id(), restored.state()), (3, SessionState::Failed));
+        assert_eq!(restored.reason(), Some("the link broke"));
+        assert!(restored.restore(b"{}").is_err());
+    }
+}

@@ -1,0 +1,173 @@
+//! `serve`: the engine as a service.
+
+mod access;
+mod answer;
+mod creation;
+mod data_ports;
+mod engine;
+mod event_log;
+mod event_stream;
+mod http;
+mod identity;
+mod process;
+mod routes;
+mod session;
+mod store;
+mod tcp_acceptor;
+mod udp_acceptor;
+mod watchdog;
+
+pub use access::read_token;
+pub use identity::fingerprint;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use proto::FailureCode;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::ServeOptions;
+use access::{Allowed, Token};
+use data_ports::DataPorts;
+use engine::{Engine, Sessions};
+use identity::Identity;
+use process::Spawner;
+use session::Session;
+use store::Store;
+
+/// Sessions told to stop have so long to end before the engine does.
+const STOP_LIMIT: Duration = Duration::from_millis(1_200);
+
+/// Serves until a signal says to stop.
+///
+/// # Errors
+/// When the engine can't start; the message says what is missing and how to mend it.
+pub fn main(options: &ServeOptions) -> Result<()> {
+    let token = read_token(&options.token_file)?;
+    make_state_folder(options)?;
+    let identity = Identity::open(&options.state_dir)?;
+    let runtime = Runtime::new()?;
+    runtime.block_on(async {
+        let control = listen(options).await?;
+        let (engine, finished_at) = open_engine(options, &token)?;
+        let announcement = json!({
+            "event": "listening",
+            "control": control.local_addr()?.to_string(),
+            "data_port": engine.data.port,
+            "fingerprint": identity.fingerprint(),
+        });
+        tcp_acceptor::start(&engine)?;
+        udp_acceptor::start(&engine)?;
+        tokio::spawn(watchdog::watch(Arc::clone(&engine), finished_at));
+        let service = http::serve(Arc::clone(&engine), control, identity.acceptor()?);
+        tokio::spawn(service);
+        let stop = stop_signal()?;
+        announce(options, &announcement)?;
+        stop.await;
+        stop_sessions(&engine).await;
+        Ok(())
+    })
+}
+
+fn make_state_folder(options: &ServeOptions) -> Result<()> {
+    let folder = &options.state_dir;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .with_context(|| format!("can't make the state folder {}", folder.display()))
+}
+
+async fn listen(options: &ServeOptions) -> Result<TcpListener> {
+    let address = options.listen;
+    TcpListener::bind(address).await.with_context(|| {
+        format!("can't listen on {address}; stop what does, or name another address with --listen")
+    })
+}
+
+fn open_engine(
+    options: &ServeOptions,
+    token: &str,
+) -> Result<(Arc<Engine>, HashMap<String, Instant>)> {
+    let store = Store::open(&options.state_dir).context("can't open the state folder")?;
+    let (sessions, finished_at) = restore(&store)?;
+    let mut challenge_key = [0; 32];
+    getrandom::fill(&mut challenge_key)
+        .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    let addresses = data_ports::addresses(options.data_listen, options.listen.ip());
+    let engine = Engine {
+        token: Token::new(token),
+        allowed: Allowed(options.allow.clone()),
+        sessions,
+        session_limit: options.max_sessions,
+        store,
+        spawner: Spawner::start()?,
+        data: DataPorts::open(&addresses, options.data_port.first, options.data_port.last)?,
+        half_open: tcp_acceptor::HalfOpen::default(),
+        challenge_key,
+        runtime: tokio::runtime::Handle::current(),
+        creation: tokio::sync::Mutex::default(),
+    };
+    Ok((Arc::new(engine), finished_at))
+}
+
+/// Reads back the results that still wait, with when each was finished by this process's clock.
+fn restore(store: &Store) -> Result<(Sessions, HashMap<String, Instant>)> {
+    let sessions = Sessions::default();
+    let mut finished_at = HashMap::new();
+    for (at, session) in store.read_all().context("can't read the sessions in the state folder")? {
+        let age = at.elapsed().unwrap_or_default();
+        // An instant before the host's boot can't be told; such a result waits a full term again.
+        let since = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+        finished_at.insert(session.id.clone(), since);
+        sessions.add(Arc::new(session));
+    }
+    Ok((sessions, finished_at))
+}
+
+/// Tells where the engine listens: for whoever started it on standard output, for others in the state folder.
+fn announce(options: &ServeOptions, announcement: &Value) -> Result<()> {
+    let line = format!("{announcement}\n");
+    let path = options.state_dir.join("listening.json");
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, &line)?;
+    fs::rename(temporary, path)?;
+    let mut output = std::io::stdout().lock();
+    // Whoever started us may have closed its end; the file tells the same.
+    let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+    Ok(())
+}
+
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+async fn stop_sessions(engine: &Arc<Engine>) {
+    let mut running: Vec<Arc<Session>> = engine.sessions.all();
+    running.retain(|session| !session.is_final());
+    for session in &running {
+        engine.cancel(session, FailureCode::Cancelled, "the engine was stopped");
+    }
+    let all_ended = async {
+        for session in &running {
+            let _ = session.progress().wait_for(|progress| progress.is_final).await;
+        }
+    };
+    let _ = tokio::time::timeout(STOP_LIMIT, all_ended).await;
+    running.iter().filter(|session| session.is_final()).for_each(|session| engine.persist(session));
+}

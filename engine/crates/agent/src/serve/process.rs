@@ -1,0 +1,158 @@
+//! Sessions' processes: started by one thread, listened to by one thread each.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proto::ProcessMessage;
+use tokio::sync::oneshot;
+
+use super::engine::Engine;
+use super::session::{Live, Session, locked};
+use crate::channel::ChannelReceiver;
+
+/// How long a process may take to exit after it has closed its channel.
+const EXIT_LIMIT: Duration = Duration::from_millis(500);
+const EXIT_POLL: Duration = Duration::from_millis(2);
+
+type Request = (OwnedFd, oneshot::Sender<io::Result<Child>>);
+
+/// Starts processes from one thread that lives as long as the agent: the kernel sends a child its parent-death
+/// signal when the thread that started it ends, not the process.
+pub struct Spawner {
+    requests: Sender<Request>,
+}
+
+impl Spawner {
+    pub fn start() -> io::Result<Self> {
+        let (requests, inbox) = channel::<Request>();
+        thread::Builder::new().name("spawner".into()).spawn(move || {
+            for (socket, answer) in inbox {
+                // A request whose asker has gone leaves a child whose channel closes at once.
+                let _ = answer.send(spawn(socket));
+            }
+        })?;
+        Ok(Self { requests })
+    }
+
+    /// Starts a session's process with `socket` as its channel.
+    pub async fn spawn(&self, socket: OwnedFd) -> io::Result<Child> {
+        let (answer, child) = oneshot::channel();
+        let gone = || io::Error::other("the thread that starts processes is gone");
+        self.requests.send((socket, answer)).map_err(|_| gone())?;
+        child.await.map_err(|_| gone())?
+    }
+}
+
+/// Starts this same program, even if its file has been replaced meanwhile.
+fn spawn(socket: OwnedFd) -> io::Result<Child> {
+    Command::new("/proc/self/exe")
+        .arg0("benchweb-engine")
+        .arg("session")
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .spawn()
+}
+
+/// Listens to a session's process until its end, from a thread of its own.
+pub fn listen(
+    engine: Arc<Engine>,
+    session: Arc<Session>,
+    receiver: ChannelReceiver,
+) -> io::Result<()> {
+    thread::Builder::new()
+        .name("session".into())
+        .spawn(move || {
+            Listener { engine, session, receiver, has_borrowed: false, has_ended: false }.run()
+        })
+        .map(|_| ())
+}
+
+struct Listener {
+    engine: Arc<Engine>,
+    session: Arc<Session>,
+    receiver: ChannelReceiver,
+    has_borrowed: bool,
+    has_ended: bool,
+}
+
+impl Listener {
+    fn run(mut self) {
+        let Some(live) = &Arc::clone(&self.session).live else { return };
+        while let Some(message) = self.next_message() {
+            self.handle(live, message);
+        }
+        let status = reap(live);
+        self.session.push(live.end_without_result(&describe(status)));
+        self.end(live);
+    }
+
+    /// The next message; none when the process is gone or speaks nonsense, which ends it.
+    fn next_message(&mut self) -> Option<ProcessMessage> {
+        let line = self.receiver.line().ok()??;
+        // Not `parse_json`: a result may nest no deeper, but it comes from our own process and may be large.
+        serde_json::from_slice(&line)
+            .inspect_err(|error| eprintln!("session {}: {error}", self.session.id))
+            .ok()
+    }
+
+    fn handle(&mut self, live: &Live, message: ProcessMessage) {
+        match message {
+            ProcessMessage::Prepared => self.session.mark_prepared(),
+            ProcessMessage::Register { ports: [first, last], address } => {
+                locked(&live.network).registered = Some((address.to_canonical(), first, last));
+                if !self.has_borrowed {
+                    self.has_borrowed = self.engine.data.lend(live, address);
+                }
+            }
+            ProcessMessage::Foreign => {
+                if let Some(descriptor) = self.receiver.descriptor() {
+                    self.engine.adopt(descriptor);
+                }
+            }
+            ProcessMessage::Event { event } => {
+                let is_final = event.is_final();
+                self.session.push(event);
+                if is_final {
+                    self.end(live);
+                }
+            }
+        }
+    }
+
+    /// Takes back what was lent, and writes the end to disk; once.
+    fn end(&mut self, live: &Live) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        let registered = locked(&live.network).registered.take();
+        if let Some((address, ..)) = registered.filter(|_| self.has_borrowed) {
+            self.engine.data.take_back(address);
+            self.has_borrowed = false;
+        }
+        self.engine.persist(&self.session);
+    }
+}
+
+/// Waits for the process to exit, and helps when it doesn't.
+fn reap(live: &Live) -> Option<ExitStatus> {
+    let deadline = Instant::now() + EXIT_LIMIT;
+    while Instant::now() < deadline {
+        if let Ok(Some(status)) = locked(&live.child).try_wait() {
+            return Some(status);
+        }
+        thread::sleep(EXIT_POLL);
+    }
+    live.kill();
+    locked(&live.child).wait().ok()
+}
+
+/// "signal: 9 (SIGKILL)" or "exit status: 1".
+fn describe(status: Option<ExitStatus>) -> String {
+    status.map_or_else(|| "its status is unknown".to_owned(), |status| status.to_string())
+}

@@ -1,0 +1,156 @@
+//! The control API's calls.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::AUTHORIZATION;
+use hyper::{Method, Request, Response, StatusCode};
+use proto::{Catalog, FailureCode, Timestamp};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::{Body, Refusal, document};
+use super::creation::wait_until_prepared;
+use super::engine::Engine;
+use super::event_stream;
+use super::session::Session;
+
+const BODY_LIMIT_BYTES: usize = 256 * 1024;
+const BODY_TIME_LIMIT: Duration = Duration::from_secs(5);
+
+type Answer = Result<Response<Body>, Refusal>;
+
+/// Answers one request.
+pub async fn answer(engine: Arc<Engine>, request: Request<Incoming>) -> Response<Body> {
+    route(&engine, request).await.unwrap_or_else(Into::into)
+}
+
+async fn route(engine: &Arc<Engine>, request: Request<Incoming>) -> Answer {
+    if !has_token(engine, &request) {
+        let message =
+            "the bearer token is missing or not this engine's; send the one from its --token-file";
+        return Err(Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message));
+    }
+    let path = request.uri().path().to_owned();
+    let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    match (request.method(), segments.as_slice()) {
+        (&Method::GET, ["v1", "about"]) => Ok(about(engine)),
+        (&Method::GET, ["v1", "catalog"]) => {
+            Ok(document(StatusCode::OK, Catalog::embedded().document()))
+        }
+        (&Method::GET, ["v1", "facts"]) => facts().await,
+        (&Method::PUT, ["v1", "sessions", id]) => create(engine, id, request).await,
+        (&Method::GET, ["v1", "sessions", id]) => {
+            let session = find(engine, id)?;
+            Ok(document(StatusCode::OK, &session.document(engine.data.port)))
+        }
+        (&Method::GET, ["v1", "sessions", id, "events"]) => {
+            let last_seen_id = after(request.uri().query().unwrap_or_default())?;
+            Ok(event_stream::stream(find(engine, id)?, last_seen_id))
+        }
+        (&Method::POST, ["v1", "sessions", id, "cancel"]) => cancel(engine, id, request).await,
+        (&Method::DELETE, ["v1", "sessions", id]) => {
+            engine.forget(id);
+            Ok(document(StatusCode::OK, &json!({"id": id, "deleted": true})))
+        }
+        (method, _) => Err(Refusal::not_found(format!(
+            "there is no {method} {path}; see docs/engine-protocol.md"
+        ))),
+    }
+}
+
+/// Whether a request carries the engine's token.
+pub fn has_token(engine: &Engine, request: &Request<Incoming>) -> bool {
+    let header = request.headers().get(AUTHORIZATION);
+    header.is_some_and(|value| engine.token.is_carried_by(value.as_bytes()))
+}
+
+fn about(engine: &Engine) -> Response<Body> {
+    let catalog = Catalog::embedded();
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    document(
+        StatusCode::OK,
+        &json!({
+            "engine_version": proto::ENGINE_VERSION,
+            "protocol_version": proto::PROTOCOL_VERSION,
+            "catalog_version": catalog.version,
+            "boot_id": boot_id.trim(),
+            "time": Timestamp::from(SystemTime::now()),
+            "data_port": engine.data.port,
+            "sessions": engine.sessions.running(),
+            "kinds": catalog.kinds.keys().collect::<Vec<_>>(),
+        }),
+    )
+}
+
+async fn facts() -> Answer {
+    // Reading /proc and asking drivers may block.
+    let facts = tokio::task::spawn_blocking(kinds::facts).await.map_err(|error| {
+        let message = format!("the host's facts can't be read: {error}");
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
+    })?;
+    Ok(document(StatusCode::OK, &facts))
+}
+
+async fn create(engine: &Arc<Engine>, id: &str, request: Request<Incoming>) -> Answer {
+    let body = read(request).await?;
+    let (session, is_new) = engine.create(id, &body).await?;
+    session.renew_lease();
+    wait_until_prepared(&session).await;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(document(status, &session.document(engine.data.port)))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelRequest {
+    reason: Option<String>,
+}
+
+async fn cancel(engine: &Arc<Engine>, id: &str, request: Request<Incoming>) -> Answer {
+    let body = read(request).await?;
+    let asked: CancelRequest = if body.is_empty() {
+        CancelRequest::default()
+    } else {
+        proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?
+    };
+    let session = find(engine, id)?;
+    let reason = asked.reason.unwrap_or_else(|| "the controller cancelled the session".to_owned());
+    engine.cancel(&session, FailureCode::Cancelled, &reason);
+    Ok(document(StatusCode::OK, &session.document(engine.data.port)))
+}
+
+fn find(engine: &Engine, id: &str) -> Result<Arc<Session>, Refusal> {
+    let session = engine.sessions.find(id).ok_or_else(|| {
+        Refusal::not_found(format!("this engine has no session {id:?}; it may have been acknowledged, or waited for over 24 h"))
+    })?;
+    session.renew_lease();
+    Ok(session)
+}
+
+/// The event id in `after=N`; 0 when there is none.
+fn after(query: &str) -> Result<u64, Refusal> {
+    let Some(value) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else {
+        return Ok(0);
+    };
+    value.parse().map_err(|_| malformed(format!("after={value} is not an event's id")))
+}
+
+async fn read(request: Request<Incoming>) -> Result<Bytes, Refusal> {
+    let limited = Limited::new(request.into_body(), BODY_LIMIT_BYTES).collect();
+    match tokio::time::timeout(BODY_TIME_LIMIT, limited).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let message = format!("the body is longer than {BODY_LIMIT_BYTES} bytes");
+            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
+        }
+        Ok(Err(error)) => Err(malformed(format!("the body can't be read: {error}"))),
+        Err(_) => Err(malformed("the body took over 5 s; the connection is closed".to_owned())),
+    }
+}
+
+fn malformed(message: String) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
+}

@@ -1,0 +1,208 @@
+//! One session as its agent sees it: its events, its process and who may connect to it.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use proto::{AgentMessage, EventBody, FailureCode, Role, SessionSpec, SessionState};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::event_log::EventLog;
+use crate::channel::ChannelSender;
+
+/// What waiting controllers are woken by.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// The id of the newest event; 0 when there is none.
+    pub last_event_id: u64,
+    /// Whether the process is ready for connections.
+    pub is_prepared: bool,
+    /// Whether the final event is there.
+    pub is_final: bool,
+}
+
+/// What `GET /v1/sessions/ID` answers.
+#[derive(Debug, Serialize)]
+pub struct SessionDocument {
+    id: String,
+    role: Role,
+    state: SessionState,
+    reason: Option<String>,
+    last_event_id: u64,
+    data_port: u16,
+}
+
+/// One session.
+pub struct Session {
+    pub id: String,
+    pub role: Role,
+    /// SHA-256 of the filled-in specification: tells a repeated PUT from a clash without keeping the cookie on disk.
+    pub digest: String,
+    /// The process and what belongs to it; none for a session read from disk.
+    pub live: Option<Live>,
+    progress: watch::Sender<Progress>,
+    log: Mutex<EventLog>,
+    last_contact: Mutex<Instant>,
+    is_acknowledged: Mutex<bool>,
+}
+
+/// A session's running process.
+pub struct Live {
+    pub spec: SessionSpec,
+    pub tag: [u8; proto::wire::TAG_LENGTH],
+    pub channel: ChannelSender,
+    pub child: Mutex<Child>,
+    pub network: Mutex<Network>,
+    /// Why the agent itself ends the session, when it does.
+    ending: Mutex<Option<(FailureCode, String)>>,
+}
+
+/// Who may connect to a sink.
+#[derive(Debug, Default)]
+pub struct Network {
+    /// The one address that data may come from; the link's, when the controller named none.
+    pub peer: Option<IpAddr>,
+    pub has_link: bool,
+    /// Source ports (inclusive) whose connections carry no preamble.
+    pub registered: Option<(IpAddr, u16, u16)>,
+    pub udp_flows: HashMap<u32, SocketAddr>,
+}
+
+impl Live {
+    pub fn new(spec: SessionSpec, channel: ChannelSender, child: Child) -> Self {
+        let network = Network { peer: spec.peer.map(|peer| peer.address), ..Network::default() };
+        Self {
+            tag: spec.cookie.tag(),
+            spec,
+            channel,
+            child: Mutex::new(child),
+            network: Mutex::new(network),
+            ending: Mutex::new(None),
+        }
+    }
+
+    /// Passes a descriptor to the process; one that is gone needs none.
+    pub fn pass(&self, message: &AgentMessage, descriptor: BorrowedFd<'_>) {
+        let _ = self.channel.send(message, Some(descriptor));
+    }
+
+    pub fn kill(&self) {
+        // A child that has been reaped can't be killed, and needn't be.
+        let _ = locked(&self.child).kill();
+    }
+
+    /// The event that stands for a process that ended without a final one.
+    pub fn end_without_result(&self, status: &str) -> EventBody {
+        match locked(&self.ending).take() {
+            Some((code, reason)) => EventBody::failure(code, reason, None),
+            None => crate::session_process::silent_end(status),
+        }
+    }
+}
+
+impl Session {
+    pub fn new(id: String, role: Role, digest: String, log: EventLog, live: Option<Live>) -> Self {
+        let progress = Progress {
+            last_event_id: log.last_id(),
+            is_prepared: live.is_none(),
+            is_final: log.state().is_final(),
+        };
+        Self {
+            id,
+            role,
+            digest,
+            live,
+            progress: watch::Sender::new(progress),
+            log: Mutex::new(log),
+            last_contact: Mutex::new(Instant::now()),
+            is_acknowledged: Mutex::new(false),
+        }
+    }
+
+    pub fn log(&self) -> MutexGuard<'_, EventLog> {
+        locked(&self.log)
+    }
+
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    pub fn is_final(&self) -> bool {
+        self.progress.borrow().is_final
+    }
+
+    pub fn mark_prepared(&self) {
+        self.progress.send_modify(|progress| progress.is_prepared = true);
+    }
+
+    /// Adds an event; none follows the final one.
+    pub fn push(&self, body: EventBody) {
+        let mut log = self.log();
+        if log.state().is_final() {
+            return;
+        }
+        log.push(body);
+        let (last_event_id, is_final) = (log.last_id(), log.state().is_final());
+        drop(log);
+        self.progress.send_modify(|progress| {
+            progress.last_event_id = last_event_id;
+            progress.is_final = is_final;
+        });
+    }
+
+    /// Renews the controller's lease.
+    pub fn renew_lease(&self) {
+        *locked(&self.last_contact) = Instant::now();
+    }
+
+    pub fn is_lease_over(&self) -> bool {
+        let Some(live) = &self.live else { return false };
+        let lease = Duration::from_secs_f64(live.spec.lease_seconds);
+        !self.is_final() && locked(&self.last_contact).elapsed() > lease
+    }
+
+    /// Tells the process to stop; answers whether there is one to wait for.
+    pub fn ask_to_stop(&self, code: FailureCode, reason: &str) -> bool {
+        let Some(live) = self.live.as_ref().filter(|_| !self.is_final()) else { return false };
+        locked(&live.ending).get_or_insert_with(|| (code, reason.to_owned()));
+        let message = AgentMessage::Cancel { code, reason: reason.to_owned() };
+        if live.channel.send(&message, None).is_err() {
+            live.kill();
+        }
+        true
+    }
+
+    /// Marks the result as no longer wanted, so that it isn't written to disk again.
+    pub fn acknowledge(&self) {
+        *locked(&self.is_acknowledged) = true;
+    }
+
+    /// Runs `write` unless the result was acknowledged; an acknowledgement waits until it is done.
+    pub fn unless_acknowledged(&self, write: impl FnOnce()) {
+        let is_acknowledged = locked(&self.is_acknowledged);
+        if !*is_acknowledged {
+            write();
+        }
+    }
+
+    pub fn document(&self, data_port: u16) -> SessionDocument {
+        let log = self.log();
+        SessionDocument {
+            id: self.id.clone(),
+            role: self.role,
+            state: log.state(),
+            reason: log.reason().map(str::to_owned),
+            last_event_id: log.last_id(),
+            data_port,
+        }
+    }
+}
+
+/// Locks, also when another thread panicked in between: the data behind these locks is whole after every line.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,177 @@
+//! TCP connections to the data port: each proves by its preamble to which session it belongs.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, TcpStream};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use proto::wire::{ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
+use proto::{AgentMessage, DescriptorRole};
+use rustix::event::{PollFd, PollFlags, poll};
+use tokio::io::AsyncReadExt as _;
+use tokio::task::AbortHandle;
+
+use super::data_ports::DataListener;
+use super::engine::Engine;
+use super::session::{Live, Network, locked};
+
+/// A connection that has not brought its preamble by then is closed.
+const PREAMBLE_LIMIT: Duration = Duration::from_secs(2);
+/// So many connections may be without a preamble at once; the oldest goes first.
+const HALF_OPEN_LIMIT: usize = 4_096;
+/// After a failed accept, such as without free descriptors, the next try waits, so as not to spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// Connections whose preamble is still to come, oldest first.
+#[derive(Default)]
+pub struct HalfOpen {
+    waiting: Mutex<BTreeMap<u64, AbortHandle>>,
+    next: AtomicU64,
+}
+
+impl HalfOpen {
+    fn add(&self, number: u64, task: AbortHandle) {
+        let mut waiting = locked(&self.waiting);
+        // A task that ended before it was added has no more to be aborted.
+        if !task.is_finished() {
+            waiting.insert(number, task);
+        }
+        if waiting.len() > HALF_OPEN_LIMIT {
+            if let Some((_, oldest)) = waiting.pop_first() {
+                oldest.abort();
+            }
+        }
+    }
+
+    fn remove(&self, number: u64) {
+        locked(&self.waiting).remove(&number);
+    }
+}
+
+/// Accepts on every listener, from a thread each.
+pub fn start(engine: &Arc<Engine>) -> std::io::Result<()> {
+    for index in 0..engine.data.listeners.len() {
+        let engine = Arc::clone(engine);
+        thread::Builder::new()
+            .name("data-tcp".into())
+            .spawn(move || accept(&engine, &engine.data.listeners[index]))?;
+    }
+    Ok(())
+}
+
+fn accept(engine: &Arc<Engine>, data: &DataListener) {
+    loop {
+        data.wait_while_lent();
+        let ready = poll(&mut [PollFd::new(&data.listener, PollFlags::IN)], None);
+        if ready.is_err() || data.is_lent() {
+            continue;
+        }
+        match data.listener.accept() {
+            Ok((stream, _)) => engine.adopt(stream.into()),
+            Err(_) => thread::sleep(ACCEPT_PAUSE),
+        }
+    }
+}
+
+impl Engine {
+    /// Takes in a connection that was accepted here, or by a session that it doesn't belong to.
+    pub fn adopt(self: &Arc<Self>, descriptor: OwnedFd) {
+        let stream = TcpStream::from(descriptor);
+        let Ok(peer) = stream.peer_addr() else { return };
+        let address = peer.ip().to_canonical();
+        if !self.allowed.admits(address) {
+            return;
+        }
+        if let Some(session) = self.sessions.registered_to(address, peer.port()) {
+            if let Some(live) = &session.live {
+                pass_flow(live, 0, &stream);
+            }
+            return;
+        }
+        let number = self.half_open.next.fetch_add(1, Ordering::Relaxed);
+        let engine = Arc::clone(self);
+        let task = self.runtime.spawn(async move {
+            let preamble = tokio::time::timeout(PREAMBLE_LIMIT, read_preamble(stream)).await;
+            engine.half_open.remove(number);
+            if let Ok(Ok((stream, bytes))) = preamble {
+                engine.route(address, &stream, &bytes);
+            }
+        });
+        self.half_open.add(number, task.abort_handle());
+    }
+
+    /// Passes a connection on to the session that its preamble proves; any other is closed without a word.
+    fn route(&self, peer: IpAddr, stream: &TcpStream, bytes: &[u8]) {
+        let Ok(preamble) = Preamble::parse(Transport::Tcp, bytes) else { return };
+        let Some(session) = self.sessions.sink_of(&preamble.tag) else { return };
+        let Some(live) = &session.live else { return };
+        if !preamble.is_proved_by(&live.spec.cookie) {
+            return;
+        }
+        match preamble.role {
+            ConnectionRole::Link if admits_link(&mut locked(&live.network), peer) => {
+                let message = AgentMessage::Descriptor { role: DescriptorRole::Link, index: 0 };
+                live.pass(&message, stream.as_fd());
+            }
+            ConnectionRole::Flow if admits_flow(live, peer, preamble.flow_index) => {
+                pass_flow(live, preamble.flow_index, stream);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads the preamble and nothing beyond it; the stream is blocking again afterwards.
+async fn read_preamble(stream: TcpStream) -> std::io::Result<(TcpStream, [u8; PREAMBLE_LENGTH])> {
+    stream.set_nonblocking(true)?;
+    let mut stream = tokio::net::TcpStream::from_std(stream)?;
+    let mut bytes = [0; PREAMBLE_LENGTH];
+    stream.read_exact(&mut bytes).await?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    Ok((stream, bytes))
+}
+
+fn pass_flow(live: &Live, index: u32, stream: &TcpStream) {
+    let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index };
+    live.pass(&message, stream.as_fd());
+}
+
+/// One link per session, from the registered peer; the first link registers it where the controller named none.
+fn admits_link(network: &mut Network, peer: IpAddr) -> bool {
+    let registered = network.peer.get_or_insert(peer).to_canonical();
+    registered == peer && !std::mem::replace(&mut network.has_link, true)
+}
+
+/// Flows come after the link, from the same peer, and no more of them than the test has.
+pub fn admits_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
+    let network = locked(&live.network);
+    let flows = live.spec.params.integer("flows").unwrap_or(1);
+    let is_peer = network.peer.is_some_and(|registered| registered.to_canonical() == peer);
+    network.has_link && is_peer && u64::from(index) < flows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_takes_one_link_and_only_from_its_peer() {
+        let peer: IpAddr = "192.0.2.1".parse().unwrap();
+        let stranger: IpAddr = "192.0.2.2".parse().unwrap();
+        let mut network = Network { peer: Some(peer), ..Network::default() };
+        assert!(!admits_link(&mut network, stranger));
+        assert!(admits_link(&mut network, peer));
+        assert!(!admits_link(&mut network, peer));
+    }
+
+    #[test]
+    fn without_a_named_peer_the_first_link_registers_it() {
+        let mut network = Network::default();
+        assert!(admits_link(&mut network, "192.0.2.2".parse().unwrap()));
+        assert_eq!(network.peer, Some("192.0.2.2".parse().unwrap()));
+    }
+}

@@ -1,0 +1,154 @@
+//! UDP flows: a stranger gets nothing, a source that proves its cookie and its address gets a connected socket.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use proto::wire::{Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport};
+use proto::{AgentMessage, DescriptorRole};
+use tokio::net::UdpSocket;
+
+use super::access::is_single_host;
+use super::data_ports::udp_socket;
+use super::engine::Engine;
+use super::session::{Live, Session, locked};
+use super::tcp_acceptor::admits_flow;
+
+/// Longer than any datagram of the handshake, so that a longer one shows by its length.
+const DATAGRAM_BUFFER_BYTES: usize = 128;
+
+/// A peer that floods its socket can't hold up the others for longer than so many datagrams.
+const DRAIN_LIMIT: usize = 10_000;
+
+type Datagram = (Vec<u8>, SocketAddr);
+
+/// Answers on every UDP data port, as a task each.
+pub fn start(engine: &Arc<Engine>) -> io::Result<()> {
+    for socket in &engine.data.sockets {
+        let socket = UdpSocket::from_std(socket.try_clone()?)?;
+        tokio::spawn(answer_for_ever(Arc::clone(engine), socket));
+    }
+    Ok(())
+}
+
+async fn answer_for_ever(engine: Arc<Engine>, socket: UdpSocket) {
+    let mut buffer = [0; DATAGRAM_BUFFER_BYTES];
+    loop {
+        // An error here is a port unreachable that an earlier answer met; the socket goes on.
+        let Ok((length, peer)) = socket.recv_from(&mut buffer).await else { continue };
+        let mut waiting = VecDeque::from([(buffer[..length].to_vec(), peer)]);
+        while let Some((bytes, peer)) = waiting.pop_front() {
+            handle(&engine, &socket, &bytes, peer, &mut waiting);
+        }
+    }
+}
+
+fn handle(
+    engine: &Engine,
+    socket: &UdpSocket,
+    bytes: &[u8],
+    peer: SocketAddr,
+    waiting: &mut VecDeque<Datagram>,
+) {
+    if !engine.allowed.admits(peer.ip()) || !is_single_host(peer.ip()) || peer.port() == 0 {
+        return;
+    }
+    match bytes.len() {
+        PREAMBLE_LENGTH => {
+            if let Some(challenge) = challenge(engine, bytes, peer) {
+                // Lost or not sent, the source repeats its hello.
+                let _ = socket.try_send_to(&challenge.encode(), peer);
+            }
+        }
+        RESPONSE_LENGTH => {
+            let Ok(local) = socket.local_addr() else { return };
+            open_flow(engine, bytes, local, peer, waiting);
+        }
+        _ => {}
+    }
+}
+
+/// The challenge for a hello that proves its cookie and comes from the session's peer.
+fn challenge(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<Challenge> {
+    let hello = Preamble::parse(Transport::Udp, bytes).ok()?;
+    let session = engine.sessions.sink_of(&hello.tag)?;
+    let live = session.live.as_ref()?;
+    let is_welcome = hello.is_proved_by(&live.spec.cookie)
+        && admits_flow(live, peer.ip().to_canonical(), hello.flow_index);
+    is_welcome.then(|| Challenge::issue(&engine.challenge_key, peer, &hello))
+}
+
+/// Gives the session a socket connected to the peer that met the challenge; once, however often it answers.
+fn open_flow(
+    engine: &Engine,
+    bytes: &[u8],
+    local: SocketAddr,
+    peer: SocketAddr,
+    waiting: &mut VecDeque<Datagram>,
+) {
+    let Some((session, index)) = proved_flow(engine, bytes, peer) else { return };
+    let Some(live) = &session.live else { return };
+    if locked(&live.network).udp_flows.insert(index, peer) == Some(peer) {
+        return;
+    }
+    match connected_socket(live, local, peer, waiting) {
+        Ok(socket) => {
+            let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index };
+            live.pass(&message, socket.as_fd());
+        }
+        Err(error) => {
+            eprintln!("session {}: no UDP socket for flow {index}: {error}", session.id);
+            locked(&live.network).udp_flows.remove(&index);
+        }
+    }
+}
+
+fn proved_flow(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<(Arc<Session>, u32)> {
+    let response = Response::parse(bytes).ok()?;
+    let session = engine.sessions.sink_of(&response.challenge.tag)?;
+    let live = session.live.as_ref()?;
+    let index = response.challenge.flow_index;
+    let is_proved = response.is_proved_by(&engine.challenge_key, peer, &live.spec.cookie)
+        && admits_flow(live, peer.ip().to_canonical(), index);
+    is_proved.then_some((Arc::clone(&session), index))
+}
+
+fn connected_socket(
+    live: &Live,
+    mut local: SocketAddr,
+    peer: SocketAddr,
+    waiting: &mut VecDeque<Datagram>,
+) -> io::Result<std::net::UdpSocket> {
+    let bind = live.spec.bind.clone().unwrap_or_default();
+    if let Some(address) = bind.address.filter(|address| address.is_ipv4() == local.is_ipv4()) {
+        local.set_ip(address);
+    }
+    let socket = udp_socket(local)?;
+    if let Some(device) = &bind.device {
+        socket.bind_device(Some(device.as_bytes()))?;
+    }
+    socket.connect(&peer.into())?;
+    let socket = std::net::UdpSocket::from(socket);
+    drain(&socket, peer, waiting)?;
+    Ok(socket)
+}
+
+/// Empties the socket of what came between bind and connect. What others sent to the data port in that moment is
+/// kept, to be handled as if it had come to the acceptor.
+fn drain(
+    socket: &std::net::UdpSocket,
+    peer: SocketAddr,
+    waiting: &mut VecDeque<Datagram>,
+) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    let mut buffer = [0; DATAGRAM_BUFFER_BYTES];
+    for _ in 0..DRAIN_LIMIT {
+        let Ok((length, sender)) = socket.recv_from(&mut buffer) else { break };
+        if sender != peer {
+            waiting.push_back((buffer[..length].to_vec(), sender));
+        }
+    }
+    socket.set_nonblocking(false)
+}
