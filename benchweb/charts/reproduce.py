@@ -1,0 +1,63 @@
+"""The engine's own command that repeats a trial, to be typed on the source host."""
+
+import ipaddress
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.hosts.models import Endpoint
+from benchweb.results.selectors import TrialRow
+from benchweb.runs.models import Run, Trial
+
+# The token itself is never shown: the reader puts it into a file of this name.
+TOKEN_FILE = "TOKEN-FILE"  # noqa: S105
+
+
+@dataclass(frozen=True)
+class TrialCommand:
+    """A command, and the indexes of the trials (its repetitions) that it repeats."""
+
+    command: str
+    trials: list[int]
+
+
+def engine_commands(trial: Trial) -> str:
+    """Give the command that repeats one trial; reads the run's sink unless it was selected with it."""
+    return engine_command(sink=trial.run.pair.sink, kind=trial.kind, params=trial.params)
+
+
+def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
+    """Give each command of a run once, with the trials that it repeats, in the order of the plan."""
+    repeated: dict[str, list[int]] = {}
+    for trial in trials:
+        command = engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params)
+        repeated.setdefault(command, []).append(trial.index)
+    return [TrialCommand(command, indexes) for command, indexes in repeated.items()]
+
+
+def engine_command(*, sink: Endpoint, kind: str, params: Mapping[str, Any]) -> str:
+    """Give the command for a sink, kind and parameters; what isn't set has the catalog's default."""
+    words = ["benchweb-engine", "run", shlex.quote(kind), "--peer", shlex.quote(sink.control_address)]
+    words += ["--token-file", TOKEN_FILE]
+    if sink.data_address:
+        words += ["--data-address", _address(sink.data_address)]
+    if sink.fingerprint:
+        words += ["--peer-fingerprint", shlex.quote(sink.fingerprint)]
+    for name, value in params.items():
+        words += ["--set", shlex.quote(f"{name}={_text(value)}")]
+    return " ".join(words)
+
+
+def _address(data_address: str) -> str:
+    """Give an address; a host name is looked up by the shell, for the engine takes addresses only."""
+    try:
+        return shlex.quote(str(ipaddress.ip_address(data_address)))
+    except ValueError:
+        return f"\"$(getent ahosts {shlex.quote(data_address)} | awk 'NR == 1 {{ print $1 }}')\""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

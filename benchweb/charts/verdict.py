@@ -1,0 +1,137 @@
+"""A run in one line: how many trials gave results, the best figures with their spread, and what to be wary of."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.catalog import Metric, catalog
+from benchweb.charts.lines import Sweep, sweeps
+from benchweb.results.selectors import TrialRow, trial_rows
+from benchweb.runs.models import Run, State
+from benchweb.statistics import Summary, summary
+
+# What a flag means to a reader; a flag that isn't here is shown as its own words.
+FLAG_SENTENCES = {
+    "same_host": "both ends on one host: no wire was measured",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter's value, to be formatted by the page: `unit` is the catalog's."""
+
+    name: str
+    label: str
+    value: Any
+    unit: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A kind's headline metric where it was best: the median of n repetitions at these settings."""
+
+    kind: str
+    kind_label: str
+    metric: str
+    label: str
+    value: float
+    unit: str
+    n: int
+    spread_ratio: float | None
+    at: list[Setting]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Parts of the sentence, in their order; `warnings` are clauses without a full stop."""
+
+    state: str
+    trials: str
+    reason: str
+    counts: dict[str, int]
+    total: int
+    headlines: list[Headline]
+    warnings: list[str]
+
+
+def run_verdict(run: Run) -> Verdict:
+    """Give the verdict on a run; one query."""
+    return verdict(run, trial_rows(run.pk))
+
+
+def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
+    """Give the verdict on a run whose trials are at hand."""
+    counts = Counter(trial.state for trial in trials)
+    return Verdict(
+        state=run.state,
+        trials=_trials_sentence(counts, len(trials)),
+        reason=run.reason,
+        counts=dict(counts),
+        total=len(trials),
+        headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _headline(sweep)) is not None],
+        warnings=_warnings(trials),
+    )
+
+
+def _trials_sentence(counts: Counter[str], total: int) -> str:
+    others = [state for state in State.values if state != State.FINISHED and counts[state]]
+    details = ", ".join(f"{counts[state]} {state}" for state in others)
+    sentence = f"{counts[State.FINISHED]} of {total} {'trial' if total == 1 else 'trials'} finished"
+    return f"{sentence}, {details}" if details else sentence
+
+
+def _headline(sweep: Sweep) -> Headline | None:
+    metric = sweep.kind.metrics[sweep.kind.headline]
+    groups: dict[tuple[str, ...], list[TrialRow]] = {}
+    for trial in sweep.trials:
+        if trial.measured and metric.key in trial.metrics:
+            key = tuple(repr(sweep.value(trial, name)) for name in sweep.swept)
+            groups.setdefault(key, []).append(trial)
+    found = [(_summary(group, metric), group[0]) for group in groups.values()]
+    if not found:
+        return None
+    best, trial = _best(found, metric)
+    return Headline(
+        kind=sweep.kind.name,
+        kind_label=sweep.kind.label,
+        metric=metric.key,
+        label=metric.label,
+        value=best.median,
+        unit=metric.unit,
+        n=best.n,
+        spread_ratio=best.spread_ratio,
+        at=[_setting(sweep, trial, name) for name in sweep.swept],
+    )
+
+
+def _summary(group: list[TrialRow], metric: Metric) -> Summary:
+    found = summary([trial.metrics[metric.key] for trial in group])
+    # A group is only made by a trial that has the metric.
+    assert found is not None  # noqa: S101
+    return found
+
+
+def _best(found: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summary, TrialRow]:
+    """Choose the best median in the metric's own direction; the first of equals, in the plan's order."""
+    choose = min if metric.better == "lower" else max
+    return choose(found, key=lambda entry: entry[0].median)
+
+
+def _setting(sweep: Sweep, trial: TrialRow, name: str) -> Setting:
+    parameter = sweep.kind.parameters[name]
+    return Setting(name=name, label=parameter.label, value=sweep.value(trial, name), unit=parameter.unit)
+
+
+def _warnings(trials: Sequence[TrialRow]) -> list[str]:
+    """Say each flag once, with how many results carry it unless all do."""
+    with_result = [trial for trial in trials if trial.has_result]
+    counts = Counter(flag for trial in with_result for flag in set(trial.flags))
+    return [
+        _flag_sentence(flag) + ("" if count == len(with_result) else f" (in {count} of {len(with_result)} results)")
+        for flag, count in sorted(counts.items())
+    ]
+
+
+def _flag_sentence(flag: str) -> str:
+    return FLAG_SENTENCES.get(flag, flag.replace("_", " "))
