@@ -4,6 +4,8 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -93,7 +95,7 @@ def test_two_workers_share_two_pairs_of_one_host_without_an_overlap(worker, engi
     for run in runs:
         assert ended(run, 60).state == State.FINISHED
     spans = sorted((run.started_at, run.finished_at) for run in runs)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 def test_a_cancelled_run_stops_both_engines_within_a_second(worker, engine_pair):
@@ -107,8 +109,7 @@ def test_a_cancelled_run_stops_both_engines_within_a_second(worker, engine_pair)
 
 
 def children(engine: Engine) -> list[str]:
-    with open(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children") as listed:
-        return listed.read().split()
+    return Path(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children").read_text().split()
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["source", "sink"])
