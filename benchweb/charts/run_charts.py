@@ -31,13 +31,13 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
     """Draw metrics over a parameter: a line for each metric and each combination of the other swept ones."""
     name = axes.x_parameter(sweep, chart)
     drawing = _Drawing(sweep, chart, name, axes.x_axis(sweep, chart, name))
-    for values, trials in sweep.lines(name).items():
+    lines = sweep.lines(name)
+    # All colours are bound first, metric by metric: no line changes its own when one more metric is measured.
+    styles = {(metric, values): drawing.style(metric, values) for metric in chart.metrics for values in lines}
+    for values, trials in lines.items():
         places = _by_place(drawing, trials)
-        shown = _shown_metrics(chart, trials)
-        # Hidden metrics get their colours too, so that no line changes its own when one more is measured.
-        for metric, style in [(metric, drawing.style(metric, values)) for metric in chart.metrics]:
-            if metric in shown:
-                drawing.add(style, [point(place, there, metric) for place, there in places.items()])
+        for metric in _shown_metrics(chart, trials):
+            drawing.add(styles[metric, values], [point(place, there, metric) for place, there in places.items()])
     return drawing.spec()
 
 

@@ -1,0 +1,43 @@
+"""Trials made by hand, for charts of exact values."""
+
+from itertools import count
+from typing import Any
+
+from benchweb.charts.run_charts import trial_charts
+from benchweb.charts.spec import ChartSeries, ChartSpec
+from benchweb.results.selectors import TrialRow
+
+_indexes = count(1)
+
+
+def trial(kind: str = "tcp_stream", *, metrics: dict[str, float] | None = None, **fields: Any) -> TrialRow:
+    """Make a finished trial with metrics, or one in the given state without; other fields are parameters."""
+    index = next(_indexes)
+    state = fields.pop("state", "finished" if metrics is not None else "pending")
+    return TrialRow(
+        id=index,
+        index=index,
+        kind=kind,
+        repetition=1,
+        state=state,
+        reason=fields.pop("reason", ""),
+        started_at=None,
+        finished_at=None,
+        metrics=metrics or {},
+        flags=fields.pop("flags", []),
+        has_result=metrics is not None,
+        params=fields,
+    )
+
+
+def stream(size: int, *values: float, **params: Any) -> list[TrialRow]:
+    """Make a tcp_stream trial for each throughput."""
+    return [trial(message_size_bytes=size, metrics={"throughput_bps": value}, **params) for value in values]
+
+
+def charts(*trials: TrialRow, is_open: bool = False) -> dict[str, ChartSpec]:
+    return {spec.id: spec for spec in trial_charts(trials, is_open=is_open)}
+
+
+def places(series: ChartSeries) -> list[tuple[Any, Any]]:
+    return [(point.x, point.y) for point in series.points]

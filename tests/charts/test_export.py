@@ -1,0 +1,100 @@
+"""A run as CSV and JSON."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from benchweb.charts.export import run_csv, run_json
+from benchweb.results.ingest import ingest, parsed_result
+from benchweb.results.models import Result
+from benchweb.runs.models import Run, State, Trial
+from benchweb.runs.selectors import run_detail
+from tests.factories import SIZES, make_run
+
+pytestmark = pytest.mark.django_db
+
+THROUGHPUT = 16312345678.901234
+
+
+def take_in(trial: Trial, **changes) -> None:
+    document = {
+        "kind": trial.kind,
+        "metrics": {"throughput_bps": THROUGHPUT, "retransmits": 0},
+        "flags": ["same_host"],
+        "intervals": [{"start_seconds": 0.0, "end_seconds": 1.0, "metrics": {}}],
+        "histogram": {"data": "AQID"},
+        "source": {"kernel": "6.1"},
+        "sink": {"kernel": "6.1"},
+    }
+    assert ingest(trial=trial, result=parsed_result(trial.kind, document | changes), state=State.FINISHED)
+
+
+def rows(run: Run) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(run_csv(run))))
+
+
+def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precision():
+    run = make_run(steps=SIZES, repetitions=2)
+    trial = run.trials.get(index=1)
+    take_in(trial)
+    found = rows(run)
+    assert list(found[0]) == [
+        "run", "trial", "index", "kind",
+        "message_size_bytes", "request_size_bytes", "response_size_bytes", "duration_seconds",
+        "repetition", "state", "reason", "started_at", "finished_at", "throughput_bps", "retransmits", "flags",
+    ]  # fmt: skip
+    assert [row["index"] for row in found] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    assert (found[0]["run"], found[0]["trial"], found[0]["kind"]) == (str(run.pk), str(trial.pk), "tcp_stream")
+    assert float(found[0]["throughput_bps"]) == THROUGHPUT
+    assert (found[0]["retransmits"], found[0]["state"], found[0]["flags"]) == ("0.0", "finished", "same_host")
+    assert (found[3]["message_size_bytes"], found[3]["request_size_bytes"]) == ("", "1")
+    assert (found[1]["throughput_bps"], found[1]["started_at"], found[1]["state"]) == ("", "", "pending")
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+def test_a_text_that_a_spreadsheet_would_run_stays_text(text):
+    run = make_run()
+    run.trials.update(state=State.FAILED, reason=text)
+    assert rows(run)[0]["reason"] == f"'{text}"
+
+
+def test_a_negative_number_is_no_formula():
+    run = make_run()
+    take_in(run.trials.get(), metrics={"throughput_bps": -1.5})
+    assert rows(run)[0]["throughput_bps"] == "-1.5"
+
+
+def test_json_holds_whole_documents_and_each_facts_once():
+    run = make_run(steps=SIZES)
+    for trial in run.trials.filter(index__lte=2):
+        take_in(trial)
+    document = json.loads(run_json(run))
+    first, second, third, _ = document["trials"]
+    assert (document["schema"], document["run"], document["state"]) == (1, run.pk, "pending")
+    assert document["plan"]["steps"] == SIZES
+    assert first["metrics"] == {"throughput_bps": THROUGHPUT, "retransmits": 0}
+    assert first["result"]["intervals"] == [{"start_seconds": 0.0, "end_seconds": 1.0, "metrics": {}}]
+    assert first["histogram"] == "AQID"
+    assert len(document["facts"]) == 2
+    assert document["facts"][str(first["source_facts"])] == {"kernel": "6.1"}
+    assert (first["source_facts"], first["sink_facts"]) == (second["source_facts"], second["sink_facts"])
+    assert (third["result"], third["state"]) == (None, "pending")
+
+
+def test_exports_cost_the_same_however_many_trials():
+    small, large = make_run(), make_run(steps=SIZES, repetitions=10)
+    take_in(large.trials.get(index=1))
+    counts = []
+    for run_id in (small.pk, large.pk):
+        run = run_detail(run_id)
+        with CaptureQueriesContext(connection) as as_csv:
+            run_csv(run)
+        with CaptureQueriesContext(connection) as as_json:
+            run_json(run)
+        counts.append((len(as_csv), len(as_json)))
+    assert counts == [(1, 2), (1, 2)]
+    assert Result.objects.count() == 1

@@ -1,0 +1,50 @@
+"""The verdict: counts, best figures, warnings."""
+
+from benchweb.charts.verdict import Headline, Setting, verdict
+from benchweb.runs.models import Run
+from tests.charts.rows import stream, trial
+
+
+def test_the_best_message_size_is_told_with_its_count_and_spread():
+    run = Run(state="finished")
+    rows = [*stream(64, 1.0, 2.0, 3.0), *stream(1024, 90.0, 100.0, 110.0), *stream(16384, 50.0, 50.0, 50.0)]
+    assert verdict(run, rows).headlines == [
+        Headline(
+            kind="tcp_stream",
+            kind_label="TCP stream",
+            metric="throughput_bps",
+            label="Throughput, received",
+            value=100.0,
+            unit="bit/s",
+            n=3,
+            spread_ratio=0.1,
+            at=[Setting(name="message_size_bytes", label="Message size", value=1024, unit="B")],
+        )
+    ]
+
+
+def test_the_trials_are_counted_by_state():
+    rows = [*stream(64, 1.0, 2.0), trial(state="failed", reason="peer lost"), trial(state="cancelled")]
+    found = verdict(Run(state="failed", reason="1 of 4 trials failed"), rows)
+    assert found.trials == "2 of 4 trials finished, 1 failed, 1 cancelled"
+    assert (found.counts, found.total) == ({"finished": 2, "failed": 1, "cancelled": 1}, 4)
+    assert (found.state, found.reason) == ("failed", "1 of 4 trials failed")
+
+
+def test_one_trial_is_told_in_the_singular():
+    assert verdict(Run(state="finished"), stream(64, 1.0)).trials == "1 of 1 trial finished"
+
+
+def test_two_ends_on_one_host_are_a_warning():
+    rows = [trial(metrics={"throughput_bps": 1.0}, flags=["same_host"]) for _ in range(2)]
+    assert verdict(Run(), rows).warnings == ["both ends on one host: no wire was measured"]
+
+
+def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_words():
+    rows = [trial(metrics={"throughput_bps": 1.0}, flags=["clock_stepped"]), *stream(64, 1.0), trial()]
+    assert verdict(Run(), rows).warnings == ["clock stepped (in 1 of 2 results)"]
+
+
+def test_a_run_without_results_has_no_headline():
+    found = verdict(Run(state="pending"), [trial(), trial()])
+    assert (found.headlines, found.warnings, found.trials) == ([], [], "0 of 2 trials finished, 2 pending")
