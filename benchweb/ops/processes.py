@@ -47,7 +47,8 @@ def spawn(
         env=None if environment is None else dict(environment),
         cwd=folder,
         start_new_session=True,
-        preexec_fn=_child_setup(death_signal, unprivileged and os.geteuid() == 0),
+        # Callers fork from a process without other threads, as the death signal wants it too.
+        preexec_fn=_child_setup(death_signal, unprivileged and os.geteuid() == 0),  # noqa: PLW1509
     )
 
 

@@ -1,0 +1,72 @@
+"""Set up a checkout: Python's packages, the frontend's bundle, the engine; standard library only.
+
+Each step is skipped when its sources are as they were when it last succeeded, so a warm start calls no tool.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from benchweb.ops import steps, up
+from benchweb.ops.build import Build, build_all
+from benchweb.ops.home import PROJECT, Home
+from benchweb.ops.processes import SetupError
+
+TOOLS = PROJECT / ".tools"
+
+
+def run(command: str, words: list[str], names: Sequence[str]) -> None:
+    """Set up what `command` needs; a fault of the machine's ends the program with one sentence."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        if command == "up":
+            _check_up(words)
+        _set_up(names)
+    except SetupError as error:
+        sys.exit(f"{command}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _check_up(words: list[str]) -> None:
+    """Refuse what can't succeed before a minute goes into building."""
+    options = up.arguments(words)
+    home = Home.from_environment()
+    home.create()
+    os.close(home.lock())
+    up.check_free(options.port)
+
+
+def _set_up(names: Sequence[str]) -> None:
+    if not _stale(names):
+        return
+    lock = _lock()
+    try:
+        # Looked at again: whoever held the lock may have done the work.
+        build_all(_stale(names), TOOLS / "logs")
+    finally:
+        os.close(lock)
+
+
+def _stale(names: Sequence[str]) -> list[Build]:
+    builds = [steps.STEPS[name](TOOLS) for name in names]
+    return [build for build in builds if not build.is_done()]
+
+
+def _lock() -> int:
+    try:
+        for folder in (TOOLS / "logs", TOOLS / "stamps"):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f"{TOOLS} can't be written ({error.strerror}): set up from a checkout of yours.") from error
+    descriptor = os.open(TOOLS, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("Another set-up of this checkout is under way; waiting for it…", flush=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor

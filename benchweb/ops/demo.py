@@ -1,0 +1,116 @@
+"""The demo: a user, two engines on this machine, pairs, a plan and a first run."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from benchweb.accounts.models import ApiToken
+from benchweb.accounts.services import token_create, token_digest
+from benchweb.hosts import services as hosts
+from benchweb.hosts.models import Endpoint
+from benchweb.ops import engines
+from benchweb.ops.home import Home
+from benchweb.plans import services as plans
+from benchweb.runs import services as runs
+
+USERNAME = "demo"
+TOKEN_FILE = "demo-token"  # noqa: S105  (a file's name)
+TOKEN_NAME = "demo"  # noqa: S105
+ENVIRONMENT = "this machine"
+PLAN = "message sizes"
+# About 40 s with both repetitions: long enough to watch a chart fill, short enough to watch to the end.
+REPETITIONS = 2
+TRIAL_SECONDS = 1.0
+STEPS: list[Mapping[str, Any]] = [
+    {
+        "kind": "tcp_stream",
+        "params": {"message_size_bytes": [64, 256, 1024, 4096, 16384, 65536], "duration_seconds": TRIAL_SECONDS},
+    },
+    {"kind": "udp_stream", "params": {"message_size_bytes": [64, 512, 1400, 8192], "duration_seconds": TRIAL_SECONDS}},
+    {
+        "kind": "tcp_rr",
+        "params": {"request_size_bytes": 1, "response_size_bytes": [1, 1024], "duration_seconds": TRIAL_SECONDS},
+    },
+]
+# An arbitrary number of ours for PostgreSQL's advisory locks: two fillings at once take turns.
+LOCK_KEY = 7_410_741_1
+
+
+class DemoError(Exception):
+    """The demo can't be filled; the message says why."""
+
+
+def fill(home: Home) -> str:
+    """Create what is missing, all of it or nothing; give one line that says what was done."""
+    token = os.environ.get("BENCHWEB_DEMO_TOKEN") or home.secret(TOKEN_FILE)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
+        user, is_new = User.objects.get_or_create(username=USERNAME, defaults={"is_staff": True, "is_superuser": True})
+        _ensure_token(user, token)
+        if not is_new:
+            return _update_addresses(home)
+        # No password in the database: `demo` logs in through the demo's own backend only.
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+        return _create(home, user)
+
+
+def _create(home: Home, user: User) -> str:
+    engine_token = home.secret(engines.TOKEN_FILE)
+    environment = hosts.environment_create(name=ENVIRONMENT, description="Both engines on one machine, over loopback.")
+    source, sink = (_endpoint(home, name, engine_token) for name in engines.NAMES)
+    forward = hosts.pair_create(source=source, sink=sink, environment=environment)
+    hosts.pair_create(source=sink, sink=source, environment=environment)
+    plan = plans.plan_create(name=PLAN, steps=STEPS, repetitions=REPETITIONS, order="interleaved")
+    runs.launch(plan=plan, pairs=[forward], user=user)
+    return "The demo's data is there and its first run is under way."
+
+
+def _endpoint(home: Home, name: str, token: str) -> Endpoint:
+    listening = _listening(home, name)
+    host = hosts.host_create(name=f"demo-{name}", description="An engine of the demo, on this machine.")
+    return hosts.endpoint_create(
+        host=host,
+        name=f"demo-{name}",
+        control_address=listening.control,
+        data_address=engines.LOOPBACK,
+        token=token,
+        fingerprint=listening.fingerprint,
+    )
+
+
+def _update_addresses(home: Home) -> str:
+    """Follow engines that had to take other ports; what a user archived or renamed is left alone."""
+    moved = 0
+    for name in engines.NAMES:
+        listening = _listening(home, name)
+        for endpoint in Endpoint.objects.filter(name=f"demo-{name}", archived_at=None).exclude(
+            control_address=listening.control, fingerprint=listening.fingerprint
+        ):
+            hosts.endpoint_update(
+                endpoint=endpoint,
+                name=endpoint.name,
+                control_address=listening.control,
+                data_address=endpoint.data_address,
+                network_mode=endpoint.network_mode,
+                bind_device=endpoint.bind_device,
+                fingerprint=listening.fingerprint,
+            )
+            moved += 1
+    return f"The demo's data was there; {moved} endpoint(s) have a new address."
+
+
+def _listening(home: Home, name: str) -> engines.Listening:
+    found = engines.listening(home, name)
+    if found is None:
+        raise DemoError(f"The demo's engine {name} has not said where it listens: see logs/engine-{name}.log.")
+    return found
+
+
+def _ensure_token(user: User, secret: str) -> None:
+    if not ApiToken.objects.filter(user=user, digest=token_digest(secret), revoked_at=None).exists():
+        token_create(user=user, name=TOKEN_NAME, secret=secret)

