@@ -44,6 +44,15 @@ def significant(value: float) -> str:
     return f"{rounded:.{min(digits, _MOST_DIGITS)}f}"
 
 
+def setting(value: float, unit: str = "") -> str:
+    """Give what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
+    factor, shown_unit = _scale(value, unit)
+    scaled = value / factor
+    if float(f"{scaled:g}") != scaled:
+        return f"{value:,} {unit}".rstrip()
+    return f"{scaled:g} {shown_unit}".rstrip()
+
+
 def duration(seconds: float | None) -> str:
     """Say how long something took: 340 ms, 12.6 s, 3 min 20 s, 2 h 5 min."""
     if seconds is None:

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from benchweb.web import definition_urls
 from benchweb.web.views import live, overview, runs, session
 
 app_name = "web"
@@ -12,7 +13,10 @@ urlpatterns = [
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/charts.json", runs.run_charts_json, name="run_charts"),
+    path("runs/<int:run_id>/results.csv", runs.run_csv_file, name="run_csv"),
+    path("runs/<int:run_id>/results.json", runs.run_json_file, name="run_json"),
     path("runs/<int:run_id>/cancel", runs.run_cancel_page, name="run_cancel"),
     path("runs/<int:run_id>/again", runs.run_again, name="run_again"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
+    *definition_urls.urlpatterns,
 ]

@@ -5,7 +5,7 @@ import { startActions } from "./actions";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
 import { startTheme } from "./theme";
-import { showTimes } from "./times";
+import { showTimes, startClocks } from "./times";
 
 // The content security policy allows neither inline styles nor eval.
 htmx.config.includeIndicatorStyles = false;
@@ -18,6 +18,7 @@ htmx.config.refreshOnHistoryMiss = true;
 startTheme();
 startKeys();
 startActions();
+startClocks();
 htmx.onLoad((content) => {
   showTimes(content as Element);
   startLive(content as Element);

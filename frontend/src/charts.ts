@@ -1,1 +1,87 @@
-export {};
+// Draws every chart of a page from its specifications, and keeps them fresh while a run is running.
+import {
+  CategoryScale, Chart, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, Tooltip,
+} from "chart.js";
+import type htmxType from "htmx.org";
+
+import { type Card, card } from "./charts/card";
+import { registerSameX } from "./charts/plugins";
+import { type IntervalMessage, runningTrial } from "./charts/running";
+import { type Spec, largest } from "./charts/spec";
+
+Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, Tooltip);
+registerSameX();
+
+// Charts of one quantity share their scale, unless the smaller would be flattened to nothing.
+const SHARED_WITHIN = 5;
+const cards = new Map<string, Card>();
+
+function quantityKey(spec: Spec): string {
+  return `${spec.y.unit} ${spec.y.label} ${spec.y.scale}`;
+}
+
+function commonTop(spec: Spec, all: Spec[]): number {
+  const own = largest(spec);
+  const tops = all.filter((other) => quantityKey(other) === quantityKey(spec)).map(largest);
+  return Math.max(own, ...tops.filter((top) => top <= own * SHARED_WITHIN));
+}
+
+function show(root: HTMLElement, specs: Spec[]): void {
+  const wanted = new Set(specs.map(({ id }) => id));
+  for (const [id, old] of cards) if (!wanted.has(id)) remove(id, old);
+  for (const spec of specs) {
+    const top = commonTop(spec, specs);
+    const known = cards.get(spec.id);
+    if (known) known.update(spec, top);
+    else {
+      const made = card(spec, top);
+      cards.set(spec.id, made);
+      root.append(made.element);
+    }
+  }
+}
+
+function remove(id: string, old: Card): void {
+  old.destroy();
+  old.element.remove();
+  cards.delete(id);
+}
+
+function clear(): void {
+  for (const [id, old] of cards) remove(id, old);
+}
+
+function read<Content>(id: string): Content | null {
+  const text = document.getElementById(id)?.textContent;
+  return text ? (JSON.parse(text) as Content) : null;
+}
+
+async function refetch(root: HTMLElement): Promise<void> {
+  const answer = await fetch(root.dataset["charts"] ?? "", { headers: { Accept: "application/json" } });
+  // A failed refresh leaves the last figures standing; the next message tries again.
+  if (answer.ok) show(root, ((await answer.json()) as { charts: Spec[] }).charts);
+}
+
+function start(): void {
+  const root = document.querySelector<HTMLElement>("[data-charts]");
+  if (!root || root.dataset["started"]) return;
+  root.dataset["started"] = "yes";
+  clear();
+  show(root, read<Spec[]>("charts-data") ?? []);
+  const running = runningTrial(root, read("live-metrics") ?? {});
+  const body = document.body;
+  body.addEventListener("benchweb:refresh", () => void refetch(root));
+  body.addEventListener("benchweb:interval", (event) => running.add((event as CustomEvent<IntervalMessage>).detail));
+  body.addEventListener("benchweb:end", () => running.end());
+  if (location.hash.startsWith("#chart-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
+
+function redrawAll(): void {
+  for (const each of cards.values()) each.redraw();
+}
+
+document.addEventListener("benchweb:theme", redrawAll);
+matchMedia("print").addEventListener("change", redrawAll);
+document.addEventListener("htmx:beforeHistorySave", clear);
+(window as unknown as { htmx?: typeof htmxType }).htmx?.onLoad(start);
+start();

@@ -26,8 +26,9 @@ const BINARY: readonly [number, string][] = [
 /** Three significant digits, never in exponents: 16.3, 0.0123, 1,234 for counts that no prefix fits. */
 export function significant(value: number): string {
   if (value === 0) return "0";
-  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)) + 1e-12));
-  return Number(value.toPrecision(3)).toFixed(Math.min(digits, 12));
+  const rounded = Number(value.toPrecision(3));
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded)) + 1e-12));
+  return rounded.toFixed(Math.min(digits, 12));
 }
 
 /** The SI prefix for a value: the largest that leaves a figure of at least 1. */
@@ -59,7 +60,7 @@ export function text(value: number | null | undefined, unit: string): string {
 /** A size on a log₂ axis: 1, 64, 1 Ki, 16 Ki. */
 export function binaryTick(value: number): string {
   const fitting = BINARY.find(([factor]) => value >= factor);
-  return fitting ? `${significant(value / fitting[0])} ${fitting[1]}` : significant(value);
+  return fitting ? `${trimmed(value / fitting[0])} ${fitting[1]}` : trimmed(value);
 }
 
 /** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */
@@ -68,11 +69,17 @@ export function joined(prefix: string, unit: string): string {
   return prefix && isWord ? `${prefix} ${unit}` : `${prefix}${unit}`;
 }
 
+/** Three significant digits without the zeros behind the point: what a setting was set to, not what was measured. */
+export function trimmed(value: number): string {
+  const shown = significant(value);
+  return shown.includes(".") ? shown.replace(/\.?0+$/, "") : shown;
+}
+
 function binary(value: number): Quantity {
   const fitting = BINARY.find(([factor]) => value >= factor);
   return fitting
-    ? { number: significant(value / fitting[0]), unit: `${fitting[1]}B` }
-    : { number: significant(value), unit: "B" };
+    ? { number: trimmed(value / fitting[0]), unit: `${fitting[1]}B` }
+    : { number: trimmed(value), unit: "B" };
 }
 
 function takesPrefix(unit: string): boolean {

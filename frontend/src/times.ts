@@ -34,4 +34,22 @@ export function showTimes(root: Element | Document): void {
   }
 }
 
-if (typeof document !== "undefined") window.setInterval(() => showTimes(document), REFRESH_MILLISECONDS);
+/** Count down what `data-until` names, between one answer of the server and the next. */
+function showTimeLeft(): void {
+  for (const element of document.querySelectorAll<HTMLElement>("[data-until]")) {
+    const seconds = Math.round((Date.parse(element.dataset["until"] ?? "") - Date.now()) / 1000);
+    element.textContent = seconds > 0 ? `about ${left(seconds)} left` : "finishing";
+  }
+}
+
+function left(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Keep the times right while the page stays open. */
+export function startClocks(): void {
+  window.setInterval(() => showTimes(document), REFRESH_MILLISECONDS);
+  window.setInterval(showTimeLeft, 1000);
+}

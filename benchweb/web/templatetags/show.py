@@ -69,6 +69,13 @@ def between(start: datetime | None, end: datetime | None) -> str:
     return formatting.duration(((end or timezone.now()) - start).total_seconds())
 
 
+@register.simple_tag
+def time_left(ends_at: datetime) -> SafeString:
+    """Say how long until an estimated end; frontend/src/times.ts counts it down."""
+    left = max(0.0, (ends_at - timezone.now()).total_seconds())
+    return format_html('<span data-until="{}">about {} left</span>', ends_at.isoformat(), formatting.duration(round(left)))
+
+
 @register.filter
 def kind_label(name: str) -> str:
     """Give a kind's label; its bare name when an older run used a kind that has left the catalog."""
@@ -84,12 +91,20 @@ def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
     return format_html('<span class="params">{}</span>', " · ".join(texts) if texts else "defaults")
 
 
+@register.simple_tag
+def setting(label: str, value: Any, unit: str = "") -> str:
+    """Show a parameter's value: the number with its unit where it has one, else behind its label."""
+    if unit and isinstance(value, int | float) and not isinstance(value, bool):
+        return formatting.setting(value, unit)
+    return f"{label.lower()} {value}"
+
+
 def _param(kind: Kind | None, name: str, value: Any) -> str:
     parameter = kind.parameters.get(name) if kind else None
     if parameter is None:
         return f"{name} {value}"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    shown = str(formatting.quantity(value, parameter.unit)) if is_number else str(value)
+    shown = formatting.setting(value, parameter.unit) if is_number else str(value)
     return f"{parameter.label.lower()} {shown}"
 
 

@@ -1,0 +1,101 @@
+"""The run page's prepared structure: everything its templates show, in a fixed number of queries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from benchweb.catalog import Metric, catalog
+from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
+from benchweb.charts.verdict import Verdict, verdict
+from benchweb.hosts.models import Facts
+from benchweb.results.models import Result
+from benchweb.results.selectors import TrialRow, trial_rows
+from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
+from benchweb.web.facts_diff import FactsRows, facts_side_by_side
+from benchweb.web.run_rows import seconds_left
+
+# A page of this many trials stays readable; the exports have all of them.
+TRIALS_SHOWN = 200
+_EVENTS_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class ShownTrial:
+    """A trial with its headline figure; `value` is None where it has none, with the reason in words."""
+
+    trial: TrialRow
+    metric: Metric | None
+    value: float | None
+    missing: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an open run is, and when it should end if nothing goes wrong."""
+
+    done: int
+    total: int
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run as its page shows it."""
+
+    run: Run
+    is_open: bool
+    verdict: Verdict
+    progress: Progress
+    trials: list[ShownTrial]
+    trials_hidden: int
+    commands: list[TrialCommand]
+    facts: list[FactsRows]
+    events: list[RunEvent]
+
+
+def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
+    """Prepare a run whose trials are at hand; reads facts and events in three queries."""
+    return RunView(
+        run=run,
+        is_open=run.state in OPEN_STATES,
+        verdict=verdict(run, trials),
+        progress=_progress(run, trials),
+        trials=[_shown(trial, run) for trial in trials[:TRIALS_SHOWN]],
+        trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
+        commands=run_commands(run, trials[:TRIALS_SHOWN]),
+        facts=_facts(run),
+        events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_SHOWN]),
+    )
+
+
+def _shown(trial: TrialRow, run: Run) -> ShownTrial:
+    kind = catalog().kinds.get(trial.kind)
+    metric = kind.metrics[kind.headline] if kind else None
+    return ShownTrial(
+        trial=trial,
+        metric=metric,
+        value=trial.metrics.get(metric.key) if metric else None,
+        missing=trial.reason or f"the trial is {trial.state}",
+        command=engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
+    )
+
+
+def _progress(run: Run, trials: Sequence[TrialRow]) -> Progress:
+    now = timezone.now()
+    done = sum(trial.state not in OPEN_STATES for trial in trials)
+    left = timedelta(seconds=seconds_left(trials, now))
+    return Progress(done, len(trials), now + left if run.state == State.RUNNING else None)
+
+
+def _facts(run: Run) -> list[FactsRows]:
+    """Read the facts that came with the run's last result."""
+    results = Result.objects.filter(trial__run=run).exclude(source_facts=None, sink_facts=None)
+    last = results.order_by("-pk").values_list("source_facts", "sink_facts").first()
+    if last is None:
+        return []
+    found = Facts.objects.in_bulk([pk for pk in last if pk])
+    source, sink = (found[pk].document if pk else {} for pk in last)
+    return facts_side_by_side(source, sink)

@@ -1,0 +1,164 @@
+"""Runs: the list, and a run's page, which is its permalink."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from benchweb.catalog import catalog
+from benchweb.charts.export import run_csv, run_json
+from benchweb.charts.run_charts import run_charts, trial_charts
+from benchweb.hosts.models import Environment, Host, Pair
+from benchweb.plans.models import Plan
+from benchweb.results.selectors import trial_rows
+from benchweb.runs.models import Run, State
+from benchweb.runs.services import LaunchError, launch_version, run_cancel
+from benchweb.web.listing import Column, listing
+from benchweb.web.run_rows import run_rows, runs_with_names
+from benchweb.web.run_view import run_view
+
+_COLUMNS = [
+    Column("Run", "pk", numeric=True),
+    Column("State", "state"),
+    Column("Plan", "plan_version__plan__name"),
+    Column("Source → sink"),
+    Column("Environment", "pair__environment__name"),
+    Column("Trials", numeric=True),
+    Column("Launched", "created_at"),
+    Column("Took", numeric=True),
+]
+_BY_ID = {
+    "plan": "plan_version__plan_id",
+    "pair": "pair_id",
+    "environment": "pair__environment_id",
+}
+_FILTERS = ("q", "state", *_BY_ID, "host")
+_LARGEST_ID = 2**63 - 1
+
+
+@login_required
+def run_list(request: HttpRequest) -> HttpResponse:
+    """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
+    found = listing(request, _filtered(request.GET), columns=_COLUMNS, sort="-pk", filters=_FILTERS)
+    context = {"listing": found, "rows": run_rows(found.rows)}
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        response = render(request, "partials/run_table.html", context)
+        response["HX-Push-Url"] = _clean_url(request)
+        return response
+    return render(request, "pages/runs.html", context | _choices())
+
+
+@login_required
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Show a run; htmx gets what changes while it runs."""
+    run = get_object_or_404(runs_with_names(), pk=run_id)
+    trials = trial_rows(run.pk)
+    view = run_view(run, trials)
+    context: dict[str, object] = {"view": view, "run": run}
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        return render(request, "partials/run_live.html", context)
+    charts = [spec.as_json() for spec in trial_charts(trials, is_open=view.is_open)]
+    return render(request, "pages/run.html", context | {"charts": charts, "live_metrics": _live_metrics()})
+
+
+@login_required
+def run_charts_json(request: HttpRequest, run_id: int) -> JsonResponse:
+    """Give the run's chart specs, for the script that draws them."""
+    run = get_object_or_404(Run, pk=run_id)
+    return JsonResponse({"charts": [spec.as_json() for spec in run_charts(run)]})
+
+
+@login_required
+def run_csv_file(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Give the run's trials as CSV, the same file as the API's."""
+    run = get_object_or_404(runs_with_names(), pk=run_id)
+    return _download(run_csv(run), "text/csv", f"run-{run_id}.csv")
+
+
+@login_required
+def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Give the run with every result's document as JSON, the same file as the API's."""
+    run = get_object_or_404(runs_with_names(), pk=run_id)
+    return _download(run_json(run), "application/json", f"run-{run_id}.json")
+
+
+@login_required
+@require_POST
+def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask for a run's cancellation."""
+    run = get_object_or_404(Run, pk=run_id)
+    if run_cancel(run=run):
+        messages.success(request, "Cancellation asked for: both engines stop within a second.")
+    else:
+        messages.warning(request, f"Nothing to cancel: the run is {run.state} or stopping already.")
+    return redirect("web:run", run_id)
+
+
+@login_required
+@require_POST
+def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Launch the same plan version on the same pair."""
+    run = get_object_or_404(runs_with_names(), pk=run_id)
+    try:
+        campaign = launch_version(version=run.plan_version, pairs=[run.pair], user=request.user)  # type: ignore[arg-type]
+    except LaunchError as error:
+        messages.error(request, error.message)
+        return redirect("web:run", run_id)
+    return redirect("web:run", campaign.runs.get().pk)
+
+
+def _download(text: str, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+def _filtered(query: QueryDict) -> QuerySet[Run]:
+    runs = runs_with_names()
+    if query.get("state") in State.values:
+        runs = runs.filter(state=query["state"])
+    for name, field in _BY_ID.items():
+        if query.get(name):
+            runs = runs.filter(**{field: _id(query[name])})
+    if query.get("host"):
+        host = _id(query["host"])
+        runs = runs.filter(Q(pair__source__host=host) | Q(pair__sink__host=host))
+    return runs.filter(_text_matches(query["q"].strip())) if query.get("q", "").strip() else runs
+
+
+def _text_matches(text: str) -> Q:
+    fields = ("plan_version__plan__name", "pair__source__host__name", "pair__sink__host__name", "reason")
+    matches = Q(pk=_id(text))
+    for field in fields:
+        matches |= Q((f"{field}__icontains", text.replace("\x00", "")))
+    return matches
+
+
+def _id(text: str) -> int:
+    """Give the id that a query string names; 0, which no row has, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and int(text) <= _LARGEST_ID else 0
+
+
+def _clean_url(request: HttpRequest) -> str:
+    query = request.GET.copy()
+    for name in [name for name, value in query.items() if not value]:
+        del query[name]
+    return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+def _choices() -> dict[str, object]:
+    pairs = Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host")
+    return {
+        "states": State.values,
+        "plans": Plan.objects.filter(archived_at=None).order_by("name"),
+        "pairs": pairs,
+        "environments": Environment.objects.filter(archived_at=None),
+        "hosts": Host.objects.filter(archived_at=None),
+    }
+
+
+def _live_metrics() -> dict[str, dict[str, str]]:
+    """Give label and unit of each metric that a running trial's intervals may carry."""
+    keys = {kind.live for kind in catalog().kinds.values()}
+    return {key: {"label": catalog().metrics[key].label, "unit": catalog().metrics[key].unit} for key in keys}

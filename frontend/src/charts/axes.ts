@@ -1,0 +1,129 @@
+// Axes from the specification: log₂ sizes, categories, times, and SI units in the title.
+import type { Chart, ScaleOptions } from "chart.js";
+
+import { binaryTick, joined, prefixFor, trimmed } from "../format";
+import { type Axis, type Spec, largest, xValue } from "./spec";
+import type { Palette } from "./theme";
+
+/** The part of an axis that is shown. */
+export interface Range {
+  low: number;
+  high: number;
+}
+
+const MOST_TICKS = 9;
+// Room beside the first and the last point, so that no marker is cut.
+const EDGE = 1.25;
+
+/** The whole range of x. */
+export function fullRange(spec: Spec): Range {
+  if (spec.x.scale === "category") return { low: -0.5, high: spec.x.categories.length - 0.5 };
+  const values = spec.series.flatMap(({ points }) => points.map(({ x }) => xValue(spec, x)));
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  if (!Number.isFinite(low)) return { low: 1, high: 2 };
+  if (isLogarithmic(spec.x)) return { low: low / EDGE, high: high * EDGE };
+  const room = (high - low) * 0.03 || 0.5;
+  return { low: spec.x.from_zero ? 0 : low - room, high: high + room };
+}
+
+/** Options of the x axis for the range in view. */
+export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions {
+  const type = isLogarithmic(spec.x) ? "logarithmic" : "linear";
+  return {
+    type,
+    min: range.low,
+    max: range.high,
+    title: { display: true, text: xTitle(spec.x), color: colors.soft, font: { size: 12 } },
+    grid: { color: colors.rule, drawTicks: false },
+    border: { color: colors.rule },
+    ticks: {
+      color: colors.soft, padding: 6, maxRotation: 0, autoSkipPadding: 12, font: { size: 11 },
+      callback: (value: string | number) => xTick(spec, Number(value)),
+    },
+    afterBuildTicks: (axis: { min: number; max: number; ticks: { value: number }[] }) => {
+      const ticks = fixedTicks(spec, axis.min, axis.max);
+      if (ticks) axis.ticks = ticks.map((value) => ({ value }));
+    },
+  } as unknown as ScaleOptions;
+}
+
+/** Options of the y axis; `top` is the common maximum of the charts of one quantity. */
+export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
+  const [factor, prefix] = yFactor(spec, top);
+  const isLog = spec.y.scale === "log" || spec.y.scale === "log2";
+  return {
+    type: isLog ? "logarithmic" : "linear",
+    beginAtZero: spec.y.from_zero,
+    ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
+    title: { display: true, text: yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
+    grid: { color: colors.rule, drawTicks: false },
+    border: { display: false },
+    ticks: {
+      color: colors.soft, padding: 6, maxTicksLimit: 6, font: { size: 11 },
+      callback: (value: string | number) => trimmed(Number(value) / factor),
+    },
+  } as unknown as ScaleOptions;
+}
+
+/** An x value in words: `16 KiB`, a category, a time. */
+export function xText(spec: Spec, value: number): string {
+  if (spec.x.scale === "category") return spec.x.categories[Math.round(value)] ?? "";
+  if (spec.x.scale === "time") return new Date(value).toLocaleString();
+  if (spec.x.unit === "B") return value < 1024 ? `${value} B` : `${binaryTick(value)}B`;
+  return `${trimmed(value)} ${spec.x.unit}`.trim();
+}
+
+/** The range of x that a chart shows now. */
+export function shownRange(chart: Chart): Range {
+  const scale = chart.scales["x"];
+  return { low: scale?.min ?? 0, high: scale?.max ?? 0 };
+}
+
+export function isLogarithmic(axis: Axis): boolean {
+  return axis.scale === "log2" || axis.scale === "log";
+}
+
+function yFactor(spec: Spec, top: number): [number, string] {
+  if (spec.y.unit === "ratio") return [0.01, "%"];
+  if (spec.y.unit === "B") return [1, ""];
+  return prefixFor(Math.max(top, largest(spec)), spec.y.unit);
+}
+
+function yTitle(axis: Axis, prefix: string): string {
+  const unit = axis.unit === "ratio" ? "%" : joined(prefix, axis.unit);
+  return unit ? `${axis.label} (${unit})` : axis.label;
+}
+
+function xTitle(axis: Axis): string {
+  return axis.unit && axis.scale !== "time" ? `${axis.label} (${axis.unit})` : axis.label;
+}
+
+function xTick(spec: Spec, value: number): string {
+  if (spec.x.scale === "category") return spec.x.categories[value] ?? "";
+  if (spec.x.scale === "time") return new Date(value).toLocaleTimeString();
+  return spec.x.scale === "log2" ? binaryTick(value) : trimmed(value);
+}
+
+function fixedTicks(spec: Spec, low: number, high: number): number[] | null {
+  if (spec.x.scale === "category") {
+    return spec.x.categories.map((_, index) => index).filter((index) => index >= low && index <= high);
+  }
+  if (spec.x.scale !== "log2") return null;
+  const given = spec.x.ticks.filter((tick) => tick >= low && tick <= high);
+  return given.length > 1 ? thinned(given) : powersOfTwo(low, high);
+}
+
+function powersOfTwo(low: number, high: number): number[] {
+  const first = Math.ceil(Math.log2(Math.max(low, 1)) - 1e-9);
+  const last = Math.floor(Math.log2(high) + 1e-9);
+  const step = Math.max(1, Math.ceil((last - first + 1) / MOST_TICKS));
+  const powers: number[] = [];
+  for (let power = first; power <= last; power += step) powers.push(2 ** power);
+  return powers;
+}
+
+function thinned(ticks: number[]): number[] {
+  const step = Math.ceil(ticks.length / MOST_TICKS);
+  return ticks.filter((_, index) => index % step === 0);
+}

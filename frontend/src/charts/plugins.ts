@@ -1,0 +1,141 @@
+// What Chart.js has not: whiskers, missing points, reference lines, the crosshair.
+import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } from "chart.js";
+
+import { text } from "../format";
+import type { Drawn } from "./config";
+import type { Spec } from "./spec";
+import { type Palette, faint } from "./theme";
+
+const CAP_PIXELS = 4;
+
+/** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
+export function registerSameX(): void {
+  Object.assign(Interaction.modes, { sameX: sameX });
+  Object.assign(Tooltip.positioners, { aside: asidePosition });
+}
+
+function sameX(chart: Chart, event: { x: number | null }): InteractionItem[] {
+  const visible = chart.data.datasets
+    .map((dataset, datasetIndex) => ({ dataset: dataset as unknown as Drawn, datasetIndex }))
+    .filter(({ dataset, datasetIndex }) => dataset.role === "median" && chart.isDatasetVisible(datasetIndex));
+  const scale = chart.scales["x"];
+  if (!scale || event.x === null) return [];
+  const pointer = event.x;
+  const xs = visible.flatMap(({ dataset }) => dataset.data.map(({ x }) => x)).filter((x) => x >= scale.min && x <= scale.max);
+  const distance = (x: number): number => Math.abs(scale.getPixelForValue(x) - pointer);
+  const nearest = xs.reduce((best, x) => (distance(x) < distance(best) ? x : best), xs[0] ?? NaN);
+  return visible.flatMap(({ dataset, datasetIndex }) => {
+    const index = dataset.data.findIndex(({ x }) => x === nearest);
+    const element = chart.getDatasetMeta(datasetIndex).data[index];
+    return element ? [{ element, datasetIndex, index }] : [];
+  });
+}
+
+function asidePosition(this: { chart: Chart }, items: InteractionItem[]): { x: number; y: number } | false {
+  const first = items[0];
+  return first ? { x: first.element.x, y: this.chart.chartArea.top + 8 } : false;
+}
+
+/** Draws behind and over the lines; `spec` and `colors` are asked anew, for both change. */
+export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"line"> {
+  return {
+    id: "benchweb",
+    beforeDatasetsDraw: (chart) => {
+      drawReferenceLines(chart, spec(), colors());
+      eachPoint(chart, (dataset, x, index) => drawWhisker(chart, dataset, x, index, colors()));
+    },
+    afterDatasetsDraw: (chart) => {
+      eachPoint(chart, (dataset, x, index) => drawMissing(chart, dataset, x, index, colors()));
+      drawCrosshair(chart, colors());
+    },
+  };
+}
+
+function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number) => void): void {
+  const { left, right } = chart.chartArea;
+  chart.data.datasets.forEach((each, datasetIndex) => {
+    const dataset = each as unknown as Drawn;
+    if (dataset.role !== "median" || !chart.isDatasetVisible(datasetIndex)) return;
+    dataset.data.forEach((point, index) => {
+      const x = chart.scales["x"]?.getPixelForValue(point.x) ?? NaN;
+      if (x >= left - 1 && x <= right + 1) draw(dataset, x, index);
+    });
+  });
+}
+
+function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
+  const point = dataset.data[index]?.source;
+  const scale = chart.scales["y"];
+  if (!scale || !point || point.low === null || point.high === null || point.n < 2) return;
+  const { ctx } = chart;
+  const [low, high] = [scale.getPixelForValue(point.low), scale.getPixelForValue(point.high)];
+  ctx.save();
+  ctx.strokeStyle = faint(colors.series(dataset.series.color), 0.7);
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x, low);
+  ctx.lineTo(x, high);
+  for (const y of [low, high]) {
+    ctx.moveTo(x - CAP_PIXELS, y);
+    ctx.lineTo(x + CAP_PIXELS, y);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. */
+function drawMissing(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
+  if (dataset.data[index]?.source.y !== null) return;
+  const { ctx, chartArea } = chart;
+  const y = chartArea.bottom - 6;
+  ctx.save();
+  ctx.strokeStyle = colors.series(dataset.series.color);
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.moveTo(x - 3, y - 3);
+  ctx.lineTo(x + 3, y + 3);
+  ctx.moveTo(x + 3, y - 3);
+  ctx.lineTo(x - 3, y + 3);
+  ctx.stroke();
+  ctx.restore();
+}
+
+function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
+  const { ctx, chartArea } = chart;
+  const scale = chart.scales["y"];
+  if (!scale) return;
+  ctx.save();
+  ctx.font = "11px system-ui, sans-serif";
+  ctx.textAlign = "right";
+  ctx.lineWidth = 1;
+  for (const line of spec.lines) {
+    const isAbove = line.y > scale.max;
+    const y = isAbove ? chartArea.top : scale.getPixelForValue(line.y);
+    ctx.strokeStyle = faint(colors.soft, 0.6);
+    ctx.fillStyle = colors.soft;
+    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
+    ctx.fillText(`${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`, chartArea.right, y - 4);
+  }
+  ctx.restore();
+}
+
+function strokeAcross(ctx: CanvasRenderingContext2D, left: number, right: number, y: number): void {
+  ctx.beginPath();
+  ctx.moveTo(left, y);
+  ctx.lineTo(right, y);
+  ctx.stroke();
+}
+
+function drawCrosshair(chart: Chart, colors: Palette): void {
+  const active = chart.getActiveElements()[0];
+  if (!active) return;
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.strokeStyle = faint(colors.soft, 0.5);
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(active.element.x, chartArea.top);
+  ctx.lineTo(active.element.x, chartArea.bottom);
+  ctx.stroke();
+  ctx.restore();
+}

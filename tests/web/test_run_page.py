@@ -1,0 +1,147 @@
+"""The run page: the permalink that a colleague gets."""
+
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from benchweb.results.ingest import ingest, parsed_result
+from benchweb.runs.models import Run, State
+from tests.factories import SIZES, make_run
+
+pytestmark = pytest.mark.django_db
+# Session, user, run, trials, last result's facts, the facts, events.
+PAGE_QUERIES = 7
+
+
+@pytest.fixture
+def reader(client: Client, django_user_model) -> Client:
+    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    return client
+
+
+def finish(run: Run, throughput_bps: list[float]) -> None:
+    """Give a run's stream trials these throughputs, all others a transaction rate."""
+    values = iter(throughput_bps)
+    for trial in run.trials.order_by("index"):
+        metrics = (
+            {"throughput_bps": next(values)} if trial.kind == "tcp_stream" else {"transactions_per_second": 31000.0}
+        )
+        facts = {"hostname": "a", "kernel": "6.1"}
+        document = {"kind": trial.kind, "metrics": metrics, "flags": [], "source": facts, "sink": facts | {"kernel": "6.6"}}
+        assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+
+
+def charts_of(page: str) -> list[dict]:
+    found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page)
+    assert found
+    return json.loads(found[1])
+
+
+def test_a_stranger_is_sent_to_the_log_in_page_and_back(client: Client) -> None:
+    run = make_run()
+    answer = client.get(f"/runs/{run.pk}")
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/login?next=/runs/{run.pk}"
+
+
+def test_a_finished_run_says_its_best_figure_with_spread_and_repetitions(reader: Client) -> None:
+    run = make_run(steps=SIZES, repetitions=1)
+    finish(run, [1e9, 5e9, 16.3e9])
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
+    assert "4 of 4 trials finished. TCP stream: 16.3 Gbit/s n=1 at 16 KiB;" in text
+    assert "TCP request/response: 31.0 k transactions/s n=1" in text
+
+
+def test_a_run_page_costs_the_same_queries_whatever_its_length(reader: Client, django_assert_num_queries) -> None:
+    small, large = make_run(), make_run(steps=SIZES, repetitions=5)
+    finish(small, [1e9])
+    finish(large, [1e9] * 15)
+    for run in (small, large):
+        with django_assert_num_queries(PAGE_QUERIES):
+            assert reader.get(f"/runs/{run.pk}").status_code == 200
+
+
+def test_the_page_carries_the_same_charts_as_charts_json(reader: Client) -> None:
+    run = make_run(steps=SIZES, repetitions=1)
+    finish(run, [1e9, 5e9, 16.3e9])
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    charts = charts_of(page)
+    assert charts == reader.get(f"/runs/{run.pk}/charts.json").json()["charts"]
+    assert [point["y"] for point in charts[0]["series"][0]["points"]] == [1e9, 5e9, 16.3e9]
+
+
+def test_facts_that_differ_between_the_hosts_are_marked(reader: Client) -> None:
+    run = make_run()
+    finish(run, [1e9])
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    assert page.count("≠ differs") == 1
+    assert re.search(r"Kernel <span class=\"differs-mark\">", page)
+
+
+def test_htmx_gets_only_what_changes(reader: Client) -> None:
+    run = make_run()
+    part = reader.get(f"/runs/{run.pk}", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert 'id="run-trials" hx-swap-oob="true"' in part
+
+
+def test_an_open_run_can_be_cancelled_and_says_what_is_lost(reader: Client) -> None:
+    run = make_run(steps=SIZES, repetitions=3)
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    assert "0 of 12 trials are done and stay." in page
+    answer = reader.post(f"/runs/{run.pk}/cancel", follow=True)
+    run.refresh_from_db()
+    assert run.state == State.CANCELLED
+    assert "cancelled before it started" in answer.content.decode()
+
+
+def test_cancelling_by_get_is_refused_and_changes_nothing(reader: Client) -> None:
+    run = make_run()
+    assert reader.get(f"/runs/{run.pk}/cancel").status_code == 405
+    run.refresh_from_db()
+    assert run.state == State.PENDING
+
+
+def test_a_run_launched_again_repeats_the_plan_version_on_the_pair(reader: Client) -> None:
+    run = make_run()
+    finish(run, [1e9])
+    answer = reader.post(f"/runs/{run.pk}/again")
+    again = Run.objects.exclude(pk=run.pk).get()
+    assert answer["Location"] == f"/runs/{again.pk}"
+    assert (again.plan_version_id, again.pair_id) == (run.plan_version_id, run.pair_id)
+
+
+def test_a_run_on_an_archived_host_is_not_launched_again_and_says_why(reader: Client) -> None:
+    run = make_run()
+    finish(run, [1e9])
+    host = run.pair.source.host
+    type(host).objects.filter(pk=host.pk).update(archived_at=run.created_at)
+    answer = reader.post(f"/runs/{run.pk}/again", follow=True)
+    assert Run.objects.count() == 1
+    assert f"its host {host.name} is archived" in answer.content.decode()
+
+
+def test_a_run_that_is_not_there_is_a_404(reader: Client) -> None:
+    for path in ("", "/charts.json", "/results.csv", "/results.json"):
+        assert reader.get(f"/runs/9999{path}").status_code == 404
+
+
+def test_a_reason_with_markup_stays_text(reader: Client) -> None:
+    run = make_run()
+    Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="<script>alert(1)</script>")
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_exports_are_the_apis_own_files(reader: Client) -> None:
+    run = make_run()
+    finish(run, [16.3e9])
+    answer = reader.get(f"/runs/{run.pk}/results.csv")
+    assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}.csv"'
+    assert "16300000000.0" in answer.content.decode()
+    assert reader.get(f"/runs/{run.pk}/results.json").json()["trials"][0]["metrics"] == {"throughput_bps": 16.3e9}
