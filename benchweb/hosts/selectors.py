@@ -7,7 +7,9 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 
 
-def hosts_matching(*, text: str = "", status: str = "", network_mode: str = "", archived: bool = False) -> QuerySet[Host]:
+def hosts_matching(
+    *, text: str = "", status: str = "", network_mode: str = "", archived: bool = False
+) -> QuerySet[Host]:
     """Give hosts by part of a name or an address, by the state and the network mode of their endpoints."""
     endpoints = Endpoint.objects.filter(archived_at=None)
     if status:
@@ -54,7 +56,9 @@ def pairs_matching(
     """Give pairs by part of a host's name or an address, by environment id, and by the state of an end."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
     if text:
-        pairs = pairs.filter(_end_matches("host__name", text) | _end_matches("name", text) | _end_matches("data_address", text))
+        pairs = pairs.filter(
+            _end_matches("host__name", text) | _end_matches("name", text) | _end_matches("data_address", text)
+        )
     if environment:
         pairs = pairs.filter(environment=int(environment)) if environment.isdecimal() else pairs.none()
     if status:

@@ -29,7 +29,13 @@ def finish(run: Run, throughput_bps: list[float]) -> None:
             {"throughput_bps": next(values)} if trial.kind == "tcp_stream" else {"transactions_per_second": 31000.0}
         )
         facts = {"hostname": "a", "kernel": "6.1"}
-        document = {"kind": trial.kind, "metrics": metrics, "flags": [], "source": facts, "sink": facts | {"kernel": "6.6"}}
+        document = {
+            "kind": trial.kind,
+            "metrics": metrics,
+            "flags": [],
+            "source": facts,
+            "sink": facts | {"kernel": "6.6"},
+        }
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
 

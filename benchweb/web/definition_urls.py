@@ -1,0 +1,47 @@
+"""URLs of what is defined before it is run: hosts, environments, pairs, plans, launching; and API tokens."""
+
+from django.urls import path
+
+from benchweb.web.views import endpoints, environments, hosts, launch, pairs, plans, tokens
+
+urlpatterns = [
+    path("hosts", hosts.host_list, name="hosts"),
+    path("hosts/new", hosts.host_new, name="host_new"),
+    path("hosts/command", hosts.host_command, name="host_command"),
+    path("hosts/<int:host_id>", hosts.host_page, name="host"),
+    path("hosts/<int:host_id>/edit", hosts.host_edit, name="host_edit"),
+    path("hosts/<int:host_id>/archive", hosts.host_archive, name="host_archive"),
+    path("hosts/<int:host_id>/restore", hosts.host_restore, name="host_restore"),
+    path("hosts/<int:host_id>/endpoints/new", endpoints.endpoint_new, name="endpoint_new"),
+    path("endpoints/<int:endpoint_id>/edit", endpoints.endpoint_edit, name="endpoint_edit"),
+    path("endpoints/<int:endpoint_id>/archive", endpoints.endpoint_archive, name="endpoint_archive"),
+    path("endpoints/<int:endpoint_id>/restore", endpoints.endpoint_restore, name="endpoint_restore"),
+    path("endpoints/<int:endpoint_id>/check", endpoints.endpoint_check, name="endpoint_check"),
+    path("endpoints/<int:endpoint_id>/watch", endpoints.endpoint_watch, name="endpoint_watch"),
+    path("endpoints/<int:endpoint_id>/pin", endpoints.endpoint_pin, name="endpoint_pin"),
+    path("environments", environments.environment_list, name="environments"),
+    path("environments/new", environments.environment_new, name="environment_new"),
+    path("environments/<int:environment_id>", environments.environment_page, name="environment"),
+    path("environments/<int:environment_id>/edit", environments.environment_edit, name="environment_edit"),
+    path("environments/<int:environment_id>/archive", environments.environment_archive, name="environment_archive"),
+    path("environments/<int:environment_id>/restore", environments.environment_restore, name="environment_restore"),
+    path("pairs", pairs.pair_list, name="pairs"),
+    path("pairs/new", pairs.pair_new, name="pair_new"),
+    path("pairs/<int:pair_id>", pairs.pair_page, name="pair"),
+    path("pairs/<int:pair_id>/edit", pairs.pair_edit, name="pair_edit"),
+    path("pairs/<int:pair_id>/archive", pairs.pair_archive, name="pair_archive"),
+    path("pairs/<int:pair_id>/restore", pairs.pair_restore, name="pair_restore"),
+    path("plans", plans.plan_list, name="plans"),
+    path("plans/new", plans.plan_new, name="plan_new"),
+    path("plans/steps", plans.plan_steps, name="plan_steps"),
+    path("plans/preview", plans.plan_preview, name="plan_preview"),
+    path("plans/<int:plan_id>", plans.plan_page, name="plan"),
+    path("plans/<int:plan_id>/edit", plans.plan_edit, name="plan_edit"),
+    path("plans/<int:plan_id>/archive", plans.plan_archive, name="plan_archive"),
+    path("plans/<int:plan_id>/restore", plans.plan_restore, name="plan_restore"),
+    path("plans/<int:plan_id>/launch", launch.launch, name="plan_launch"),
+    path("launch", launch.launch, name="launch"),
+    path("launch/choice", launch.launch_choice, name="launch_choice"),
+    path("tokens", tokens.token_list, name="tokens"),
+    path("tokens/<int:token_id>/revoke", tokens.token_revoke, name="token_revoke"),
+]

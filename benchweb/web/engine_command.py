@@ -1,0 +1,39 @@
+"""The one command that starts an engine on a host."""
+
+import shlex
+from dataclasses import dataclass
+
+from benchweb.hosts.addresses import DEFAULT_CONTROL_PORT, AddressError, control_address
+
+
+@dataclass(frozen=True)
+class EngineCommand:
+    """The command as one line to copy and as lines to read; `token` must never be logged."""
+
+    lines: list[str]
+
+    @property
+    def text(self) -> str:
+        return " && \\\n".join(self.lines)
+
+
+def engine_command(*, address: str, token: str) -> EngineCommand:
+    """Give the command for an engine that listens on the port of `address` and expects `token`."""
+    return EngineCommand(
+        [
+            "umask 077",
+            "mkdir -p benchweb-engine-state",
+            f"printf '%s\\n' {shlex.quote(token or 'THE-TOKEN')} > benchweb-engine-token",
+            f"./benchweb-engine serve --listen 0.0.0.0:{_port(address)} --data-port {_port(address) + 1}"
+            " --state-dir benchweb-engine-state --token-file benchweb-engine-token",
+        ]
+    )
+
+
+def _port(address: str) -> int:
+    try:
+        port = control_address(address)[1] if address.strip() else DEFAULT_CONTROL_PORT
+    except AddressError:
+        return DEFAULT_CONTROL_PORT
+    # The data port is the next one: 65535 has none.
+    return min(port, 65534)

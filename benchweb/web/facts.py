@@ -1,0 +1,85 @@
+"""Turn an engine's facts document into groups of labelled lines that a person can read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+_SYSTEM = {
+    "hostname": "Host name",
+    "operating_system": "Operating system",
+    "kernel": "Kernel",
+    "architecture": "Architecture",
+    "virtualisation": "Virtualisation",
+    "boot_id": "Boot id",
+    "clock_source": "Clock source",
+    "engine_version": "Engine version",
+}
+_CPU = {"model": "CPU", "logical": "Logical CPUs", "governor": "Governor"}
+_BYTES_PER_GIBIBYTE = 2**30
+
+
+@dataclass(frozen=True)
+class FactsGroup:
+    """A heading and its lines, each a label and a value."""
+
+    title: str
+    lines: list[tuple[str, str]]
+
+
+def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
+    """Group a facts document: system, CPU and memory, network stack, one group per interface, what is missing."""
+    groups = [
+        FactsGroup("System", _lines(document, _SYSTEM)),
+        FactsGroup("CPU and memory", [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
+        FactsGroup("Network stack", _stack(document)),
+        *(_interface(entry) for entry in document.get("interfaces") or []),
+        FactsGroup("Could not be read", [("", str(line)) for line in document.get("missing") or []]),
+    ]
+    return [group for group in groups if group.lines]
+
+
+def facts_glance(document: dict[str, Any]) -> str:
+    """Say kernel and network cards in one line, for a list."""
+    cards = [
+        " ".join(part for part in (entry.get("name"), entry.get("driver"), _speed(entry)) if part)
+        for entry in document.get("interfaces") or []
+        if entry.get("name") != "lo"
+    ]
+    return " · ".join(part for part in (str(document.get("kernel") or ""), *cards[:2]) if part)
+
+
+def _lines(document: dict[str, Any], labels: dict[str, str]) -> list[tuple[str, str]]:
+    return [(label, str(document[key])) for key, label in labels.items() if document.get(key) not in (None, "")]
+
+
+def _memory(document: dict[str, Any]) -> list[tuple[str, str]]:
+    size_bytes = document.get("memory_bytes")
+    return [("Memory", f"{size_bytes / _BYTES_PER_GIBIBYTE:.1f} GiB")] if size_bytes else []
+
+
+def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = _lines(document, {"congestion_control": "Congestion control"})
+    available = document.get("congestion_controls_available") or []
+    lines += [("Available", ", ".join(map(str, available)))] if available else []
+    return lines + [(name, str(value)) for name, value in sorted((document.get("sysctls") or {}).items())]
+
+
+def _interface(entry: dict[str, Any]) -> FactsGroup:
+    lines = _lines(entry, {"driver": "Driver", "mtu": "MTU"})
+    lines += [("Speed", _speed(entry))] if _speed(entry) else []
+    lines += [("Addresses", ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
+    offloads = entry.get("offloads") or {}
+    for label, wanted in (("Offloads on", True), ("Offloads off", False)):
+        names = _names(offloads, wanted)
+        lines += [(label, names)] if names else []
+    return FactsGroup(f"Interface {entry.get('name', '')}", lines)
+
+
+def _names(offloads: dict[str, Any], wanted: bool) -> str:
+    chosen: Iterable[str] = (name for name, value in offloads.items() if bool(value) is wanted)
+    return ", ".join(sorted(chosen))
+
+
+def _speed(entry: dict[str, Any]) -> str:
+    speed_bps = entry.get("speed_bps")
+    return f"{speed_bps / 1e9:g} Gbit/s" if speed_bps else ""

@@ -1,0 +1,46 @@
+"""What every form shares: the look of its widgets, and a service's refusal put at the field at fault."""
+
+from typing import Any
+
+from django import forms
+
+TEXT_INPUTS = (forms.TextInput, forms.Textarea, forms.NumberInput)
+
+
+class PageForm(forms.Form):
+    """A form that draws its widgets as the style sheet knows them."""
+
+    required_css_class = "required"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **({"label_suffix": ""} | kwargs))
+        for field in self.fields.values():
+            if isinstance(field.widget, TEXT_INPUTS):
+                field.widget.attrs.setdefault("class", "form-control")
+            elif isinstance(field.widget, forms.Select):
+                field.widget.attrs.setdefault("class", "form-select")
+
+    def refuse(self, field: str, message: str) -> None:
+        """Show a service's refusal at its field, or above the form when the form has no such field."""
+        self.add_error(field if field in self.fields else None, message)
+
+
+def text_field(
+    label: str, *, help_text: str = "", required: bool = False, max_length: int = 255, **attributes: str
+) -> forms.CharField:
+    """Give a one-line text field."""
+    return forms.CharField(
+        label=label,
+        help_text=help_text,
+        required=required,
+        max_length=max_length,
+        widget=forms.TextInput(attrs=attributes | {"autocomplete": "off"}),
+        error_messages={"required": f"{label} is needed."},
+    )
+
+
+def description_field() -> forms.CharField:
+    """Give the field for free words about a row."""
+    return forms.CharField(
+        label="Description", required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
+    )

@@ -1,0 +1,101 @@
+"""Forms of hosts, endpoints and environments; the services check what the values mean."""
+
+import secrets
+from typing import Any, Self
+
+from benchweb.hosts.models import Endpoint, Environment, Host
+from benchweb.web.forms.base import PageForm, description_field, text_field
+
+# Named so that no linter takes them for secrets.
+_HELP_NEW = "The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own."
+_HELP_KEPT = "Leave empty to keep the stored token."
+
+
+class NamedForm(PageForm):
+    """A name and a description: an environment, or a host by itself."""
+
+    name = text_field("Name", required=True, max_length=100)
+    description = description_field()
+
+    @classmethod
+    def of(cls, row: Host | Environment) -> "NamedForm":
+        """Give the form filled with a row's values."""
+        return cls(initial={"name": row.name, "description": row.description})
+
+
+class EndpointForm(PageForm):
+    """One way to reach a host."""
+
+    control_address = text_field(
+        "Engine's address",
+        required=True,
+        help_text="HOST:PORT of the engine's control API as this dashboard reaches it; the port defaults to 7410.",
+        placeholder="192.0.2.10:7410",
+    )
+    token = text_field("Engine's token", help_text=_HELP_NEW, spellcheck="false")
+    data_address = text_field(
+        "Address for test traffic",
+        help_text="Where other hosts send test traffic to; empty takes the engine's address without its port.",
+        placeholder="10.0.0.10",
+    )
+    network_mode = text_field(
+        "Network mode",
+        required=True,
+        max_length=40,
+        help_text="A word for how traffic leaves the host: host, terway, terway-eni.",
+        list="network-modes",
+    )
+    bind_device = text_field(
+        "Network device",
+        max_length=15,
+        help_text="Bind test traffic to this device; empty lets the host's routes decide.",
+        placeholder="eth0",
+    )
+    endpoint_name = text_field("Endpoint's name", max_length=100, help_text="Empty takes the network mode as its name.")
+    fingerprint = text_field(
+        "Certificate's fingerprint",
+        help_text="sha256:… as the engine prints it; empty pins the first one that answers.",
+        spellcheck="false",
+    )
+
+    @classmethod
+    def blank(cls) -> Self:
+        """Give an empty form with a token made for the new engine."""
+        return cls(initial={"network_mode": "host", "token": new_token()})
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Self:
+        """Give the form filled with an endpoint's values; its token is never shown again."""
+        names = ("control_address", "data_address", "network_mode", "bind_device", "fingerprint")
+        form = cls(initial={name: getattr(endpoint, name) for name in names} | {"endpoint_name": endpoint.name})
+        form.fields["token"].help_text = _HELP_KEPT
+        return form
+
+    def endpoint_values(self) -> dict[str, Any]:
+        """Give the values as the services take them."""
+        values = {name: self.cleaned_data[name] for name in EndpointForm.base_fields}
+        return {"name": values.pop("endpoint_name")} | values
+
+    def refuse(self, field: str, message: str) -> None:
+        """Show a refusal of the endpoint's name at the field that holds it here."""
+        super().refuse("endpoint_name" if field == "name" and "name" not in self.fields else field, message)
+
+
+class HostForm(EndpointForm):
+    """A host with its first endpoint, in one form."""
+
+    name = text_field(
+        "Host's name",
+        required=True,
+        max_length=100,
+        help_text="As your people call the machine.",
+        autofocus="autofocus",
+    )
+    description = description_field()
+
+    field_order = ["name", "control_address", "token", "data_address", "network_mode", "description"]
+
+
+def new_token() -> str:
+    """Make a token for an engine: 256 random bits."""
+    return secrets.token_urlsafe(32)

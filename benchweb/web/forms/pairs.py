@@ -1,0 +1,74 @@
+"""The form of pairs."""
+
+from django import forms
+from django.db.models import QuerySet
+
+from benchweb.hosts import selectors
+from benchweb.hosts.models import Endpoint, Environment
+from benchweb.web.forms.base import PageForm
+
+
+class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
+    """A choice of an endpoint that says how it is reached."""
+
+    def label_from_instance(self, endpoint: Endpoint) -> str:
+        return f"{endpoint} · {endpoint.data_address or endpoint.control_address}"
+
+
+class PairForm(PageForm):
+    """Source, sink, environment, and whether to make the other direction too."""
+
+    source = EndpointChoice(
+        queryset=Endpoint.objects.none(),
+        empty_label="Choose the source",
+        help_text="Where the traffic comes from.",
+        error_messages={"required": "Choose the endpoint that sends.", "invalid_choice": "This endpoint is archived."},
+    )
+    sink = EndpointChoice(
+        queryset=Endpoint.objects.none(),
+        empty_label="Choose the sink",
+        help_text="Where the traffic goes to; connections are always opened from source to sink.",
+        error_messages={
+            "required": "Choose the endpoint that receives.",
+            "invalid_choice": "This endpoint is archived.",
+        },
+    )
+    environment = forms.ModelChoiceField(
+        queryset=Environment.objects.none(),
+        empty_label="Choose the environment",
+        help_text="The label under which results are compared.",
+        error_messages={"required": "Choose an environment.", "invalid_choice": "This environment is archived."},
+    )
+    both_directions = forms.BooleanField(
+        label="And the other direction too",
+        required=False,
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        endpoints = selectors.endpoints_usable()
+        for name, rows in (("source", endpoints), ("sink", endpoints), ("environment", _environments())):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101  for mypy: declared above
+            field.queryset = rows
+
+
+class PairEnvironmentForm(PageForm):
+    """Move a pair to another environment; its ends stay, for its history belongs to them."""
+
+    environment = forms.ModelChoiceField(
+        queryset=Environment.objects.none(),
+        help_text="The pair's runs and series move with it.",
+        error_messages={"required": "Choose an environment.", "invalid_choice": "This environment is archived."},
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["environment"]
+        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101  for mypy: declared above
+        field.queryset = _environments()
+
+
+def _environments() -> QuerySet[Environment]:
+    return Environment.objects.filter(archived_at=None)

@@ -1,0 +1,17 @@
+"""Answer a list: the whole page, of which htmx takes the table; the address bar gets the filters that are set."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a list; for htmx push the URL without its empty filters."""
+    response = render(request, template, context)
+    if request.headers.get("HX-Request"):
+        query = request.GET.copy()
+        for name in [name for name, value in query.items() if not value]:
+            del query[name]
+        response["HX-Push-Url"] = f"{request.path}?{query.urlencode()}" if query else request.path
+    return response

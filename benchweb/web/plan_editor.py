@@ -1,0 +1,237 @@
+"""What the plan editor shows: steps as fields made from the catalog, and the preview of what they come to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.catalog import Kind, Parameter, catalog
+from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
+from benchweb.plans.models import PlanVersion
+from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
+from benchweb.web.formatting import quantity
+from benchweb.web.plan_draft import PlanDraft, StepDraft, field_of, values_of
+from benchweb.web.sweep_text import spelled
+
+# Trials that the preview lists; the rest is counted.
+PREVIEWED_TRIALS = 60
+_BASICS = {"name": "Name", "repetitions": "Repetitions", "order": "Order", "pause_seconds": "Pause"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One box of a group: its value as sent, and whether it is ticked."""
+
+    value: str
+    label: str
+    ticked: bool
+
+
+@dataclass(frozen=True)
+class ParameterField:
+    """A parameter as a field: text for a value or a sweep, or boxes when it has few values."""
+
+    name: str
+    input_name: str
+    label: str
+    unit: str
+    help: str
+    bounds: str
+    placeholder: str
+    text: str
+    error: str
+    choices: list[Choice]
+
+
+@dataclass(frozen=True)
+class StepView:
+    """A step as the editor shows it: the fields in sight, and those under "More parameters"."""
+
+    key: str
+    number: int
+    kind: Kind | None
+    kind_name: str
+    error: str
+    fields: list[ParameterField]
+    more: list[ParameterField]
+
+    @property
+    def kind_field(self) -> str:
+        return f"{self.key}-kind"
+
+    @property
+    def more_used(self) -> int:
+        """Count what is set, or wrong, under "More parameters": then it is shown open."""
+        return sum(bool(each.text or each.error or any(c.ticked for c in each.choices)) for each in self.more)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a plan comes to: its first trials in order, the count of all, and seconds of traffic and of holding hosts."""
+
+    trials: list[PlannedTrial]
+    count: int
+    measured_seconds: float
+    held_seconds: float
+    resources: str
+    seeded: bool
+
+    @property
+    def hidden(self) -> int:
+        return self.count - len(self.trials)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error with its field's label and anchor; both are empty when it is the whole plan's."""
+
+    anchor: str
+    label: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Editor:
+    """The whole editor; `errors` are by field, `preview` is None while there are any."""
+
+    draft: PlanDraft
+    steps: list[StepView]
+    errors: dict[str, str]
+    preview: Preview | None
+
+    @property
+    def error_slots(self) -> dict[str, str]:
+        """Give every field's error, empty where there is none, so that a mended one goes away."""
+        names = [*_BASICS, *(name for step in self.steps for name in _names(step))]
+        # An empty name is no fault while one still types: saving says so.
+        return {name: self.errors.get(name, "") for name in names if name != "name"}
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Give the errors in the order of the form, each with the field to go to."""
+        labels = dict(_BASICS)
+        for step in self.steps:
+            labels |= {step.kind_field: f"Step {step.number}, test kind"}
+            for each in step.fields + step.more:
+                labels[each.input_name] = f"Step {step.number}, {each.label.lower()}"
+        known = [
+            Problem(f"id_{name}", label, self.errors[name]) for name, label in labels.items() if name in self.errors
+        ]
+        return known + [Problem("", "", text) for name, text in self.errors.items() if name not in labels]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        return list(catalog().kinds.values())
+
+    @property
+    def orders(self) -> list[tuple[str, str]]:
+        return PlanVersion.Order.choices
+
+
+def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
+    """Prepare the editor for a draft, with the errors of a refused save over those found here."""
+    preview, found = _checked_preview(draft)
+    found |= errors or {}
+    steps = [_step(index, step, found) for index, step in enumerate(draft.steps, start=1)]
+    return Editor(draft=draft, steps=steps, errors=found, preview=preview)
+
+
+def preview_of(version: PlanVersion) -> Preview:
+    """Say what a saved version comes to."""
+    return _preview(version.steps, version.repetitions, version.order, version.pause_seconds)
+
+
+def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
+    values, errors = values_of(draft)
+    if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
+        errors.setdefault("pause_seconds", f"The pause is from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+    try:
+        steps = validated_steps(values.steps, values.repetitions)
+    except PlanError as error:
+        errors.setdefault(field_of(error, draft), error.message)
+    if errors:
+        return None, errors
+    return _preview(steps, values.repetitions, values.order, values.pause_seconds), errors
+
+
+def _preview(steps: list[dict[str, Any]], repetitions: int, order: str, pause_seconds: float) -> Preview:
+    trials = expanded(steps, repetitions, order)
+    pauses_seconds = pause_seconds * len(trials)
+    return Preview(
+        trials=trials[:PREVIEWED_TRIALS],
+        count=len(trials),
+        measured_seconds=sum(trial.measured_seconds for trial in trials) + pauses_seconds,
+        held_seconds=sum(trial.slot_seconds for trial in trials) + pauses_seconds,
+        resources=_resources({trial.kind for trial in trials}),
+        seeded=order == PlanVersion.Order.SHUFFLED,
+    )
+
+
+def _resources(kinds: set[str]) -> str:
+    classes = {catalog().kinds[kind].exclusivity for kind in kinds}
+    if "exclusive" in classes:
+        return "Both hosts of the pair, for itself: no other test runs on them meanwhile."
+    if "normal" in classes:
+        return "Both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait."
+    return "None: it runs beside anything."
+
+
+def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:
+    kind = catalog().kinds.get(step.kind)
+    fields = [_field(step, parameter, errors) for parameter in kind.parameters.values()] if kind else []
+    advanced = {parameter.name for parameter in kind.parameters.values() if parameter.advanced} if kind else set()
+    return StepView(
+        key=step.key,
+        number=number,
+        kind=kind,
+        kind_name=step.kind,
+        error=errors.get(f"{step.key}-kind", ""),
+        fields=[each for each in fields if each.name not in advanced],
+        more=[each for each in fields if each.name in advanced],
+    )
+
+
+def _names(step: StepView) -> list[str]:
+    return [step.kind_field, *(field.input_name for field in step.fields + step.more)]
+
+
+def _field(step: StepDraft, parameter: Parameter, errors: dict[str, str]) -> ParameterField:
+    input_name = f"{step.key}-{parameter.name}"
+    text = step.texts.get(parameter.name, "")
+    return ParameterField(
+        name=parameter.name,
+        input_name=input_name,
+        label=parameter.label,
+        unit=parameter.unit,
+        help=parameter.help,
+        bounds=_bounds(parameter),
+        placeholder=spelled(parameter, parameter.default),
+        text=text,
+        error=errors.get(input_name, ""),
+        choices=_choices(parameter, text),
+    )
+
+
+def _bounds(parameter: Parameter) -> str:
+    if not parameter.is_number:
+        return ""
+    low, high = (quantity(parameter.schema[name], parameter.unit) for name in ("minimum", "maximum"))
+    return f"{low} to {high}"
+
+
+def _choices(parameter: Parameter, text: str) -> list[Choice]:
+    """Give a box for each value of a parameter with few; with none ticked it keeps its default."""
+    values = [False, True] if parameter.schema["type"] == "boolean" else parameter.schema.get("enum", [])
+    ticked = {part.strip() for part in text.split(",")}
+    labels = {False: "off", True: "on"}
+    return [
+        Choice(
+            value=spelled(parameter, value),
+            label=_labelled(parameter, value, labels),
+            ticked=spelled(parameter, value) in ticked,
+        )
+        for value in values
+    ]
+
+
+def _labelled(parameter: Parameter, value: Any, labels: dict[bool, str]) -> str:
+    label = labels[value] if isinstance(value, bool) else str(value)
+    return f"{label} (default)" if value == parameter.default else label

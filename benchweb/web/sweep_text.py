@@ -1,0 +1,72 @@
+"""Parameter values as people type them: "1, 64, 1k, 64Ki" to numbers and back."""
+
+import re
+from typing import Any
+
+from benchweb.catalog import Parameter, ParameterError
+
+_MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_MULTIPLIERS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_NUMBER = re.compile(r"([+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]i?)?(?:B|s|bit/s)?")
+_SEPARATORS = re.compile(r"[,;\s]+")
+_BOOLEANS = {"true": True, "false": False}
+# Longer than any sweep that a plan may hold: beyond it nothing is parsed.
+MAXIMUM_TEXT = 100_000
+
+
+def parsed_values(parameter: Parameter, text: str) -> Any:
+    """Give one value, or a list when the text holds several; raise ParameterError with the part that can't be read."""
+    if len(text) > MAXIMUM_TEXT:
+        raise ParameterError(parameter.name, f"{parameter.label} is too long: shorten the sweep.")
+    parts = _parts(parameter, text)
+    values = [_parsed(parameter, part) for part in parts]
+    return values[0] if len(values) == 1 else values
+
+
+def spelled(parameter: Parameter, value: Any) -> str:
+    """Write a value or a sweep as one would type it: 16384 B is 16Ki, 1000000 bit/s is 1M."""
+    if isinstance(value, list):
+        separator = "; " if any("," in str(single) for single in value) else ", "
+        return separator.join(_spelled(parameter, single) for single in value)
+    return _spelled(parameter, value)
+
+
+def _parts(parameter: Parameter, text: str) -> list[str]:
+    text = text.strip()
+    if parameter.schema["type"] != "string":
+        return [part for part in _SEPARATORS.split(text) if part]
+    pattern = parameter.schema.get("pattern")
+    # A list of CPUs such as 0,2-3 is one value with a comma in it: then only a semicolon separates.
+    if ";" not in text and pattern and re.search(pattern, text):
+        return [text]
+    return [part.strip() for part in text.split(";" if ";" in text else ",") if part.strip()]
+
+
+def _parsed(parameter: Parameter, part: str) -> Any:
+    if parameter.schema["type"] == "string":
+        return part
+    if parameter.schema["type"] == "boolean":
+        return _BOOLEANS.get(part.lower(), part)
+    match = _NUMBER.fullmatch(part)
+    if match is None:
+        raise ParameterError(
+            parameter.name, f"{part[:40]!r} is not a number: write 64, 1.5k (k is 1,000) or 64Ki (Ki is 1,024)."
+        )
+    return _number(match[1], _MULTIPLIERS[(match[2] or "").replace("K", "k").replace("ki", "Ki")])
+
+
+def _number(digits: str, multiplier: int) -> int | float:
+    if "." not in digits:
+        return int(digits) * multiplier
+    value = float(digits) * multiplier
+    return int(value) if value.is_integer() else value
+
+
+def _spelled(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    suffixes = {"B": ("Gi", "Mi", "Ki"), "bit/s": ("T", "G", "M", "k")}.get(parameter.unit, ())
+    if not isinstance(value, int) or value == 0:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    suffix = next((each for each in suffixes if value % _MULTIPLIERS[each] == 0), "")
+    return f"{value // _MULTIPLIERS[suffix]}{suffix}"

@@ -1,0 +1,153 @@
+"""Endpoints of a host: add, edit, archive, check, pin a new fingerprint."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchweb.hosts import selectors, services
+from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.hosts.services import HostsError
+from benchweb.runs.models import Run
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
+from benchweb.web.engine_command import engine_command
+from benchweb.web.forms.hosts import EndpointForm
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Add another way to reach a host."""
+    host = get_object_or_404(Host, pk=host_id)
+    form = EndpointForm(request.POST) if request.method == "POST" else EndpointForm.blank()
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.endpoint_create(host=host, **form.endpoint_values())
+            return redirect("web:host", host.pk)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    return _form_page(request, form, host, f"Add an endpoint to {host.name}", with_command=True)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Change an endpoint; it is checked again."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    form = EndpointForm.of(endpoint) if request.method == "GET" else EndpointForm(request.POST)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
+            return redirect("web:host", endpoint.host_id)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    return _form_page(request, form, endpoint.host, f"Edit {endpoint}", with_command=False)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Archive an endpoint with its pairs."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    pairs = Pair.objects.filter(source=endpoint) | Pair.objects.filter(sink=endpoint)
+    host_url = reverse("web:host", args=[endpoint.host_id])
+    return archive_page(
+        request,
+        title=f"endpoint {endpoint}",
+        losses=[
+            f"{counted(pairs.filter(archived_at=None).count(), 'pair')} are archived with it; no new run can use them.",
+            f"{counted(Run.objects.filter(pair__in=pairs).count(), 'run')} and their results stay.",
+        ],
+        back=host_url,
+        done=host_url,
+        act=lambda: services.archive(row=endpoint),
+    )
+
+
+@login_required
+@require_POST
+def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Bring an archived endpoint back and check it."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    if endpoint.host.archived_at is not None:
+        messages.error(request, f"Host {endpoint.host.name} is archived: restore the host first.")
+    elif services.restore(row=endpoint):
+        services.endpoint_check(endpoint=endpoint)
+        messages.success(request, f"Endpoint {endpoint} is back.")
+    return redirect("web:host", endpoint.host_id)
+
+
+@login_required
+@require_POST
+def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Ask for a check now; with HTMX the panel follows it, else the host's page shows it when reloaded."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    awaited = awaited_check(endpoint)
+    services.endpoint_check(endpoint=endpoint)
+    if not request.headers.get("HX-Request"):
+        messages.info(request, f"Checking {endpoint}. Reload this page in a few seconds.")
+        return redirect("web:host", endpoint.host_id)
+    return _watch_page(request, _panel(endpoint, awaited), with_body=False)
+
+
+@login_required
+@require_POST
+def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Give the panel as it is now; ask for another check when the last one ended without an answer."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    panel = _panel(endpoint, _awaited(request))
+    if panel.looks_again and not panel.is_checking:
+        awaited = awaited_check(endpoint)
+        services.endpoint_check(endpoint=endpoint)
+        panel = _panel(endpoint, awaited)
+    # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
+    changed = endpoint.status != request.POST.get("shown") or (not panel.looks_again and not panel.is_overdue)
+    return _watch_page(request, panel, with_body=changed)
+
+
+@login_required
+@require_POST
+def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Pin the fingerprint that the reader was shown, and check again."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    try:
+        services.endpoint_pin(endpoint=endpoint, fingerprint=request.POST.get("fingerprint", ""))
+        messages.success(request, f"The new fingerprint of {endpoint} is pinned.")
+    except HostsError as error:
+        messages.error(request, error.message)
+    return redirect("web:host", endpoint.host_id)
+
+
+def _form_page(request: HttpRequest, form: EndpointForm, host: Host, title: str, *, with_command: bool) -> HttpResponse:
+    address, token = form["control_address"].value() or "", form["token"].value() or ""
+    context = {
+        "form": form,
+        "title": title,
+        "back": reverse("web:host", args=[host.pk]),
+        "modes": selectors.network_modes(),
+        "command": engine_command(address=address, token=token) if with_command else None,
+    }
+    return render(request, "pages/endpoint_form.html", context)
+
+
+def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) -> HttpResponse:
+    return render(request, "partials/endpoint_watch.html", {"panel": panel, "with_body": with_body})
+
+
+def _panel(endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:
+    facts = selectors.latest_facts(endpoints=[endpoint])
+    return endpoint_panel(endpoint, facts.get(endpoint.pk), awaited)
+
+
+def _awaited(request: HttpRequest) -> AwaitedCheck | None:
+    """Read which check the panel waits for; a time that can't be read counts as none."""
+    try:
+        asked_at = datetime.fromtimestamp(float(request.POST.get("asked_at", "")), tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return AwaitedCheck(asked_at=asked_at, since=request.POST.get("since", ""))

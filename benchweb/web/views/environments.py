@@ -1,0 +1,110 @@
+"""Environments: list, page, create, edit, archive, restore."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.hosts import selectors, services
+from benchweb.hosts.models import Environment
+from benchweb.hosts.services import HostsError
+from benchweb.runs.models import Run
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.forms.hosts import NamedForm
+from benchweb.web.list_page import list_page
+from benchweb.web.listing import Column, listing
+from benchweb.web.recent_runs import recent_runs
+
+COLUMNS = [
+    Column("Environment", "name"),
+    Column("Description"),
+    Column("Pairs", "pair_count", numeric=True),
+    Column("Added", "created_at"),
+]
+
+
+@login_required
+@require_GET
+def environment_list(request: HttpRequest) -> HttpResponse:
+    """List environments with the number of their pairs."""
+    archived = request.GET.get("archived") == "1"
+    environments = selectors.environments_matching(text=request.GET.get("q", ""), archived=archived)
+    page = listing(request, environments, columns=COLUMNS, sort="name", filters=["q", "archived"])
+    return list_page(request, "pages/environments.html", {"page": page, "archived": archived})
+
+
+@login_required
+@require_GET
+def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
+    """Show an environment: its pairs and their recent runs."""
+    environment = get_object_or_404(Environment, pk=environment_id)
+    context = {
+        "environment": environment,
+        "pairs": selectors.pairs_matching(environment=str(environment.pk))[:200],
+        "runs_filter": f"environment={environment.pk}",
+        "runs": recent_runs(pairs=environment.pairs.all()),
+    }
+    return render(request, "pages/environment.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def environment_new(request: HttpRequest) -> HttpResponse:
+    """Create an environment."""
+    form = NamedForm(request.POST) if request.method == "POST" else NamedForm()
+    if request.method == "POST" and form.is_valid():
+        try:
+            environment = services.environment_create(**form.cleaned_data)
+            return redirect("web:environment", environment.pk)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    context = {"form": form, "title": "Add an environment", "back": reverse("web:environments")}
+    return render(request, "pages/form.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
+    """Rename an environment or describe it anew."""
+    environment = get_object_or_404(Environment, pk=environment_id)
+    form = NamedForm(request.POST) if request.method == "POST" else NamedForm.of(environment)
+    back = reverse("web:environment", args=[environment.pk])
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.named_update(row=environment, **form.cleaned_data)
+            return redirect(back)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    return render(request, "pages/form.html", {"form": form, "title": f"Edit {environment.name}", "back": back})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def environment_archive(request: HttpRequest, environment_id: int) -> HttpResponse:
+    """Archive an environment with its pairs."""
+    environment = get_object_or_404(Environment, pk=environment_id)
+    pairs = environment.pairs.filter(archived_at=None).count()
+    runs = Run.objects.filter(pair__environment=environment).count()
+    return archive_page(
+        request,
+        title=f"environment {environment.name}",
+        losses=[
+            f"{counted(pairs, 'pair')} are archived with it; no new run can use them.",
+            f"{counted(runs, 'run')} and their results stay, and so do their links.",
+        ],
+        back=reverse("web:environment", args=[environment.pk]),
+        done=reverse("web:environments"),
+        act=lambda: services.archive(row=environment),
+    )
+
+
+@login_required
+@require_POST
+def environment_restore(request: HttpRequest, environment_id: int) -> HttpResponse:
+    """Bring an archived environment back; its pairs are restored one by one."""
+    environment = get_object_or_404(Environment, pk=environment_id)
+    if services.restore(row=environment):
+        messages.success(request, f"Environment {environment.name} is back.")
+    return redirect("web:environment", environment.pk)

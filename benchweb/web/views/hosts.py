@@ -1,0 +1,154 @@
+"""Hosts: list, page, add with the first endpoint, edit, archive, restore."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.hosts import selectors, services
+from benchweb.hosts.models import Endpoint, Facts, Host, Pair
+from benchweb.hosts.services import HostsError
+from benchweb.runs.models import Run
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.endpoint_panel import endpoint_panel
+from benchweb.web.engine_command import engine_command
+from benchweb.web.facts import facts_glance
+from benchweb.web.forms.hosts import HostForm, NamedForm
+from benchweb.web.list_page import list_page
+from benchweb.web.listing import Column, listing
+from benchweb.web.recent_runs import recent_runs
+
+COLUMNS = [
+    Column("Host", "name"),
+    Column("Endpoints"),
+    Column("Kernel and network cards"),
+    Column("Added", "created_at"),
+]
+
+
+@login_required
+@require_GET
+def host_list(request: HttpRequest) -> HttpResponse:
+    """List hosts with the state of their endpoints."""
+    archived = request.GET.get("archived") == "1"
+    hosts = selectors.hosts_matching(
+        text=request.GET.get("q", ""),
+        status=request.GET.get("status", ""),
+        network_mode=request.GET.get("mode", ""),
+        archived=archived,
+    )
+    page = listing(request, hosts, columns=COLUMNS, sort="name", filters=["q", "status", "mode", "archived"])
+    endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
+    facts = selectors.latest_facts(endpoints=endpoints)
+    rows = [(host, _glance(host, facts)) for host in page.rows]
+    choices = {"statuses": Endpoint.Status.choices, "modes": selectors.network_modes()}
+    return list_page(request, "pages/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
+
+
+@login_required
+@require_GET
+def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Show a host: its endpoints with their latest check and facts, its pairs, its recent runs."""
+    host = get_object_or_404(Host, pk=host_id)
+    endpoints = list(host.endpoints.select_related("host").order_by("archived_at", "pk"))
+    active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
+    facts = selectors.latest_facts(endpoints=active)
+    return render(
+        request,
+        "pages/host.html",
+        {
+            "host": host,
+            "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
+            "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
+            "pairs": selectors.pairs_matching(host=host)[:100],
+            "runs_filter": f"host={host.pk}",
+            "runs": recent_runs(pairs=Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)),
+        },
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def host_new(request: HttpRequest) -> HttpResponse:
+    """Add a host with its first endpoint; the page shows the command that starts its engine."""
+    form = HostForm(request.POST) if request.method == "POST" else HostForm.blank()
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                host = services.host_create(
+                    name=form.cleaned_data["name"], description=form.cleaned_data["description"]
+                )
+                services.endpoint_create(host=host, **form.endpoint_values())
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+        else:
+            return redirect("web:host", host.pk)
+    context = {"form": form, "command": _command(form), "modes": selectors.network_modes()}
+    return render(request, "pages/host_new.html", context)
+
+
+@login_required
+@require_POST
+def host_command(request: HttpRequest) -> HttpResponse:
+    """Give the command again while the address or the token is typed."""
+    command = engine_command(address=request.POST.get("control_address", ""), token=request.POST.get("token", ""))
+    return render(request, "partials/engine_command.html", {"command": command})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Rename a host or describe it anew."""
+    host = get_object_or_404(Host, pk=host_id)
+    form = NamedForm(request.POST) if request.method == "POST" else NamedForm.of(host)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.named_update(row=host, **form.cleaned_data)
+            return redirect("web:host", host.pk)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    context = {"form": form, "title": f"Edit {host.name}", "back": reverse("web:host", args=[host.pk])}
+    return render(request, "pages/form.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Archive a host with its endpoints and their pairs."""
+    host = get_object_or_404(Host, pk=host_id)
+    pairs = Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)
+    return archive_page(
+        request,
+        title=f"host {host.name}",
+        losses=[
+            f"{counted(host.endpoints.filter(archived_at=None).count(), 'endpoint')} and "
+            f"{counted(pairs.filter(archived_at=None).count(), 'pair')} are archived with it; no new run can use them.",
+            f"{counted(Run.objects.filter(pair__in=pairs).count(), 'run')} and their results stay, with their links.",
+        ],
+        back=reverse("web:host", args=[host.pk]),
+        done=reverse("web:hosts"),
+        act=lambda: services.archive(row=host),
+    )
+
+
+@login_required
+@require_POST
+def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Bring an archived host back; its endpoints and pairs are restored one by one."""
+    host = get_object_or_404(Host, pk=host_id)
+    if services.restore(row=host):
+        messages.success(request, f"Host {host.name} is back. Restore the endpoints that you need below.")
+    return redirect("web:host", host.pk)
+
+
+def _glance(host: Host, facts: dict[int, Facts]) -> str:
+    known = [facts[endpoint.pk].document for endpoint in host.endpoints.all() if endpoint.pk in facts]
+    return facts_glance(known[0]) if known else ""
+
+
+def _command(form: HostForm) -> object:
+    address, token = form["control_address"].value() or "", form["token"].value() or ""
+    return engine_command(address=address, token=token)

@@ -1,0 +1,117 @@
+"""Launch a plan on one or several pairs."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchweb.hosts import selectors as hosts
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.plans import selectors as plans
+from benchweb.plans.models import Plan
+from benchweb.runs import services
+from benchweb.runs.models import Campaign
+from benchweb.runs.services import LaunchError
+from benchweb.web.forms.launch import LaunchForm, launch_form
+from benchweb.web.plan_editor import Preview, preview_of
+
+# Pairs shown at once; the filter narrows a longer list, and chosen ones are always shown.
+SHOWN_PAIRS = 200
+
+
+@dataclass(frozen=True)
+class LaunchPage:
+    """What can be chosen, what was, and what it comes to."""
+
+    form: LaunchForm
+    plans: list[Plan]
+    plan: Plan | None
+    preview: Preview | None
+    pairs: list[Pair]
+    chosen: list[Pair]
+    is_shortened: bool
+    field: str = ""
+    error: str = ""
+
+    @property
+    def silent(self) -> list[Pair]:
+        """Give the chosen pairs with an end that did not answer its last check."""
+        answered = Endpoint.Status.ANSWERED
+        return [pair for pair in self.chosen if not pair.source.status == pair.sink.status == answered]
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
+    """Choose on GET (`?plan=`, `?pairs=` fill in); launch on POST and go to the run, or to the campaign's runs."""
+    if plan_id is not None:
+        get_object_or_404(Plan, pk=plan_id)
+    form = launch_form(request.POST if request.method == "POST" else _asked(request, plan_id))
+    page = _page(form)
+    if request.method == "POST" and request.POST.get("action") == "launch":
+        try:
+            return redirect(_destination(_launched(page, cast(User, request.user))))
+        except LaunchError as error:
+            page = _page(form, error)
+    return render(request, "pages/launch.html", {"page": page})
+
+
+@login_required
+@require_POST
+def launch_choice(request: HttpRequest) -> HttpResponse:
+    """Give the pairs by the filter and the summary, with what was chosen kept."""
+    return render(
+        request, "partials/launch_choice.html", {"page": _page(launch_form(request.POST)), "out_of_band": True}
+    )
+
+
+def _asked(request: HttpRequest, plan_id: int | None) -> QueryDict:
+    data = request.GET.copy()
+    if plan_id is not None:
+        data["plan"] = str(plan_id)
+    return data
+
+
+def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
+    listed = list(plans.plans_matching())
+    plan = next((row for row in listed if row.pk == form.plan_id), None)
+    chosen = Q(pk__in=form.pair_ids)
+    matching = hosts.pairs_matching(text=form.text).values("pk")
+    rows = hosts.pairs_matching().filter(chosen | Q(pk__in=matching)).order_by("source__host__name", "pk")
+    pairs = list(rows[: SHOWN_PAIRS + len(form.pair_ids) + 1])
+    return LaunchPage(
+        form=form,
+        plans=listed,
+        plan=plan,
+        preview=preview_of(plan.versions.order_by("-number")[0]) if plan else None,
+        pairs=pairs[: SHOWN_PAIRS + len(form.pair_ids)],
+        chosen=[pair for pair in pairs if pair.pk in form.pair_ids],
+        is_shortened=len(pairs) > SHOWN_PAIRS + len(form.pair_ids),
+        field=refusal.field if refusal else "",
+        error=refusal.message if refusal else "",
+    )
+
+
+def _launched(page: LaunchPage, user: User) -> Campaign:
+    if page.plan is None:
+        archived = Plan.objects.filter(pk=page.form.plan_id).first() if page.form.plan_id else None
+        if archived is None:
+            raise LaunchError("plan", "Choose the plan to run.")
+        return services.launch(plan=archived, pairs=page.chosen, user=user)
+    gone = len(page.form.pair_ids) - len(page.chosen)
+    if gone:
+        raise LaunchError("pairs", f"{gone} of the chosen pairs are archived by now: look over the choice again.")
+    return services.launch(plan=page.plan, pairs=page.chosen, user=user)
+
+
+def _destination(campaign: Campaign) -> str:
+    runs = list(campaign.runs.values_list("pk", flat=True)[:2])
+    if len(runs) == 1:
+        return reverse("web:run", args=runs)
+    return f"{reverse('web:runs')}?campaign={campaign.pk}"

@@ -1,0 +1,151 @@
+"""Pairs: list, page, create in one or both directions, move, archive, restore."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.hosts import selectors, services
+from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.services import HostsError
+from benchweb.results.models import Series
+from benchweb.runs.models import Run
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
+from benchweb.web.list_page import list_page
+from benchweb.web.listing import Column, listing
+from benchweb.web.recent_runs import recent_runs
+
+COLUMNS = [
+    Column("From", "source__host__name"),
+    Column("To", "sink__host__name"),
+    Column("Environment", "environment__name"),
+    Column("Added", "created_at"),
+]
+
+
+@login_required
+@require_GET
+def pair_list(request: HttpRequest) -> HttpResponse:
+    """List pairs with the state of both ends."""
+    archived = request.GET.get("archived") == "1"
+    pairs = selectors.pairs_matching(
+        text=request.GET.get("q", ""),
+        environment=request.GET.get("environment", ""),
+        status=request.GET.get("status", ""),
+        archived=archived,
+    )
+    filters = ["q", "environment", "status", "archived"]
+    page = listing(request, pairs, columns=COLUMNS, sort="source__host__name", filters=filters)
+    environments = [(str(row.pk), row.name) for row in Environment.objects.filter(archived_at=None)]
+    context = {"page": page, "archived": archived, "environments": environments, "statuses": Endpoint.Status.choices}
+    return list_page(request, "pages/pairs.html", context)
+
+
+@login_required
+@require_GET
+def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Show a pair: its ends, its recent runs, how many series it has."""
+    pair = get_object_or_404(_pairs(), pk=pair_id)
+    context = {
+        "pair": pair,
+        "ends": [("Source", pair.source), ("Sink", pair.sink)],
+        "runs_filter": f"pair={pair.pk}",
+        "runs": recent_runs(pairs=Pair.objects.filter(pk=pair.pk)),
+        "run_count": Run.objects.filter(pair=pair).count(),
+        "series_count": Series.objects.filter(pair=pair).count(),
+    }
+    return render(request, "pages/pair.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def pair_new(request: HttpRequest) -> HttpResponse:
+    """Create a pair, and its reverse when asked; both or none."""
+    form = PairForm(request.POST) if request.method == "POST" else PairForm(initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            pair = _create(form)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+        else:
+            return redirect("web:pair", pair.pk)
+    context = {
+        "form": form,
+        "endpoint_count": selectors.endpoints_usable().count(),
+        "environment_count": Environment.objects.filter(archived_at=None).count(),
+    }
+    return render(request, "pages/pair_new.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Move a pair to another environment."""
+    pair = get_object_or_404(_pairs(), pk=pair_id)
+    initial = {"environment": pair.environment_id}
+    form = PairEnvironmentForm(request.POST) if request.method == "POST" else PairEnvironmentForm(initial=initial)
+    back = reverse("web:pair", args=[pair.pk])
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.pair_update(pair=pair, environment=form.cleaned_data["environment"])
+            return redirect(back)
+        except HostsError as error:
+            form.refuse(error.field, error.message)
+    return render(request, "pages/form.html", {"form": form, "title": f"Move {pair}", "back": back})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Archive a pair."""
+    pair = get_object_or_404(_pairs(), pk=pair_id)
+    runs, series = Run.objects.filter(pair=pair).count(), Series.objects.filter(pair=pair).count()
+    return archive_page(
+        request,
+        title=f"pair {pair}",
+        losses=[
+            "It can't be launched any more.",
+            f"{counted(runs, 'run')} and {counted(series, 'series', 'series')} stay, and so do their links.",
+        ],
+        back=reverse("web:pair", args=[pair.pk]),
+        done=reverse("web:pairs"),
+        act=lambda: services.archive(row=pair),
+    )
+
+
+@login_required
+@require_POST
+def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Bring an archived pair back, unless something that it needs is archived still."""
+    pair = get_object_or_404(_pairs(), pk=pair_id)
+    needed = (pair.source.host, pair.sink.host, pair.source, pair.sink, pair.environment)
+    archived = next((row for row in needed if row.archived_at is not None), None)
+    if archived is not None:
+        what = type(archived).__name__.lower()
+        messages.error(request, f"{pair} needs the {what} {archived}, which is archived: restore that first.")
+        return redirect("web:pair", pair.pk)
+    try:
+        services.restore(row=pair)
+        messages.success(request, f"Pair {pair} is back.")
+    except HostsError as error:
+        messages.error(request, error.message)
+    return redirect("web:pair", pair.pk)
+
+
+@transaction.atomic
+def _create(form: PairForm) -> Pair:
+    source, sink = form.cleaned_data["source"], form.cleaned_data["sink"]
+    environment = form.cleaned_data["environment"]
+    pair = services.pair_create(source=source, sink=sink, environment=environment)
+    if form.cleaned_data["both_directions"]:
+        services.pair_create(source=sink, sink=source, environment=environment)
+    return pair
+
+
+def _pairs() -> QuerySet[Pair]:
+    return Pair.objects.select_related("source__host", "sink__host", "environment")

@@ -1,0 +1,156 @@
+"""Plans: list, page, and the editor with its live preview."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.plans import selectors, services
+from benchweb.plans.expansion import PlanError
+from benchweb.plans.models import Plan
+from benchweb.runs.models import Run
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.list_page import list_page
+from benchweb.web.listing import Column, listing
+from benchweb.web.plan_draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
+from benchweb.web.plan_editor import Editor, editor, preview_of
+from benchweb.web.recent_runs import recent_runs
+
+COLUMNS = [
+    Column("Plan", "name"),
+    Column("Steps"),
+    Column("Trials", numeric=True),
+    Column("Takes at most", numeric=True),
+    Column("Added", "created_at"),
+]
+
+
+@login_required
+@require_GET
+def plan_list(request: HttpRequest) -> HttpResponse:
+    """List plans with what their latest versions come to."""
+    archived = request.GET.get("archived") == "1"
+    plans = selectors.plans_matching(text=request.GET.get("q", ""), archived=archived)
+    page = listing(request, plans, columns=COLUMNS, sort="name", filters=["q", "archived"])
+    versions = selectors.latest_versions(plans=page.rows)
+    rows = [(plan, versions[plan.pk], preview_of(versions[plan.pk])) for plan in page.rows]
+    return list_page(request, "pages/plans.html", {"page": page, "rows": rows, "archived": archived})
+
+
+@login_required
+@require_GET
+def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Show a plan: one of its versions step by step, its versions, its recent runs."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    versions = list(plan.versions.order_by("-number"))
+    asked = request.GET.get("version", str(versions[0].number))
+    version = next((version for version in versions if str(version.number) == asked), None)
+    if version is None:
+        raise Http404(f"This plan has no version {asked}")
+    context = {
+        "plan": plan,
+        "version": version,
+        "versions": versions,
+        "preview": preview_of(version),
+        "runs_filter": f"plan={plan.pk}",
+        "runs": recent_runs(plan=plan),
+    }
+    return render(request, "pages/plan.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan_new(request: HttpRequest) -> HttpResponse:
+    """Make a plan in the editor."""
+    draft = _draft(request, new_draft())
+    if not _saves(request):
+        return _editor_page(request, editor(draft), "New plan", reverse("web:plans"))
+    values, errors = values_of(draft)
+    if not errors:
+        try:
+            plan = services.plan_create(**vars(values))
+            return redirect("web:plan", plan.pk)
+        except PlanError as error:
+            errors = {field_of(error, draft): error.message}
+    return _editor_page(request, editor(draft, errors), "New plan", reverse("web:plans"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Change a plan: a new version, if what is tested changed; runs keep theirs."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    latest = plan.versions.order_by("-number")[0]
+    draft = _draft(request, draft_of_version(plan.name, latest))
+    title, back = f"Edit {plan.name}", reverse("web:plan", args=[plan.pk])
+    if not _saves(request):
+        return _editor_page(request, editor(draft), title, back)
+    values, errors = values_of(draft)
+    if not errors:
+        try:
+            services.plan_update(plan=plan, **vars(values))
+            return redirect(back)
+        except PlanError as error:
+            errors = {field_of(error, draft): error.message}
+    return _editor_page(request, editor(draft, errors), title, back)
+
+
+@login_required
+@require_POST
+def plan_steps(request: HttpRequest) -> HttpResponse:
+    """Give the editor's steps after a button or another kind; the preview follows out of band."""
+    draft = changed(draft_of_form(request.POST), request.POST.get("action", ""))
+    return render(request, "partials/plan_steps.html", {"editor": editor(draft), "out_of_band": True})
+
+
+@login_required
+@require_POST
+def plan_preview(request: HttpRequest) -> HttpResponse:
+    """Say what the plan as typed comes to, and put each error at its field out of band."""
+    return render(
+        request,
+        "partials/plan_preview.html",
+        {"editor": editor(draft_of_form(request.POST)), "out_of_band_errors": True},
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Archive a plan; its runs stay."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    runs = Run.objects.filter(plan_version__plan=plan).count()
+    return archive_page(
+        request,
+        title=f"plan {plan.name}",
+        losses=["It can't be launched any more.", f"{counted(runs, 'run')} of it stay, and so do their links."],
+        back=reverse("web:plan", args=[plan.pk]),
+        done=reverse("web:plans"),
+        act=lambda: services.plan_archive(plan=plan),
+    )
+
+
+@login_required
+@require_POST
+def plan_restore(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Bring an archived plan back."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    if services.plan_restore(plan=plan):
+        messages.success(request, f"Plan {plan.name} is back.")
+    return redirect("web:plan", plan.pk)
+
+
+def _draft(request: HttpRequest, start: PlanDraft) -> PlanDraft:
+    if request.method == "GET":
+        return start
+    return changed(draft_of_form(request.POST), request.POST.get("action", ""))
+
+
+def _saves(request: HttpRequest) -> bool:
+    return request.method == "POST" and request.POST.get("action") == "save"
+
+
+def _editor_page(request: HttpRequest, shown: Editor, title: str, back: str) -> HttpResponse:
+    return render(request, "pages/plan_editor.html", {"editor": shown, "title": title, "back": back})

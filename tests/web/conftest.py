@@ -1,0 +1,19 @@
+"""A browser-less client that is logged in."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    """Give the user who is logged in."""
+    return User.objects.create_user("ada", password="lovelace-1815")
+
+
+@pytest.fixture
+def client(user: User) -> Client:
+    """Give a client logged in as that user."""
+    client = Client()
+    client.force_login(user)
+    return client

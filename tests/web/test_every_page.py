@@ -1,0 +1,65 @@
+"""What holds for every page of definitions."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import make_pair, make_plan, make_run
+
+# Session and user are two of them.
+MOST_QUERIES = 10
+WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
+WITHOUT_ARGUMENT += ["launch", "tokens"]
+OF_A_ROW = ["host", "host_edit", "host_archive", "endpoint_new"]
+OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
+OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
+
+
+def url_of(name: str) -> str:
+    """Give a page's URL, with a row of its own and a run that it may show."""
+    if name in WITHOUT_ARGUMENT:
+        return reverse(f"web:{name}")
+    run = make_run(pair=make_pair())
+    pair = run.pair
+    rows = {
+        "host": pair.source.host_id,
+        "endpoint": pair.source_id,
+        "environment": pair.environment_id,
+        "pair": pair.pk,
+        "plan": run.plan_version.plan_id,
+    }
+    first = "host" if name == "endpoint_new" else name.split("_")[0]
+    return reverse(f"web:{name}", args=[rows[first]])
+
+
+@pytest.mark.parametrize("name", WITHOUT_ARGUMENT + OF_A_ROW)
+def test_it_shows_within_ten_queries(client: Client, name: str, django_assert_max_num_queries) -> None:
+    url = url_of(name)
+    with django_assert_max_num_queries(MOST_QUERIES):
+        response = client.get(url)
+    assert response.status_code == 200
+    assert "<h1" in response.content.decode()
+
+
+@pytest.mark.parametrize("name", WITHOUT_ARGUMENT + OF_A_ROW)
+def test_it_asks_a_stranger_to_log_in(db: None, name: str) -> None:
+    url = url_of(name)
+    response = Client().get(url)
+    assert response.status_code == 302
+    assert response["Location"] == f"/login?next={url}"
+
+
+@pytest.mark.parametrize("name", OF_A_ROW)
+def test_it_is_not_found_for_a_row_that_does_not_exist(client: Client, name: str) -> None:
+    assert client.get(reverse(f"web:{name}", args=[999_999])).status_code == 404
+
+
+def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
+    client: Client, django_assert_max_num_queries
+) -> None:
+    for _ in range(12):
+        make_run(pair=make_pair())
+        make_plan()
+    for name in ("hosts", "environments", "pairs", "plans", "launch"):
+        with django_assert_max_num_queries(MOST_QUERIES):
+            assert client.get(reverse(f"web:{name}")).status_code == 200
