@@ -79,7 +79,7 @@ def create(data: Path, *, sync: bool = True) -> None:
     options += ["--locale=C.UTF-8", "--builtin-locale=C.UTF-8", "--no-instructions"]
     options += [] if sync else ["--no-sync"]
     _run([binary("initdb"), "-D", draft, *options])
-    single_user = [binary("postgres"), "--single", "-D", draft, "-c", "fsync=off", "postgres"]
+    single_user: list[str | Path] = [binary("postgres"), "--single", "-D", draft, "-c", "fsync=off", "postgres"]
     _run(single_user, text=f"CREATE DATABASE {DATABASE}\n")
     draft.rename(data)
 
