@@ -1,4 +1,4 @@
-"""A browser-less client that is logged in."""
+"""A client that is logged in."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -6,14 +6,14 @@ from django.test import Client
 
 
 @pytest.fixture
-def user(db: None) -> User:
+def ada(db: None) -> User:
     """Give the user who is logged in."""
     return User.objects.create_user("ada", password="lovelace-1815")
 
 
 @pytest.fixture
-def client(user: User) -> Client:
+def signed_in(ada: User) -> Client:
     """Give a client logged in as that user."""
     client = Client()
-    client.force_login(user)
+    client.force_login(ada)
     return client

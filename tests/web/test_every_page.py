@@ -33,10 +33,10 @@ def url_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", WITHOUT_ARGUMENT + OF_A_ROW)
-def test_it_shows_within_ten_queries(client: Client, name: str, django_assert_max_num_queries) -> None:
+def test_it_shows_within_ten_queries(signed_in: Client, name: str, django_assert_max_num_queries) -> None:
     url = url_of(name)
     with django_assert_max_num_queries(MOST_QUERIES):
-        response = client.get(url)
+        response = signed_in.get(url)
     assert response.status_code == 200
     assert "<h1" in response.content.decode()
 
@@ -50,16 +50,16 @@ def test_it_asks_a_stranger_to_log_in(db: None, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OF_A_ROW)
-def test_it_is_not_found_for_a_row_that_does_not_exist(client: Client, name: str) -> None:
-    assert client.get(reverse(f"web:{name}", args=[999_999])).status_code == 404
+def test_it_is_not_found_for_a_row_that_does_not_exist(signed_in: Client, name: str) -> None:
+    assert signed_in.get(reverse(f"web:{name}", args=[999_999])).status_code == 404
 
 
 def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
-    client: Client, django_assert_max_num_queries
+    signed_in: Client, django_assert_max_num_queries
 ) -> None:
     for _ in range(12):
         make_run(pair=make_pair())
         make_plan()
     for name in ("hosts", "environments", "pairs", "plans", "launch"):
         with django_assert_max_num_queries(MOST_QUERIES):
-            assert client.get(reverse(f"web:{name}")).status_code == 200
+            assert signed_in.get(reverse(f"web:{name}")).status_code == 200
