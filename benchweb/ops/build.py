@@ -47,6 +47,11 @@ class Build:
         except OSError:
             return False
 
+    @property
+    def unfinished(self) -> Path:
+        """Give the mark that is there from this step's start to its success."""
+        return self.stamp.with_suffix(".unfinished")
+
 
 class _Running:
     """A step under way."""
@@ -59,6 +64,7 @@ class _Running:
         self._file = self.log.open("wb")
         self._process: subprocess.Popen[bytes] | None = None
         build.stamp.unlink(missing_ok=True)
+        build.unfinished.touch()
         print(f"{build.name}: {build.what}…", flush=True)
 
     @property
@@ -76,6 +82,7 @@ class _Running:
         if not self._waiting:
             self._file.close()
             write_atomically(self.build.stamp, self.build.digest)
+            self.build.unfinished.unlink(missing_ok=True)
             print(f"{self.build.name}: done in {self.seconds:.0f} s", flush=True)
             return True
         command = self._waiting.pop(0)()
@@ -104,6 +111,7 @@ def build_all(builds: Sequence[Build], logs: Path) -> None:
     """Run the steps, side by side where one doesn't need the other."""
     waiting = list(builds)
     running: list[_Running] = []
+    faults: list[str] = []
     report_at = time.monotonic() + PROGRESS_SECONDS
     try:
         while waiting or running:
@@ -111,7 +119,7 @@ def build_all(builds: Sequence[Build], logs: Path) -> None:
             for build in [build for build in waiting if not unfinished & set(build.needs)]:
                 waiting.remove(build)
                 running.append(_Running(build, logs))
-            running = [step for step in running if not step.advance()]
+            running = [step for step in running if not _advance(step, faults)]
             if time.monotonic() >= report_at:
                 report_at += PROGRESS_SECONDS
                 _report(running)
@@ -119,6 +127,17 @@ def build_all(builds: Sequence[Build], logs: Path) -> None:
     finally:
         for step in running:
             step.abandon()
+    if faults:
+        raise SetupError("\n".join(faults))
+
+
+def _advance(step: _Running, faults: list[str]) -> bool:
+    """Tell whether the step is over; what it failed with is told when the others are over too."""
+    try:
+        return step.advance()
+    except SetupError as error:
+        faults.append(str(error))
+        return True
 
 
 def _report(running: Sequence[_Running]) -> None:

@@ -34,8 +34,7 @@ def python(tools: Path) -> Build:
             lambda: _with_ensurepip([sys.executable, "-m", "venv", "--clear", tools / "uv"]),
             lambda: [tools / "uv" / "bin" / "python", "-m", "pip", "install", "--quiet", f"uv=={UV_VERSION}"],
         ]
-    commands.append(lambda: [uv, "sync", "--frozen", *_interpreter()])
-    return Build(
+    build = Build(
         name="python",
         what="installing Python's packages",
         commands=commands,
@@ -45,6 +44,10 @@ def python(tools: Path) -> Build:
         outputs=[VENV / "bin" / "python", VENV / "bin" / "uvicorn"],
         environment={"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)},
     )
+    # A killed uv leaves packages half there that it takes for whole the next time.
+    again = ["--reinstall"] if build.unfinished.exists() else []
+    commands.append(lambda: [uv, "sync", "--frozen", *again, *_interpreter()])
+    return build
 
 
 def frontend(tools: Path) -> Build:
