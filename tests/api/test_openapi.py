@@ -1,0 +1,92 @@
+"""The OpenAPI document: valid by its own rules, and true to what the API does."""
+
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchweb.catalog import catalog
+from tests.factories import SIZES, make_pair
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def document(anonymous) -> dict:
+    answer = anonymous.get("/openapi.json")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def operations(document: dict):
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def references(value) -> list[str]:
+    if isinstance(value, dict):
+        found = [value["$ref"]] if "$ref" in value else []
+        return found + [reference for item in value.values() for reference in references(item)]
+    return [reference for item in value for reference in references(item)] if isinstance(value, list) else []
+
+
+def test_the_document_is_openapi_3_1_with_every_resource(document):
+    assert document["openapi"] == "3.1.0"
+    roots = {path.split("/")[3] for path in document["paths"]}
+    assert roots == {
+        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "series", "catalog",
+    }  # fmt: skip
+
+
+def test_every_reference_leads_somewhere_and_every_schema_is_json_schema(document):
+    for reference in references(document):
+        target = document
+        for part in reference.removeprefix("#/").split("/"):
+            target = target[part]
+    for schema in document["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_operations_are_named_once_and_declare_what_is_in_their_paths(document):
+    names = [operation["operationId"] for _, _, operation in operations(document)]
+    assert len(names) == len(set(names)) >= 40
+    for path, _, operation in operations(document):
+        declared = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+        assert declared == set(re.findall(r"{(\w+)}", path))
+        assert all(each["required"] for each in operation["parameters"] if each["in"] == "path")
+
+
+def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document):
+    (scheme,) = document["components"]["securitySchemes"].items()
+    assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
+    for _, _, operation in operations(document):
+        assert operation["security"] == [{scheme[0]: []}]
+        problem = operation["responses"]["default"]["content"]["application/problem+json"]["schema"]
+        assert problem == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_every_creating_post_answers_201(document):
+    for resource in ("hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns"):
+        assert list(document["paths"][f"/api/v1/{resource}"]["post"]["responses"]) == ["201", "default"]
+
+
+def test_answers_are_as_the_document_says(api, document):
+    def check(answer, path: str, method: str, status: str) -> dict:
+        response = document["paths"][f"/api/v1{path}"][method]["responses"][status]
+        (content,) = response["content"].values()
+        schema = {**content["schema"], "components": document["components"]}
+        Draft202012Validator(schema).validate(answer.json())
+        return answer.json()
+
+    pair = make_pair()
+    plan = check(api.post("/plans", {"name": "sizes", "steps": SIZES}), "/plans", "post", "201")
+    run = check(api.post("/runs", {"plan": plan["id"], "pair": pair.pk}), "/runs", "post", "201")
+    check(api.get(f"/runs/{run['id']}"), "/runs/{run_id}", "get", "200")
+    for path in ("/hosts", "/environments", "/endpoints", "/pairs", "/plans", "/runs", "/campaigns", "/series"):
+        check(api.get(path), path, "get", "200")
+    check(api.post("/hosts", {"name": ""}), "/hosts", "post", "default")
+
+
+def test_the_catalog_is_given_whole(api):
+    assert api.get("/catalog").json() == catalog().document
