@@ -13,9 +13,11 @@ django.setup()
 
 from benchweb.queue import QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
 from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
+from workers.schedule import BEAT  # noqa: E402
 
 app = Celery("benchweb", broker=broker_url(settings.REDIS_URL), include=["workers.tasks"])
 app.conf.update(
+    BEAT,
     task_ignore_result=True,
     task_default_queue=QUEUE,
     worker_pool="threads",

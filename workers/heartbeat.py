@@ -3,6 +3,7 @@
 from typing import Any
 
 from celery import bootsteps
+from django.conf import settings
 
 from benchweb.ops.heartbeat import PERIOD_SECONDS, WORKER_KEY, beat_heart, client
 
@@ -14,7 +15,7 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
-        self._client = client()
+        self._client = client(settings.REDIS_URL)
         self._timer: Any = None
 
     def start(self, parent: Any) -> None:

@@ -57,7 +57,7 @@ def _engines(endpoints: dict[str, int]) -> Part:
 
 def _broker() -> tuple[Part, Part, Part]:
     try:
-        with client() as broker:
+        with client(settings.REDIS_URL) as broker:
             worker, beat = broker.mget(WORKER_KEY, BEAT_KEY)
     except redis.RedisError as error:
         away = Part(False, "the broker that carries its heartbeat is not ready")

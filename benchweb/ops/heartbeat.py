@@ -3,7 +3,6 @@
 import time
 
 import redis
-from django.conf import settings
 
 TIMEOUT_SECONDS = 2
 PERIOD_SECONDS = 2.0
@@ -13,11 +12,9 @@ WORKER_KEY = "benchweb:heartbeat:worker"
 BEAT_KEY = "benchweb:heartbeat:beat"
 
 
-def client() -> "redis.Redis":
+def client(redis_url: str) -> "redis.Redis":
     """Connect to the broker with the health check's time-outs."""
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
-    )
+    return redis.Redis.from_url(redis_url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS)
 
 
 def beat_heart(broker: "redis.Redis", key: str) -> None:

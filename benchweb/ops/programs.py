@@ -1,8 +1,8 @@
 """The programs of `up`: what each needs to start and to stop; standard library only."""
 
-import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchweb.ops import postgres, valkey
@@ -53,7 +53,7 @@ def worker() -> Program:
 def beat() -> Program:
     """Send the tick."""
     words = ["-m", "celery", "-A", "workers.beat", "beat", "--loglevel", "WARNING", "--pidfile", ""]
-    return _python("beat", words, patience_seconds=0.4)
+    return _python("beat", words, patience_seconds=0.4, environment={"DJANGO_SETTINGS_MODULE": ""})
 
 
 def management(name: str, *words: str) -> Program:
@@ -61,11 +61,18 @@ def management(name: str, *words: str) -> Program:
     return _python(name, [str(PROJECT / "manage.py"), *words], once=True)
 
 
-def _python(name: str, words: list[str], *, patience_seconds: float = 1.0, once: bool = False) -> Program:
+def _python(
+    name: str,
+    words: list[str],
+    *,
+    patience_seconds: float = 1.0,
+    once: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Program:
     return Program(
         name=name,
         command=lambda: [Path(sys.executable), *words],
-        environment={**PYTHON_ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(PROJECT)])},
+        environment={**PYTHON_ENVIRONMENT, "PYTHONPATH": str(PROJECT), **(environment or {})},
         patience_seconds=patience_seconds,
         once=once,
     )
