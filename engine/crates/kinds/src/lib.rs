@@ -1,8 +1,37 @@
 //! The test kinds, one module each, behind one entry point.
+//!
+//! A session is one end of one test. Its main thread (`session`) talks to the peer over the link,
+//! keeps time and makes intervals; the traffic runs in flow threads that a kind provides.
+
+// Counts and nanoseconds become rates and ratios here: 53 bits are enough for a figure.
+#![allow(clippy::cast_precision_loss)]
+
+mod compose;
+mod counter;
+mod cpu;
+mod facts;
+mod gate;
+mod kind;
+mod line;
+mod link;
+mod pacer;
+mod registry;
+mod requests;
+mod session;
+mod settings;
+mod streams;
+mod tcp_crr;
+mod tcp_rr;
+mod tcp_stream;
+mod udp_hello;
+mod udp_rr;
+mod udp_stream;
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc::Receiver};
+
+pub use facts::facts;
 
 /// What the agent hands to a running session.
 #[derive(Debug)]
@@ -41,9 +70,10 @@ pub trait Outbox: Send + Sync {
 
 /// Runs one session to its end and reports every event, the final one included, through `outbox`.
 pub fn run_session(
-    _spec: proto::SessionSpec,
+    spec: proto::SessionSpec,
     _data_port: u16,
-    _supply: Receiver<Supply>,
-    _outbox: Arc<dyn Outbox>,
+    supply: Receiver<Supply>,
+    outbox: Arc<dyn Outbox>,
 ) {
+    session::run(spec, supply, &outbox);
 }

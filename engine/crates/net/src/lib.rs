@@ -13,8 +13,8 @@ mod usage;
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use ethtool::{Link, OFFLOADS, interface_addresses, link};
 pub use socket::{
-    LocalEnd, Options, apply, bind_reusable, connect_tcp, granted_buffers, local_address, open_tcp,
-    open_udp, peer_address, set_receive_timeout, set_send_timeout,
+    LocalEnd, Options, apply, bind_reusable, connect, connect_tcp, granted_buffers, local_address,
+    open_tcp, open_udp, peer_address, set_receive_timeout, set_send_timeout,
 };
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{

@@ -205,3 +205,11 @@ fn bind_to_device(socket: BorrowedFd<'_>, device: &str) -> Result<(), Errno> {
 pub(crate) fn last_error() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
+
+/// Connects, blocking.
+///
+/// # Errors
+/// What `connect(2)` says.
+pub fn connect(socket: BorrowedFd<'_>, peer: SocketAddr) -> Result<(), Errno> {
+    rustix::net::connect(socket, &peer)
+}

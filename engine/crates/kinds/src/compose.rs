@@ -1,0 +1,195 @@
+//! The result, joined from the two ends' halves.
+
+use std::time::{Instant, SystemTime};
+
+use proto::{
+    CpuPerCore, EngineVersions, Facts, Flow, Granted, Interval, Params, Role, RunResult,
+    SinkReport, Window,
+};
+
+use crate::cpu::CpuUse;
+use crate::kind::End;
+use crate::streams::other;
+use crate::tcp_stream::clock_of;
+
+const BYTES_PER_GIGABYTE: f64 = 1e9;
+/// A window shorter than this share of what was asked for is flagged.
+const SHORT_SHARE: f64 = 0.9;
+
+/// What both ends know, as far as they do.
+#[derive(Debug, Default)]
+pub struct Halves {
+    /// The source's half.
+    pub source: Option<SinkReport>,
+    /// The sink's half.
+    pub sink: Option<SinkReport>,
+    /// The source host's facts.
+    pub source_facts: Option<Facts>,
+    /// The sink host's facts.
+    pub sink_facts: Option<Facts>,
+    /// Versions of both engines.
+    pub versions: EngineVersions,
+    /// Intervals of this end.
+    pub intervals: Vec<Interval>,
+    /// Intervals that the other end told.
+    pub peer_intervals: Vec<Interval>,
+}
+
+/// The window in which `end` received `bytes`.
+pub fn window(end: &End, begin: Option<Instant>, seconds: f64, bytes: u64) -> Option<Window> {
+    let begin = begin?;
+    let (bytes, reverse_bytes) = match end.role {
+        Role::Sink => (bytes, None),
+        Role::Source => (0, Some(bytes)),
+    };
+    Some(Window {
+        started_at: wall_clock(begin).into(),
+        elapsed_seconds: seconds,
+        bytes,
+        reverse_bytes,
+        clock: clock_of(end.role).to_owned(),
+    })
+}
+
+/// The wall-clock time of a monotonic instant that has passed.
+pub fn wall_clock(instant: Instant) -> SystemTime {
+    let now = SystemTime::now();
+    now.checked_sub(instant.elapsed()).unwrap_or(now)
+}
+
+/// Adds what every kind has: CPU use under this end's names.
+pub fn add_cpu(report: &mut SinkReport, role: Role, cpu: &CpuUse) {
+    let key = match role {
+        Role::Source => "source_cpu_ratio",
+        Role::Sink => "sink_cpu_ratio",
+    };
+    if let Some(ratio) = cpu.host_ratio {
+        report.metrics.insert(key.to_owned(), ratio);
+    }
+    report.cpu_per_core.clone_from(&cpu.per_core);
+    report.cpu_seconds = Some(cpu.process_seconds);
+}
+
+/// Joins the halves into the document that a session ends with.
+pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
+    let source = halves.source.unwrap_or_default();
+    let sink = halves.sink.unwrap_or_default();
+    let mut metrics = source.metrics.clone();
+    metrics.extend(sink.metrics.clone());
+    let window = join_windows(source.window.clone(), sink.window.clone());
+    if let Some(cost) = cpu_cost(kind, &source, &sink, window.as_ref()) {
+        metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);
+    }
+    let mut flags = source.flags.clone();
+    flags.extend(sink.flags.clone());
+    flags.extend(own_flags(
+        params,
+        window.as_ref(),
+        halves.source_facts.as_ref(),
+        halves.sink_facts.as_ref(),
+    ));
+    flags.sort();
+    flags.dedup();
+    RunResult {
+        schema: RunResult::SCHEMA,
+        kind: kind.to_owned(),
+        params: params.clone(),
+        metrics,
+        intervals: join_intervals(halves.intervals, halves.peer_intervals),
+        window,
+        histogram: source.histogram.or(sink.histogram),
+        flows: join_flows(source.flows, sink.flows),
+        source: halves.source_facts,
+        sink: halves.sink_facts,
+        flags,
+        engine: halves.versions,
+        cpu_per_core: Some(CpuPerCore { source: source.cpu_per_core, sink: sink.cpu_per_core }),
+    }
+}
+
+/// Of a bidirectional test the forward window counts, with the reverse bytes added.
+fn join_windows(source: Option<Window>, sink: Option<Window>) -> Option<Window> {
+    match (source, sink) {
+        (Some(source), Some(sink)) => Some(Window { reverse_bytes: source.reverse_bytes, ..sink }),
+        (one, other) => other.or(one),
+    }
+}
+
+/// CPU time of both processes per payload received; only stream kinds list it.
+fn cpu_cost(
+    kind: &str,
+    source: &SinkReport,
+    sink: &SinkReport,
+    window: Option<&Window>,
+) -> Option<f64> {
+    let lists_it = proto::Catalog::embedded()
+        .kinds
+        .get(kind)
+        .is_some_and(|kind| kind.metrics.iter().any(|key| key == "cpu_seconds_per_gigabyte"));
+    let window = window.filter(|_| lists_it)?;
+    let bytes = window.bytes + window.reverse_bytes.unwrap_or(0);
+    let seconds = source.cpu_seconds? + sink.cpu_seconds?;
+    (bytes > 0).then(|| seconds * BYTES_PER_GIGABYTE / bytes as f64)
+}
+
+fn own_flags(
+    params: &Params,
+    window: Option<&Window>,
+    source: Option<&Facts>,
+    sink: Option<&Facts>,
+) -> Vec<String> {
+    let mut flags = Vec::new();
+    let boot_ids = source.zip(sink).map(|(source, sink)| (&source.boot_id, &sink.boot_id));
+    if boot_ids.is_some_and(|(source, sink)| source == sink && !source.is_empty()) {
+        flags.push("same_host".to_owned());
+    }
+    let asked = params.number("duration_seconds").ok();
+    if window.zip(asked).is_some_and(|(window, asked)| window.elapsed_seconds < SHORT_SHARE * asked)
+    {
+        flags.push("window_short".to_owned());
+    }
+    flags
+}
+
+/// Pairs the two directions' intervals of one place in time.
+fn join_intervals(own: Vec<Interval>, peer: Vec<Interval>) -> Vec<Interval> {
+    let (mut joined, rest) = if own.len() >= peer.len() { (own, peer) } else { (peer, own) };
+    for (interval, addition) in joined.iter_mut().zip(rest) {
+        interval.metrics.extend(addition.metrics);
+        interval.end_seconds = interval.end_seconds.max(addition.end_seconds);
+    }
+    joined
+}
+
+fn join_flows(source: Vec<Flow>, sink: Vec<Flow>) -> Vec<Flow> {
+    let count = source.len().max(sink.len());
+    let (mut source, mut sink) = (source.into_iter(), sink.into_iter());
+    (0..count)
+        .map(|_| {
+            let (near, far) = (source.next().unwrap_or_default(), sink.next().unwrap_or_default());
+            Flow {
+                index: near.index.max(far.index),
+                bytes: near.bytes + far.bytes,
+                reverse_bytes: near.reverse_bytes + far.reverse_bytes,
+                granted: Granted {
+                    source_sndbuf: near.granted.source_sndbuf,
+                    source_rcvbuf: near.granted.source_rcvbuf,
+                    sink_sndbuf: far.granted.sink_sndbuf,
+                    sink_rcvbuf: far.granted.sink_rcvbuf,
+                },
+            }
+        })
+        .collect()
+}
+
+/// The halves in the order of the ends, from this end's point of view.
+pub fn place(
+    role: Role,
+    own: SinkReport,
+    peer: Option<SinkReport>,
+) -> (Option<SinkReport>, Option<SinkReport>) {
+    match other(role) {
+        Role::Sink => (Some(own), peer),
+        Role::Source => (peer, Some(own)),
+    }
+}

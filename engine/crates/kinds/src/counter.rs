@@ -1,0 +1,55 @@
+//! Live counts that a flow thread keeps and the session's main thread reads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Written by one thread only, so a store is enough; alone on its cache lines, so that flows
+/// don't slow each other down.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Counter {
+    bytes: AtomicU64,
+    units: AtomicU64,
+    measured_units: AtomicU64,
+}
+
+/// A reading of a counter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Payload bytes received so far, warm-up included.
+    pub bytes: u64,
+    /// Datagrams or transactions so far, warm-up included.
+    pub units: u64,
+}
+
+impl Counter {
+    /// Tells the bytes received so far.
+    #[inline]
+    pub fn set_bytes(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Tells the datagrams or transactions so far.
+    #[inline]
+    pub fn set_units(&self, units: u64) {
+        self.units.store(units, Ordering::Relaxed);
+    }
+
+    /// Tells how many datagrams of the measured window have come.
+    #[inline]
+    pub fn set_measured_units(&self, units: u64) {
+        self.measured_units.store(units, Ordering::Relaxed);
+    }
+
+    /// The present counts.
+    pub fn read(&self) -> Count {
+        Count {
+            bytes: self.bytes.load(Ordering::Relaxed),
+            units: self.units.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The datagrams of the measured window that have come.
+    pub fn measured_units(&self) -> u64 {
+        self.measured_units.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,68 @@
+//! Facts of the network interfaces that are up.
+
+use std::fs;
+
+use proto::InterfaceFacts;
+
+use super::Missing;
+
+/// `IFF_UP` of an interface's flags.
+const IS_UP: u64 = 1;
+const MEGABIT: u64 = 1_000_000;
+
+/// Every interface that is up, by name.
+pub fn interfaces(missing: &mut Missing) -> Vec<InterfaceFacts> {
+    let entries = match fs::read_dir("/sys/class/net") {
+        Ok(entries) => entries,
+        Err(error) => {
+            missing.note("/sys/class/net", &error.to_string());
+            return Vec::new();
+        }
+    };
+    let addresses = net::interface_addresses().unwrap_or_else(|error| {
+        missing.note("interface addresses", &error.to_string());
+        std::collections::BTreeMap::new()
+    });
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names.retain(|name| is_up(name));
+    names
+        .iter()
+        .map(|name| {
+            let own =
+                addresses.get(name).map(|known| known.iter().map(ToString::to_string).collect());
+            interface(name, own.unwrap_or_default(), missing)
+        })
+        .collect()
+}
+
+fn attribute(name: &str, attribute: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/sys/class/net/{name}/{attribute}")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn is_up(name: &str) -> bool {
+    let flags = attribute(name, "flags").unwrap_or_default();
+    u64::from_str_radix(flags.trim_start_matches("0x"), 16).is_ok_and(|flags| flags & IS_UP != 0)
+}
+
+fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> InterfaceFacts {
+    let link = net::link(name).unwrap_or_else(|error| {
+        missing.note(&format!("ethtool {name}"), &error.to_string());
+        net::Link::default()
+    });
+    // A link without a speed says -1, or refuses to be read.
+    let speed = attribute(name, "speed").and_then(|speed| speed.parse::<u64>().ok());
+    if speed.is_none() && name != "lo" {
+        missing.note(&format!("speed of {name}"), "the driver tells none");
+    }
+    InterfaceFacts {
+        name: name.to_owned(),
+        driver: link.driver.filter(|driver| !driver.is_empty()),
+        mtu: attribute(name, "mtu").and_then(|mtu| mtu.parse().ok()),
+        speed_bps: speed.map(|speed| speed * MEGABIT),
+        offloads: link.offloads,
+        addresses,
+    }
+}

@@ -1,0 +1,248 @@
+//! What a test kind provides: the threads of one end, and its half of the result.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use proto::{Metrics, Role, SinkReport};
+
+use crate::Outbox;
+use crate::counter::{Count, Counter};
+use crate::gate::{Gate, Pulse};
+use crate::line::Signal;
+use crate::requests::Transacted;
+use crate::settings::Settings;
+use crate::streams::{Received, Sent};
+
+/// How a kind's traffic is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// One TCP connection per flow.
+    Tcp,
+    /// One pair of UDP ports per flow.
+    Udp,
+    /// A TCP connection per transaction, on the lent listener.
+    Connections,
+}
+
+/// How the end of a warm-up becomes known to the end that measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// By the offset that the sender tells on the link.
+    Offset,
+    /// By the data itself, or by the measuring end's own clock.
+    OwnAccord,
+}
+
+/// One test kind.
+pub trait Kind: Sync {
+    /// Its name in the catalog.
+    fn name(&self) -> &'static str;
+    /// How its traffic is connected.
+    fn transport(&self) -> Transport;
+    /// How its warm-up is cut.
+    fn cut(&self) -> Cut {
+        Cut::OwnAccord
+    }
+    /// The threads that this end runs.
+    fn tasks(&self, end: &Arc<End>) -> Vec<Task>;
+    /// Metrics of an interval of `seconds` in which the measuring tasks of this end counted `count`.
+    fn interval(&self, end: &End, count: Count, seconds: f64) -> Metrics;
+    /// This end's half of the result.
+    fn report(&self, end: &End, measured: &Measured) -> SinkReport;
+}
+
+/// One end of a test: what its tasks and its report need to know.
+pub struct End {
+    /// Which end.
+    pub role: Role,
+    /// The parameters.
+    pub settings: Settings,
+    /// The flows' sockets, by index; empty for [`Transport::Connections`].
+    pub flows: Vec<OwnedFd>,
+    /// Where a source's connections go.
+    pub peer: Option<SocketAddr>,
+    /// What a source's sockets are bound to.
+    pub local: net::LocalEnd,
+    /// The lent listener and whose connections are ours (`tcp_crr` sink).
+    pub lent: Option<Lent>,
+    /// The registered source ports (`tcp_crr` source).
+    pub ports: Option<(u16, u16)>,
+    /// Wakes threads whose sockets may not be shut down.
+    pub wake: net::Wake,
+}
+
+/// A listener of the agent's, lent for a session's time.
+pub struct Lent {
+    /// The listening socket.
+    pub listener: OwnedFd,
+    /// The peer's address.
+    pub address: std::net::IpAddr,
+    /// First and last registered port.
+    pub ports: (u16, u16),
+    /// Where foreign connections go.
+    pub outbox: Arc<dyn Outbox>,
+    /// Connections of ours that the agent accepted.
+    pub handed_over: Mutex<Vec<OwnedFd>>,
+}
+
+impl Lent {
+    /// Takes a connection of ours that the agent accepted.
+    pub fn hand_over(&self, socket: OwnedFd) {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+    }
+
+    /// A connection that was handed over, if there is one.
+    pub fn take_over(&self) -> Option<OwnedFd> {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+impl End {
+    /// A flow's socket.
+    pub fn flow(&self, index: u32) -> BorrowedFd<'_> {
+        // Tasks are made from the flows that there are.
+        self.flows[index as usize].as_fd()
+    }
+
+    /// This end's socket options.
+    pub fn options(&self) -> &net::Options {
+        &self.settings.end(self.role).options
+    }
+}
+
+/// What a task does in the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Sends a stream until its time is over.
+    Sender,
+    /// Receives a stream until its end.
+    Receiver,
+    /// Makes transactions until its time is over.
+    Client,
+    /// Answers until the flow ends.
+    Server,
+}
+
+impl Part {
+    /// Whether this part keeps the test's time.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Self::Sender | Self::Client)
+    }
+
+    /// Whether intervals are made of what this part counts.
+    pub fn is_measuring(self) -> bool {
+        matches!(self, Self::Receiver | Self::Client)
+    }
+}
+
+/// A thread's work.
+pub type Body = Box<dyn FnOnce(&End, &Cue) -> Finished + Send>;
+
+/// One thread of one flow.
+pub struct Task {
+    /// What it does.
+    pub part: Part,
+    /// The flow's index.
+    pub flow: u32,
+    /// The work.
+    pub body: Body,
+}
+
+impl Task {
+    /// A task of the given part and flow.
+    pub fn new(
+        part: Part,
+        flow: u32,
+        body: impl FnOnce(&End, &Cue) -> Finished + Send + 'static,
+    ) -> Self {
+        Self { part, flow, body: Box::new(body) }
+    }
+}
+
+/// What a running task has from its session.
+pub struct Cue {
+    /// The flow's index.
+    pub flow: u32,
+    /// The start barrier.
+    pub gate: Arc<Gate>,
+    /// The phase.
+    pub pulse: Arc<Pulse>,
+    /// Where this task counts.
+    pub counter: Arc<Counter>,
+    /// The socket that it uses at the moment, if that is not its flow's.
+    pub current: Arc<Current>,
+    /// The session's main thread.
+    pub signals: Sender<Signal>,
+}
+
+/// A socket that comes and goes, where another thread may interrupt it.
+#[derive(Debug, Default)]
+pub struct Current(Mutex<Option<Arc<OwnedFd>>>);
+
+impl Current {
+    /// Shows a socket.
+    pub fn set(&self, socket: &Arc<OwnedFd>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(socket));
+    }
+
+    /// Hides it again; the last holder closes it.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Ends the traffic of the socket shown at the moment.
+    pub fn interrupt(&self) {
+        if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            net::end_traffic(socket);
+        }
+    }
+}
+
+/// What a task has measured.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A sender's.
+    Sent(Sent),
+    /// A receiver's.
+    Received(Received),
+    /// A client's.
+    Transacted(Transacted),
+    /// A server's: it measures nothing.
+    Served,
+}
+
+/// How a task ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it measured.
+    pub outcome: Outcome,
+    /// What went wrong, if anything.
+    pub fault: Option<String>,
+}
+
+/// Where a receiving flow's warm-up ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowCut {
+    /// Bytes before the first measured one.
+    pub offset_bytes: u64,
+    /// When the first measured byte arrived.
+    pub at: Instant,
+    /// How far off `at` may be.
+    pub uncertainty: Duration,
+    /// Data segments received by then, where the kernel tells.
+    pub data_segments: Option<u64>,
+}
+
+/// Everything that one end measured.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// What the tasks measured, in any order.
+    pub outcomes: Vec<Outcome>,
+    /// Where each flow's warm-up ended, by flow (only [`Cut::Offset`]).
+    pub cuts: std::collections::BTreeMap<u32, FlowCut>,
+    /// What the peer sent on each flow in the window, once it told.
+    pub peer_sent: Option<Vec<proto::SentCount>>,
+}

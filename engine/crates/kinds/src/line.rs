@@ -1,0 +1,171 @@
+//! What reaches a session's main thread, and the rules that end a session from outside.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use proto::{FailureCode, LinkMessage};
+
+use crate::Supply;
+use crate::kind::Finished;
+use crate::link::Link;
+
+/// Both ends say that they live each second, and are lost after three.
+const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
+const SILENCE_LIMIT: Duration = Duration::from_secs(3);
+
+/// One thing that happened.
+pub enum Signal {
+    /// A line came on the link.
+    Link(LinkMessage),
+    /// The link is gone; why.
+    LinkLost(String),
+    /// The agent hands something over.
+    Supply(Supply),
+    /// The source's connections are up, or could not be made.
+    Connected(Result<Vec<std::os::fd::OwnedFd>, Failure>),
+    /// A sending flow passed the end of its warm-up at this offset.
+    Mark {
+        /// The flow's index.
+        flow: u32,
+        /// Bytes sent before the first measured one.
+        offset_bytes: u64,
+    },
+    /// The task of this place has ended.
+    Done {
+        /// Its place among the session's tasks.
+        task: usize,
+        /// What it measured.
+        finished: Box<Finished>,
+    },
+}
+
+/// Why a session can't go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// For programs.
+    pub code: FailureCode,
+    /// For people: what failed, where, and the next step.
+    pub reason: String,
+}
+
+impl Failure {
+    /// Makes a failure.
+    pub fn new(code: FailureCode, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into() }
+    }
+
+    /// A fault of the engine's own or of a host out of resources.
+    pub fn internal(reason: impl Into<String>) -> Self {
+        Self::new(FailureCode::Internal, reason)
+    }
+}
+
+/// The main thread's view of the outside.
+pub struct Line {
+    link: Option<Link>,
+    signals: Receiver<Signal>,
+    sender: Sender<Signal>,
+    last_heard: Instant,
+    next_alive: Instant,
+    expects_end: bool,
+}
+
+impl Line {
+    /// A line without a link yet.
+    pub fn new() -> Self {
+        let (sender, signals) = std::sync::mpsc::channel();
+        let now = Instant::now();
+        Self { link: None, signals, sender, last_heard: now, next_alive: now, expects_end: false }
+    }
+
+    /// Where other threads report.
+    pub fn sender(&self) -> Sender<Signal> {
+        self.sender.clone()
+    }
+
+    /// Takes the link into use.
+    pub fn set_link(&mut self, link: Link) {
+        self.link = Some(link);
+        self.last_heard = Instant::now();
+        self.next_alive = self.last_heard + ALIVE_INTERVAL;
+    }
+
+    /// The link, once there is one.
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
+    }
+
+    /// From now on a closed link is what is expected, not a lost peer.
+    pub fn expect_end(&mut self) {
+        self.expects_end = true;
+    }
+
+    /// Sends a line to the peer.
+    pub fn tell(&mut self, message: &LinkMessage) -> Result<(), Failure> {
+        let link = self.link.as_ref().ok_or_else(|| Failure::internal("there is no link yet"))?;
+        link.send(message).map_err(|reason| Failure::new(FailureCode::PeerLost, reason))
+    }
+
+    /// Waits for the next signal until `until`; none when the time has come.
+    ///
+    /// # Errors
+    /// When the session is cancelled, the peer failed, fell silent or went away.
+    pub fn wait(&mut self, until: Instant) -> Result<Option<Signal>, Failure> {
+        loop {
+            let now = Instant::now();
+            self.keep_alive(now)?;
+            let due = if self.link.is_some() { until.min(self.next_alive) } else { until };
+            match self.signals.recv_timeout(due.saturating_duration_since(now)) {
+                Ok(signal) => {
+                    if let Some(signal) = self.sort(signal)? {
+                        return Ok(Some(signal));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= until => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::internal("the session's own sender is gone"));
+                }
+            }
+        }
+    }
+
+    /// Waits for the next signal and applies no rule: for a session that is ending already.
+    pub fn next_of_any_kind(&self, until: Instant) -> Option<Signal> {
+        self.signals.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+    }
+
+    fn keep_alive(&mut self, now: Instant) -> Result<(), Failure> {
+        if self.link.is_none() || now < self.next_alive {
+            return Ok(());
+        }
+        if now.duration_since(self.last_heard) > SILENCE_LIMIT && !self.expects_end {
+            let reason = "the other end has been silent on the link for 3 s; look at its host and at the path";
+            return Err(Failure::new(FailureCode::PeerLost, reason));
+        }
+        self.next_alive = now + ALIVE_INTERVAL;
+        if self.expects_end {
+            return Ok(());
+        }
+        self.tell(&LinkMessage::Alive)
+    }
+
+    fn sort(&mut self, signal: Signal) -> Result<Option<Signal>, Failure> {
+        match signal {
+            Signal::Link(message) => {
+                self.last_heard = Instant::now();
+                match message {
+                    LinkMessage::Alive => Ok(None),
+                    LinkMessage::Failure { code, reason } => {
+                        Err(Failure::new(code, format!("the other end says: {reason}")))
+                    }
+                    other => Ok(Some(Signal::Link(other))),
+                }
+            }
+            Signal::LinkLost(_) if self.expects_end => Ok(Some(signal)),
+            Signal::LinkLost(reason) => Err(Failure::new(FailureCode::PeerLost, reason)),
+            Signal::Supply(Supply::Cancel { code, reason }) => Err(Failure { code, reason }),
+            other => Ok(Some(other)),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The link between source and sink: newline-delimited JSON on one TCP connection.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, mpsc::Sender};
+use std::thread;
+use std::time::Duration;
+
+use proto::{LineSplitter, LinkMessage};
+
+use crate::line::Signal;
+
+/// A peer that takes no line for this long is lost.
+const SEND_LIMIT: Duration = Duration::from_secs(3);
+const READ_BUFFER_BYTES: usize = 16 * 1024;
+
+/// The writing half; the reading half is a thread that ends when this is dropped.
+#[derive(Debug)]
+pub struct Link {
+    socket: Arc<OwnedFd>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+impl Link {
+    /// Takes a connection after its preamble and passes what comes on it to `signals`.
+    ///
+    /// # Errors
+    /// When the socket refuses its options or no thread can be had.
+    pub fn new(socket: OwnedFd, signals: Sender<Signal>) -> std::io::Result<Self> {
+        // Lines are small and each is waited for.
+        net::apply(
+            socket.as_fd(),
+            &net::Options { nodelay: true, ..net::Options::default() },
+            true,
+            true,
+        )?;
+        net::set_send_timeout(socket.as_fd(), Some(SEND_LIMIT))?;
+        let socket = Arc::new(socket);
+        let read_socket = Arc::clone(&socket);
+        let reader = thread::Builder::new().name("link".into()).spawn(move || {
+            let reason = read_lines(&read_socket, &signals);
+            // The session may be over already; then nobody asks.
+            let _ = signals.send(Signal::LinkLost(reason));
+        })?;
+        Ok(Self { socket, reader: Some(reader) })
+    }
+
+    /// Sends one line.
+    ///
+    /// # Errors
+    /// When the peer is gone or takes nothing.
+    pub fn send(&self, message: &LinkMessage) -> Result<(), String> {
+        let mut line = serde_json::to_vec(message).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            match net::send(self.socket.as_fd(), rest) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(net::Errno::INTR) => {}
+                Err(error) => return Err(format!("the link takes nothing: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn end_sending(&self) {
+        net::end_sending(&self.socket);
+    }
+
+    /// The link's smoothed round-trip time, where the kernel tells.
+    pub fn rtt(&self) -> Option<Duration> {
+        net::tcp_info(self.socket.as_fd()).map(|info| Duration::from_secs_f64(info.rtt_seconds))
+    }
+
+    /// The socket, for addresses.
+    pub fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        net::end_traffic(&self.socket);
+        if let Some(reader) = self.reader.take() {
+            // The reader can't panic in a way that matters any more.
+            let _ = reader.join();
+        }
+    }
+}
+
+/// Reads until the link ends; the reason.
+fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
+    let mut splitter = LineSplitter::default();
+    let mut buffer = [0; READ_BUFFER_BYTES];
+    loop {
+        let bytes = match net::receive(socket.as_fd(), &mut buffer) {
+            Ok(0) => return "the other end closed the link".into(),
+            Ok(bytes) => bytes,
+            Err(net::Errno::INTR) => continue,
+            Err(error) => return format!("the link broke: {error}"),
+        };
+        let lines = match splitter.push(&buffer[..bytes]) {
+            Ok(lines) => lines,
+            Err(error) => return format!("the other end sent an endless line: {error}"),
+        };
+        for line in lines {
+            match proto::parse_json::<LinkMessage>(&line) {
+                Ok(message) => {
+                    if signals.send(Signal::Link(message)).is_err() {
+                        return "the session is over".into();
+                    }
+                }
+                Err(error) => {
+                    return format!("the other end sent what is no link message: {error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A rate limit kept by the sending thread.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::gate::{Phase, Pulse};
+
+/// How long one sleep may last, so that the end of a test is noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+
+/// Spaces messages evenly; what a late sleep missed is made up for by the next messages.
+#[derive(Debug)]
+pub struct Pacer {
+    nanoseconds_per_message: f64,
+    begin: Instant,
+    messages: u64,
+}
+
+impl Pacer {
+    /// Spaces messages of `message_bytes` at `rate_bps`; none at rate 0.
+    pub fn new(rate_bps: f64, message_bytes: usize, begin: Instant) -> Option<Self> {
+        if rate_bps <= 0.0 {
+            return None;
+        }
+        net::tighten_timer_slack();
+        let nanoseconds_per_message = message_bytes as f64 * 8e9 / rate_bps;
+        Some(Self { nanoseconds_per_message, begin, messages: 0 })
+    }
+
+    /// Waits until the next message is due, or the test is over.
+    pub fn wait(&mut self, pulse: &Pulse) {
+        let due = self.begin + self.offset();
+        self.messages += 1;
+        while pulse.phase() != Phase::Over {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(LONGEST_SLEEP));
+        }
+    }
+
+    fn offset(&self) -> Duration {
+        Duration::from_secs_f64(self.messages as f64 * self.nanoseconds_per_message / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Pacer;
+    use crate::gate::Pulse;
+
+    #[test]
+    fn rate_zero_needs_no_pacer() {
+        assert!(Pacer::new(0.0, 1_000, Instant::now()).is_none());
+    }
+
+    #[test]
+    fn the_eleventh_message_is_due_ten_spacings_after_the_first() {
+        let begin = Instant::now();
+        let mut pacer = Pacer::new(8e6, 1_000, begin).expect("a rate");
+        let pulse = Pulse::new(false);
+        (0..11).for_each(|_| pacer.wait(&pulse));
+        assert!(begin.elapsed() >= Duration::from_millis(10));
+    }
+}

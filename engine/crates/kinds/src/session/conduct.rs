@@ -1,0 +1,504 @@
+//! The main thread of a test: start, time, intervals, end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proto::{
+    EngineVersions, EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, SinkReport,
+};
+
+use super::cuts::Cuts;
+use super::intervals::Intervals;
+use super::quiet::Quiet;
+use super::setup::{STEP_LIMIT, Setup};
+use super::setup_source::wait_for_flows_ready;
+use super::threads::Threads;
+use super::{Brief, tell_failure};
+use crate::Supply;
+use crate::compose::{self, Halves};
+use crate::cpu::{CpuMeter, CpuUse};
+use crate::gate::{Gate, Phase, Pulse};
+use crate::kind::{Cut, Finished, Measured, Outcome, Part, Transport};
+use crate::line::{Failure, Line, Signal};
+use crate::streams;
+
+/// A test that hasn't ended this long after its time is given up: a full send buffer on a slow path drains meanwhile.
+const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
+/// When a flow fails, the word of why may still be on its way on the link.
+const FAULT_PATIENCE: Duration = Duration::from_millis(100);
+/// How long interrupted threads may take.
+const COLLECT_LIMIT: Duration = Duration::from_secs(2);
+/// How long the sink waits for the source to read its report.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
+
+/// One test being conducted.
+pub struct Conduct<'a> {
+    brief: Brief,
+    setup: Setup,
+    line: &'a mut Line,
+    gate: Arc<Gate>,
+    pulse: Arc<Pulse>,
+    threads: Option<Threads>,
+    clock: Option<Clock>,
+    measured: Measured,
+    own_intervals: Vec<Interval>,
+    peer_intervals: Vec<Interval>,
+    peer_report: Option<SinkReport>,
+    is_stop_told: bool,
+    fault: Option<(Instant, String)>,
+}
+
+/// What runs once the traffic has begun.
+struct Clock {
+    origin: Instant,
+    warmup_end: Option<Instant>,
+    deadline: Option<Instant>,
+    give_up: Instant,
+    intervals: Option<Intervals>,
+    cuts: Option<Cuts>,
+    quiet: Option<Quiet>,
+    cpu: Option<CpuMeter>,
+    cpu_use: Option<CpuUse>,
+}
+
+impl<'a> Conduct<'a> {
+    /// Takes over from the set-up.
+    pub fn new(brief: Brief, setup: Setup, line: &'a mut Line) -> Self {
+        let pulse = Arc::new(Pulse::new(!brief.settings.warmup.is_zero()));
+        Self {
+            brief,
+            setup,
+            line,
+            gate: Arc::default(),
+            pulse,
+            threads: None,
+            clock: None,
+            measured: Measured::default(),
+            own_intervals: Vec::new(),
+            peer_intervals: Vec::new(),
+            peer_report: None,
+            is_stop_told: false,
+            fault: None,
+        }
+    }
+
+    /// Conducts the test; its final event.
+    pub fn run(mut self) -> EventBody {
+        match self.start().and_then(|()| self.measure()).and_then(|()| self.part_ways()) {
+            Ok(own) => EventBody::finished(self.result(own)),
+            Err(failure) => self.abandon(failure),
+        }
+    }
+
+    fn role(&self) -> Role {
+        self.brief.spec.role
+    }
+
+    fn start(&mut self) -> Result<(), Failure> {
+        let tasks = self.brief.kind.tasks(&self.setup.end);
+        let sender = self.line.sender();
+        let threads = self.threads.insert(Threads::start(
+            &self.setup.end,
+            tasks,
+            &self.gate,
+            &self.pulse,
+            &sender,
+        )?);
+        let timed = threads.timed_count();
+        match self.role() {
+            Role::Source => self.start_source(timed)?,
+            Role::Sink => self.start_sink()?,
+        }
+        let origin = self.gate.open();
+        self.clock = Some(self.begin_clock(origin));
+        self.brief.outbox.event(EventBody::State {
+            state: SessionState::Running,
+            started_at: compose::wall_clock(origin).into(),
+        });
+        Ok(())
+    }
+
+    fn start_source(&mut self, timed: usize) -> Result<(), Failure> {
+        if self.brief.kind.transport() == Transport::Tcp {
+            wait_for_flows_ready(self.line, self.brief.settings.flows, |_| {})?;
+        }
+        if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
+            return Err(Failure::internal("the flow threads didn't reach the start in time"));
+        }
+        self.line.tell(&LinkMessage::Start)
+    }
+
+    fn start_sink(&mut self) -> Result<(), Failure> {
+        for index in 0..self.setup.end.flows.len() {
+            let index =
+                u32::try_from(index).map_err(|error| Failure::internal(error.to_string()))?;
+            self.line.tell(&LinkMessage::FlowReady { index })?;
+        }
+        loop {
+            match self.line.wait(Instant::now() + super::setup_source::FLOWS_LIMIT)? {
+                Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
+                Some(signal) => self.handle(signal)?,
+                None => {
+                    return Err(Failure::new(FailureCode::PeerLost, "the source gave no start"));
+                }
+            }
+        }
+    }
+
+    fn begin_clock(&self, origin: Instant) -> Clock {
+        let settings = &self.brief.settings;
+        let threads = self.threads();
+        let is_cut_by_offset = self.brief.kind.cut() == Cut::Offset
+            && threads.has(Part::Receiver)
+            && !settings.warmup.is_zero();
+        Clock {
+            origin,
+            warmup_end: (!settings.warmup.is_zero()).then(|| origin + settings.warmup),
+            deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
+            give_up: origin + settings.total() + OVERTIME_LIMIT,
+            intervals: threads.are_measuring().then(|| Intervals::new(origin, settings)),
+            cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
+            quiet: None,
+            cpu: settings.warmup.is_zero().then(CpuMeter::start),
+            cpu_use: None,
+        }
+    }
+
+    fn threads(&self) -> &Threads {
+        self.threads.as_ref().expect("start() makes the threads before anything asks for them")
+    }
+
+    fn clock(&mut self) -> &mut Clock {
+        self.clock.as_mut().expect("start() makes the clock before the measuring begins")
+    }
+
+    fn measure(&mut self) -> Result<(), Failure> {
+        loop {
+            let now = Instant::now();
+            self.take_due_steps(now)?;
+            if self.is_complete() {
+                return Ok(());
+            }
+            let until = self.next_due(now);
+            if let Some(signal) = self.line.wait(until)? {
+                self.handle(signal)?;
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        let peer_is_done = match self.role() {
+            Role::Source => self.peer_report.is_some(),
+            Role::Sink => self.measured.peer_sent.is_some(),
+        };
+        peer_is_done && self.is_stop_told && self.threads().are_done()
+    }
+
+    fn next_due(&mut self, now: Instant) -> Instant {
+        let fault = self.fault.as_ref().map(|(due, _)| *due);
+        let clock = self.clock();
+        let dues = [
+            clock.warmup_end,
+            clock.deadline,
+            clock.intervals.as_ref().and_then(Intervals::next_due),
+            clock.cuts.as_ref().and_then(Cuts::next_due),
+            clock.quiet.as_ref().map(|_| Quiet::next_due(now)),
+            fault,
+        ];
+        dues.into_iter().flatten().fold(clock.give_up, Instant::min)
+    }
+
+    fn take_due_steps(&mut self, now: Instant) -> Result<(), Failure> {
+        if let Some((_, reason)) = self.fault.take_if(|(due, _)| now >= *due) {
+            return Err(Failure::new(FailureCode::PeerLost, reason));
+        }
+        if now >= self.clock().give_up {
+            return Err(Failure::internal("the test did not end within 60 s after its time"));
+        }
+        if self.clock().warmup_end.take_if(|end| now >= *end).is_some() {
+            self.pulse.set(Phase::Measured);
+            self.clock().cpu = Some(CpuMeter::start());
+        }
+        if self.clock().deadline.take_if(|deadline| now >= *deadline).is_some() {
+            self.end_traffic();
+        }
+        self.look_for_cuts(now);
+        if self
+            .clock()
+            .intervals
+            .as_ref()
+            .and_then(Intervals::next_due)
+            .is_some_and(|due| now >= due)
+        {
+            self.report_interval(now)?;
+        }
+        let units = self.threads().measured_units();
+        if self.clock().quiet.as_mut().is_some_and(|quiet| quiet.is_over(now, units)) {
+            self.clock().quiet = None;
+            self.setup.end.flows.iter().for_each(net::end_reading);
+        }
+        self.tell_stop()
+    }
+
+    /// The time is over: senders and clients stop, wherever they are blocked.
+    fn end_traffic(&mut self) {
+        self.pulse.set(Phase::Over);
+        self.freeze_cpu();
+        let threads = self.threads();
+        if threads.has(Part::Client) {
+            self.interrupt_all();
+        } else if self.brief.kind.transport() == Transport::Tcp {
+            self.setup.end.flows.iter().for_each(net::end_sending);
+        }
+    }
+
+    fn interrupt_all(&self) {
+        self.setup.end.wake.ring();
+        self.setup.end.flows.iter().for_each(net::end_traffic);
+        self.threads().interrupt_current();
+    }
+
+    fn freeze_cpu(&mut self) {
+        let clock = self.clock();
+        if clock.cpu_use.is_none() {
+            clock.cpu_use = clock.cpu.as_ref().map(CpuMeter::finish);
+        }
+    }
+
+    fn look_for_cuts(&mut self, now: Instant) {
+        let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) else {
+            return;
+        };
+        if let Some(cuts) = clock.cuts.as_mut() {
+            cuts.sample(now, threads, &self.setup.end);
+        }
+    }
+
+    /// Tells the peer what was sent, once all that keep time have ended (or all, where none does).
+    fn tell_stop(&mut self) -> Result<(), Failure> {
+        let threads = self.threads();
+        let has_timed = threads.timed_count() > 0;
+        let has_stopped = if has_timed { threads.timed_are_done() } else { threads.are_done() };
+        // A sink without senders has nothing to tell; its report says when it is done.
+        let is_silent = self.role() == Role::Sink && !has_timed;
+        if self.is_stop_told || !(has_stopped || is_silent) {
+            return Ok(());
+        }
+        self.is_stop_told = true;
+        if is_silent {
+            return Ok(());
+        }
+        self.freeze_cpu();
+        let flows = streams::sent_counts(&self.measured);
+        self.line.tell(&LinkMessage::Stop { flows })
+    }
+
+    fn handle(&mut self, signal: Signal) -> Result<(), Failure> {
+        match signal {
+            Signal::Done { task, finished } => self.take_outcome(task, *finished),
+            Signal::Mark { flow, offset_bytes } => {
+                self.line.tell(&LinkMessage::Mark { flow, offset_bytes })?;
+            }
+            Signal::Link(message) => self.take_message(message),
+            Signal::Supply(Supply::Flow { fd, .. }) => {
+                if let Some(lent) = &self.setup.end.lent {
+                    lent.hand_over(fd);
+                }
+            }
+            Signal::Supply(_) | Signal::Connected(_) | Signal::LinkLost(_) => {}
+        }
+        Ok(())
+    }
+
+    fn take_outcome(&mut self, task: usize, finished: Finished) {
+        if let Some(threads) = self.threads.as_mut() {
+            threads.note_done(task);
+        }
+        if let Some(reason) = finished.fault.filter(|_| self.fault.is_none()) {
+            self.fault = Some((Instant::now() + FAULT_PATIENCE, reason));
+        }
+        self.measured.outcomes.push(finished.outcome);
+    }
+
+    fn take_message(&mut self, message: LinkMessage) {
+        match message {
+            LinkMessage::Interval { interval } => {
+                self.peer_intervals.push(interval.clone());
+                self.brief.outbox.event(EventBody::Interval { interval });
+            }
+            LinkMessage::Mark { flow, offset_bytes } => {
+                if let Some(cuts) = self.clock.as_mut().and_then(|clock| clock.cuts.as_mut()) {
+                    cuts.mark(flow, offset_bytes);
+                }
+            }
+            LinkMessage::Stop { flows } => self.take_stop(flows),
+            LinkMessage::Report { report } => self.peer_report = Some(*report),
+            // Set-up messages have no meaning any more.
+            _ => {}
+        }
+    }
+
+    fn take_stop(&mut self, flows: Vec<proto::SentCount>) {
+        let expected = flows.iter().map(|flow| flow.packets).sum();
+        self.measured.peer_sent = Some(flows);
+        let threads = self.threads();
+        let (is_timed, has_servers) = (threads.timed_count() > 0, threads.has(Part::Server));
+        let awaits_datagrams =
+            threads.has(Part::Receiver) && self.brief.kind.transport() == Transport::Udp;
+        let units = threads.measured_units();
+        if self.clock.is_none() {
+            return;
+        }
+        if !is_timed {
+            self.freeze_cpu();
+        }
+        if has_servers {
+            self.pulse.set(Phase::Over);
+            self.interrupt_all();
+        }
+        if awaits_datagrams {
+            let rtt = self.line.link().and_then(crate::link::Link::rtt);
+            self.clock().quiet = Some(Quiet::new(Instant::now(), expected, units, rtt));
+        }
+    }
+
+    fn report_interval(&mut self, now: Instant) -> Result<(), Failure> {
+        let interval = self.make_interval(now);
+        self.own_intervals.extend(interval.clone());
+        let Some(interval) = interval else {
+            return Ok(());
+        };
+        self.brief.outbox.event(EventBody::Interval { interval: interval.clone() });
+        if self.role() == Role::Sink {
+            self.line.tell(&LinkMessage::Interval { interval })?;
+        }
+        Ok(())
+    }
+
+    fn make_interval(&mut self, now: Instant) -> Option<Interval> {
+        let count = self.threads().count();
+        let (mut interval, count) = self.clock().intervals.as_mut()?.cut(now, count);
+        let seconds = interval.end_seconds - interval.start_seconds;
+        if seconds <= 0.0 {
+            return None;
+        }
+        interval.metrics = self.brief.kind.interval(&self.setup.end, count, seconds);
+        Some(interval)
+    }
+
+    /// The last interval ends with the last arrival, not with the wait after it.
+    fn last_arrival(&self) -> Option<Instant> {
+        let spans = self.measured.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Received(received) => received.span,
+            Outcome::Transacted(transacted) => transacted.span,
+            Outcome::Sent(_) | Outcome::Served => None,
+        });
+        spans.map(|span| span.1).max()
+    }
+
+    /// This end's half, after its last byte.
+    fn half(&mut self) -> SinkReport {
+        self.freeze_cpu();
+        if let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) {
+            if let Some(mut cuts) = clock.cuts.take() {
+                cuts.finish(threads, &self.setup.end);
+                self.measured.cuts = cuts.into_found();
+            }
+        }
+        let mut report = self.brief.kind.report(&self.setup.end, &self.measured);
+        if let Some(cpu_use) = self.clock().cpu_use.take() {
+            compose::add_cpu(&mut report, self.role(), &cpu_use);
+        }
+        if self.threads().affinity_failed() {
+            report.flags.push("affinity_not_set".to_owned());
+        }
+        report
+    }
+
+    /// The last interval and, from a sink, the report; then the link may close.
+    fn part_ways(&mut self) -> Result<SinkReport, Failure> {
+        if let Some(last) = self.last_arrival() {
+            self.report_interval(last)?;
+        }
+        let own = self.half();
+        if self.role() == Role::Source {
+            return Ok(own);
+        }
+        self.line.tell(&LinkMessage::Report { report: Box::new(own.clone()) })?;
+        self.line.expect_end();
+        if let Some(link) = self.line.link() {
+            link.end_sending();
+        }
+        let until = Instant::now() + FAREWELL_LIMIT;
+        // The source has what it needs; whether it says goodbye changes nothing.
+        while let Ok(Some(signal)) = self.line.wait(until) {
+            if matches!(signal, Signal::LinkLost(_)) {
+                break;
+            }
+        }
+        Ok(own)
+    }
+
+    fn result(&mut self, own: SinkReport) -> proto::RunResult {
+        let role = self.role();
+        let (own_facts, peer_facts) = (self.setup.facts.clone(), self.setup.peer_facts.clone());
+        let (own_version, peer_version) =
+            (proto::ENGINE_VERSION.to_owned(), self.setup.peer_version.clone());
+        let (source, sink) = compose::place(role, own, self.peer_report.take());
+        let ((source_facts, source_version), (sink_facts, sink_version)) = match role {
+            Role::Source => ((own_facts, own_version), (peer_facts, peer_version)),
+            Role::Sink => ((peer_facts, peer_version), (own_facts, own_version)),
+        };
+        let mut result = compose::result(
+            &self.brief.spec.kind,
+            &self.brief.spec.params,
+            Halves {
+                source,
+                sink,
+                source_facts: Some(source_facts),
+                sink_facts: Some(sink_facts),
+                versions: EngineVersions { source_version, sink_version },
+                intervals: std::mem::take(&mut self.own_intervals),
+                peer_intervals: std::mem::take(&mut self.peer_intervals),
+            },
+        );
+        if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
+            // "started_at" is by the source's wall clock, whoever measured the length.
+            let origin = self.clock().origin + self.brief.settings.warmup;
+            window.started_at = compose::wall_clock(origin).into();
+        }
+        result
+    }
+
+    /// Ends everything at once and keeps what was measured.
+    fn abandon(&mut self, failure: Failure) -> EventBody {
+        self.pulse.set(Phase::Over);
+        self.gate.abort();
+        if self.threads.is_some() {
+            self.interrupt_all();
+        }
+        tell_failure(self.line, &failure);
+        self.collect();
+        let partial = (self.clock.is_some() && self.threads.is_some()).then(|| {
+            if let Some(interval) = self.last_arrival().and_then(|last| self.make_interval(last)) {
+                self.own_intervals.push(interval);
+            }
+            let own = self.half();
+            self.result(own)
+        });
+        EventBody::failure(failure.code, failure.reason, partial)
+    }
+
+    /// Waits for the interrupted threads.
+    fn collect(&mut self) {
+        let until = Instant::now() + COLLECT_LIMIT;
+        while self.threads.as_ref().is_some_and(|threads| !threads.are_done()) {
+            match self.line.next_of_any_kind(until) {
+                Some(Signal::Done { task, finished }) => self.take_outcome(task, *finished),
+                Some(Signal::Link(message)) => self.take_message(message),
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! One session from its specification to its final event.
+
+mod conduct;
+mod cuts;
+mod intervals;
+mod quiet;
+mod setup;
+mod setup_sink;
+mod setup_source;
+mod threads;
+
+pub use setup_source::wait_for_flows_ready;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use proto::{EventBody, FailureCode, Role, SessionSpec};
+
+use crate::kind::Kind;
+use crate::line::{Failure, Line, Signal};
+use crate::settings::Settings;
+use crate::{Outbox, Supply, registry};
+
+/// How often the forwarding thread looks whether its session is over.
+const FORWARD_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What a session is about, checked.
+pub struct Brief {
+    /// The specification.
+    pub spec: SessionSpec,
+    /// The test kind.
+    pub kind: &'static dyn Kind,
+    /// The parameters.
+    pub settings: Settings,
+    /// Where events go.
+    pub outbox: Arc<dyn Outbox>,
+}
+
+/// Runs one session to its end.
+pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>) {
+    let mut line = Line::new();
+    let is_over = Arc::new(AtomicBool::new(false));
+    forward(supply, line.sender(), Arc::clone(&is_over));
+    let event = brief(spec, outbox)
+        .and_then(|brief| run_brief(brief, &mut line))
+        .unwrap_or_else(|failure| EventBody::failure(failure.code, failure.reason, None));
+    is_over.store(true, Ordering::Relaxed);
+    drop(line);
+    outbox.event(event);
+}
+
+fn brief(spec: SessionSpec, outbox: &Arc<dyn Outbox>) -> Result<Brief, Failure> {
+    let kind = registry::find(&spec.kind).ok_or_else(|| {
+        Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
+    })?;
+    let settings = Settings::read(&spec.params)
+        .map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
+    setup::check_host(settings.end(spec.role), spec.role)?;
+    Ok(Brief { spec, kind, settings, outbox: Arc::clone(outbox) })
+}
+
+fn run_brief(brief: Brief, line: &mut Line) -> Result<EventBody, Failure> {
+    let setup = match brief.spec.role {
+        Role::Source => setup_source::prepare(&brief, line),
+        Role::Sink => setup_sink::prepare(&brief, line),
+    };
+    let setup = setup.inspect_err(|failure| tell_failure(line, failure))?;
+    Ok(conduct::Conduct::new(brief, setup, line).run())
+}
+
+/// Lets the peer end too; if it is gone already, there is nobody to tell.
+fn tell_failure(line: &mut Line, failure: &Failure) {
+    if failure.code != FailureCode::PeerLost && line.link().is_some() {
+        let _ = line.tell(&proto::LinkMessage::Failure {
+            code: failure.code,
+            reason: failure.reason.clone(),
+        });
+    }
+}
+
+/// Joins the agent's supplies to the session's other signals.
+fn forward(supply: Receiver<Supply>, signals: Sender<Signal>, is_over: Arc<AtomicBool>) {
+    thread::spawn(move || {
+        while !is_over.load(Ordering::Relaxed) {
+            let signal = match supply.recv_timeout(FORWARD_INTERVAL) {
+                Ok(supplied) => Signal::Supply(supplied),
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            if signals.send(signal).is_err() {
+                return;
+            }
+        }
+    });
+}

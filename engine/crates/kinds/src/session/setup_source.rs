@@ -1,0 +1,215 @@
+//! The source's way to the start: it opens every connection.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proto::wire::{ConnectionRole, Preamble};
+use proto::{FailureCode, LinkMessage, Role, SessionSpec};
+
+use super::Brief;
+use super::setup::{STEP_LIMIT, Setup, expect, refused_by_kernel};
+use crate::kind::{End, Transport};
+use crate::line::{Failure, Line, Signal};
+use crate::link::Link;
+use crate::{facts, tcp_crr, udp_hello};
+
+/// How long one connection attempt may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long the flows of a test may take to be connected, all together.
+pub const FLOWS_LIMIT: Duration = Duration::from_secs(60);
+
+/// Connects link and flows.
+pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
+    let peer = peer(&brief.spec)?;
+    let local = local_end(&brief.spec);
+    let facts = facts::facts();
+    connect_link(brief, line, peer, &local)?;
+    let (peer_facts, peer_version) = greet(brief, line, &facts)?;
+    let transport = brief.kind.transport();
+    let ports = match transport {
+        Transport::Connections => Some(register_ports(line)?),
+        Transport::Tcp | Transport::Udp => None,
+    };
+    let flows = match transport {
+        Transport::Connections => Vec::new(),
+        Transport::Tcp => connect_tcp_flows(brief, line, peer, &local)?,
+        Transport::Udp => udp_hello::connect(brief, line, peer, &local)?,
+    };
+    let end = End {
+        role: Role::Source,
+        settings: brief.settings.clone(),
+        flows,
+        peer: Some(peer),
+        local,
+        lent: None,
+        ports,
+        wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
+    };
+    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
+}
+
+fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {
+    let peer = spec
+        .peer
+        .as_ref()
+        .ok_or_else(|| Failure::new(FailureCode::Invalid, "a source needs its peer's address"))?;
+    Ok(SocketAddr::new(peer.address, peer.data_port))
+}
+
+fn local_end(spec: &SessionSpec) -> net::LocalEnd {
+    let bind = spec.bind.clone().unwrap_or_default();
+    net::LocalEnd { address: bind.address, device: bind.device }
+}
+
+fn unreachable(peer: SocketAddr, error: net::Errno) -> Failure {
+    let reason = format!(
+        "the sink's data port {peer} can't be reached: {error}; is its engine running, and does a firewall let TCP and UDP {} through?",
+        peer.port()
+    );
+    Failure::new(FailureCode::Unreachable, reason)
+}
+
+/// Opens one connection and introduces it.
+fn connect_one(
+    brief_cookie: &proto::Cookie,
+    role: ConnectionRole,
+    index: u32,
+    peer: SocketAddr,
+    local: &net::LocalEnd,
+    options: &net::Options,
+) -> Result<OwnedFd, Failure> {
+    let socket = net::connect_tcp(peer, local, options, CONNECT_LIMIT)
+        .map_err(|error| unreachable(peer, error))?;
+    let preamble = Preamble::encode(role, index, brief_cookie);
+    match net::send(socket.as_fd(), &preamble) {
+        // 64 bytes fit the buffer of a fresh connection.
+        Ok(sent) if sent == preamble.len() => Ok(socket),
+        Ok(_) => Err(unreachable(peer, net::Errno::NOBUFS)),
+        Err(error) => Err(unreachable(peer, error)),
+    }
+}
+
+/// Connects in a thread of its own, so that a cancel is heard meanwhile.
+fn connect_aside(
+    line: &mut Line,
+    limit: Duration,
+    connect: impl FnOnce() -> Result<Vec<OwnedFd>, Failure> + Send + 'static,
+) -> Result<Vec<OwnedFd>, Failure> {
+    let sender = line.sender();
+    thread::spawn(move || {
+        // After a cancel nobody listens; the sockets are closed then.
+        let _ = sender.send(Signal::Connected(connect()));
+    });
+    let until = Instant::now() + limit;
+    loop {
+        match line.wait(until)? {
+            Some(Signal::Connected(sockets)) => return sockets,
+            Some(_) => {}
+            None => {
+                let reason = format!("connecting took over {} s", limit.as_secs());
+                return Err(Failure::new(FailureCode::Unreachable, reason));
+            }
+        }
+    }
+}
+
+fn connect_link(
+    brief: &Brief,
+    line: &mut Line,
+    peer: SocketAddr,
+    local: &net::LocalEnd,
+) -> Result<(), Failure> {
+    let (cookie, local) = (brief.spec.cookie.clone(), local.clone());
+    let sockets = connect_aside(line, CONNECT_LIMIT * 2, move || {
+        let options = net::Options::default();
+        let socket = connect_one(&cookie, ConnectionRole::Link, 0, peer, &local, &options)?;
+        Ok(vec![socket])
+    })?;
+    for socket in sockets {
+        let link = Link::new(socket, line.sender())
+            .map_err(|error| Failure::internal(format!("the link can't be used: {error}")))?;
+        line.set_link(link);
+    }
+    Ok(())
+}
+
+fn greet(
+    brief: &Brief,
+    line: &mut Line,
+    facts: &proto::Facts,
+) -> Result<(proto::Facts, String), Failure> {
+    line.tell(&LinkMessage::Hello {
+        kind: brief.spec.kind.clone(),
+        params: brief.spec.params.clone(),
+        facts: Box::new(facts.clone()),
+        version: proto::ENGINE_VERSION.to_owned(),
+    })?;
+    let ready = expect(line, "ready", |message| match message {
+        LinkMessage::Ready { facts, version } => Ok((*facts, version)),
+        other => Err(other),
+    });
+    ready.map_err(|failure| match failure.code {
+        // An engine that doesn't know the cookie closes the connection without a word.
+        FailureCode::PeerLost => Failure::new(
+            FailureCode::Refused,
+            format!(
+                "the sink refused the link ({}); has it a session with this cookie?",
+                failure.reason
+            ),
+        ),
+        _ => failure,
+    })
+}
+
+fn connect_tcp_flows(
+    brief: &Brief,
+    line: &mut Line,
+    peer: SocketAddr,
+    local: &net::LocalEnd,
+) -> Result<Vec<OwnedFd>, Failure> {
+    let (cookie, local) = (brief.spec.cookie.clone(), local.clone());
+    let options = brief.settings.end(Role::Source).options.clone();
+    let count = brief.settings.flows;
+    connect_aside(line, FLOWS_LIMIT, move || {
+        (0..count)
+            .map(|index| connect_one(&cookie, ConnectionRole::Flow, index, peer, &local, &options))
+            .collect()
+    })
+}
+
+fn register_ports(line: &mut Line) -> Result<(u16, u16), Failure> {
+    let (first, last) = tcp_crr::choose_ports().map_err(Failure::internal)?;
+    line.tell(&LinkMessage::Register { address: None, first, last })?;
+    expect(line, "registered", |message| match message {
+        LinkMessage::Registered => Ok(()),
+        other => Err(other),
+    })?;
+    Ok((first, last))
+}
+
+/// Waits until the sink has every flow.
+pub fn wait_for_flows_ready(
+    line: &mut Line,
+    count: u32,
+    on_ready: impl Fn(u32),
+) -> Result<(), Failure> {
+    let mut ready = std::collections::BTreeSet::new();
+    while ready.len() < count as usize {
+        match line.wait(Instant::now() + STEP_LIMIT)? {
+            Some(Signal::Link(LinkMessage::FlowReady { index })) => {
+                on_ready(index);
+                ready.insert(index);
+            }
+            Some(Signal::Connected(Err(failure))) => return Err(failure),
+            Some(_) => {}
+            None => {
+                let reason = format!("the sink has only {} of {count} flows", ready.len());
+                return Err(Failure::new(FailureCode::Unreachable, reason));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! The flow threads: started, pinned, interrupted, collected.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+
+use crate::counter::{Count, Counter};
+use crate::gate::{Gate, Pulse};
+use crate::kind::{Cue, Current, End, Finished, Outcome, Part, Task};
+use crate::line::{Failure, Signal};
+
+/// A flow thread's work is shallow; thousands of flows must fit.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// One running flow thread.
+struct Running {
+    part: Part,
+    flow: u32,
+    counter: Arc<Counter>,
+    current: Arc<Current>,
+    handle: Option<JoinHandle<()>>,
+}
+
+/// All flow threads of one end.
+pub struct Threads {
+    running: Vec<Running>,
+    left: usize,
+    timed_left: usize,
+    affinity_failed: Arc<AtomicBool>,
+}
+
+impl Threads {
+    /// Starts a thread per task; those that keep time stand before the gate afterwards.
+    pub fn start(
+        end: &Arc<End>,
+        tasks: Vec<Task>,
+        gate: &Arc<Gate>,
+        pulse: &Arc<Pulse>,
+        signals: &Sender<Signal>,
+    ) -> Result<Self, Failure> {
+        let mut threads = Self {
+            running: Vec::with_capacity(tasks.len()),
+            left: 0,
+            timed_left: 0,
+            affinity_failed: Arc::default(),
+        };
+        for (place, task) in tasks.into_iter().enumerate() {
+            let cue = Cue {
+                flow: task.flow,
+                gate: Arc::clone(gate),
+                pulse: Arc::clone(pulse),
+                counter: Arc::default(),
+                current: Arc::default(),
+                signals: signals.clone(),
+            };
+            threads.start_one(end, place, task, cue)?;
+        }
+        Ok(threads)
+    }
+
+    fn start_one(
+        &mut self,
+        end: &Arc<End>,
+        place: usize,
+        task: Task,
+        cue: Cue,
+    ) -> Result<(), Failure> {
+        let (part, flow) = (task.part, task.flow);
+        let (counter, current) = (Arc::clone(&cue.counter), Arc::clone(&cue.current));
+        let end = Arc::clone(end);
+        let affinity_failed = Arc::clone(&self.affinity_failed);
+        let thread = thread::Builder::new().name(format!("flow {flow}")).stack_size(STACK_BYTES);
+        let handle = thread.spawn(move || {
+            let cpus = &end.settings.end(end.role).cpus;
+            if !cpus.is_empty() && net::pin_this_thread(cpus[place % cpus.len()]).is_err() {
+                affinity_failed.store(true, Ordering::Relaxed);
+            }
+            let body = task.body;
+            let finished =
+                catch_unwind(AssertUnwindSafe(|| body(&end, &cue))).unwrap_or_else(|_| Finished {
+                    outcome: Outcome::Served,
+                    fault: Some(format!("flow {flow}: its thread panicked")),
+                });
+            // The socket must be free when the session hears of the end.
+            drop(end);
+            let _ = cue.signals.send(Signal::Done { task: place, finished: Box::new(finished) });
+        });
+        let handle = handle.map_err(|error| {
+            Failure::new(
+                proto::FailureCode::Limit,
+                format!("no thread for flow {flow}: {error}; ask for fewer flows"),
+            )
+        })?;
+        self.running.push(Running { part, flow, counter, current, handle: Some(handle) });
+        self.left += 1;
+        self.timed_left += usize::from(part.is_timed());
+        Ok(())
+    }
+
+    /// Notes that a task has ended.
+    pub fn note_done(&mut self, place: usize) {
+        let Some(running) = self.running.get_mut(place) else {
+            return;
+        };
+        if let Some(handle) = running.handle.take() {
+            // A panic was caught in the thread and came as a fault.
+            let _ = handle.join();
+            self.left -= 1;
+            self.timed_left -= usize::from(running.part.is_timed());
+        }
+    }
+
+    /// Whether every task has ended.
+    pub fn are_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Whether every task that keeps time has ended.
+    pub fn timed_are_done(&self) -> bool {
+        self.timed_left == 0
+    }
+
+    /// How many tasks keep time.
+    pub fn timed_count(&self) -> usize {
+        self.running.iter().filter(|running| running.part.is_timed()).count()
+    }
+
+    /// Whether there is a task of this part.
+    pub fn has(&self, part: Part) -> bool {
+        self.running.iter().any(|running| running.part == part)
+    }
+
+    /// Whether intervals can be made at this end.
+    pub fn are_measuring(&self) -> bool {
+        self.running.iter().any(|running| running.part.is_measuring())
+    }
+
+    /// What the measuring tasks have counted so far, together.
+    pub fn count(&self) -> Count {
+        self.measuring().fold(Count::default(), |sum, running| {
+            let count = running.counter.read();
+            Count { bytes: sum.bytes + count.bytes, units: sum.units + count.units }
+        })
+    }
+
+    /// Bytes that each receiving flow has counted so far.
+    pub fn flow_bytes(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.measuring().map(|running| (running.flow, running.counter.read().bytes))
+    }
+
+    /// Measured datagrams that have come so far, all flows.
+    pub fn measured_units(&self) -> u64 {
+        self.measuring().map(|running| running.counter.measured_units()).sum()
+    }
+
+    fn measuring(&self) -> impl Iterator<Item = &Running> {
+        self.running.iter().filter(|running| running.part.is_measuring())
+    }
+
+    /// Interrupts every socket that isn't a flow's own.
+    pub fn interrupt_current(&self) {
+        self.running.iter().for_each(|running| running.current.interrupt());
+    }
+
+    /// Whether a thread could not be pinned as asked.
+    pub fn affinity_failed(&self) -> bool {
+        self.affinity_failed.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,107 @@
+//! TCP request/response on connections that stay open (netperf `TCP_RR`).
+
+use std::collections::VecDeque;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{Metrics, SinkReport};
+
+use crate::counter::Count;
+use crate::gate::Phase;
+use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::streams::payload;
+
+/// The kind.
+pub struct TcpRr;
+
+impl Kind for TcpRr {
+    fn name(&self) -> &'static str {
+        "tcp_rr"
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Tcp
+    }
+
+    fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
+        let flows = 0..end.settings.flows;
+        match end.role {
+            proto::Role::Source => flows.map(|flow| Task::new(Part::Client, flow, ask)).collect(),
+            proto::Role::Sink => flows.map(|flow| Task::new(Part::Server, flow, answer)).collect(),
+        }
+    }
+
+    fn interval(&self, _end: &End, count: Count, seconds: f64) -> Metrics {
+        requests::interval(count, seconds)
+    }
+
+    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+        let mut report = requests::report(end, measured);
+        let connections: Vec<net::TcpInfo> =
+            requests::clients(measured).filter_map(|client| client.connection).collect();
+        if !connections.is_empty() {
+            let retransmits: u32 = connections.iter().map(|info| info.retransmits).sum();
+            let rtts: f64 = connections.iter().map(|info| info.rtt_seconds).sum();
+            report.metrics.insert("retransmits".to_owned(), f64::from(retransmits));
+            report.metrics.insert("rtt_seconds".to_owned(), rtts / connections.len() as f64);
+        }
+        report
+    }
+}
+
+/// Makes transactions until the deadline; one reading of the clock ends one and begins the next.
+fn ask(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flow(cue.flow);
+    let request = payload(end.settings.request_bytes);
+    let mut response = vec![0; end.settings.response_bytes];
+    let Some(opened_at) = cue.gate.pass() else {
+        return requests::nothing_transacted();
+    };
+    let mut timekeeper = Timekeeper::new(end, opened_at);
+    let mut begins = VecDeque::with_capacity(end.settings.burst + 1);
+    let mut now = Instant::now();
+    let mut transact = || -> Result<bool, net::Errno> {
+        for _ in 0..end.settings.burst {
+            send_whole(socket, &request)?;
+            begins.push_back(now);
+        }
+        loop {
+            send_whole(socket, &request)?;
+            begins.push_back(now);
+            if !receive_whole(socket, &mut response)? {
+                return Ok(false);
+            }
+            now = Instant::now();
+            let begun = begins.pop_front().unwrap_or(now);
+            if !timekeeper.count(cue, begun, now) {
+                return Ok(true);
+            }
+        }
+    };
+    let ended = transact();
+    let is_over = cue.pulse.phase() == Phase::Over;
+    let fault = match ended {
+        Ok(true) => None,
+        _ if is_over => None,
+        Ok(false) => Some(format!("flow {}: the sink closed the connection", cue.flow)),
+        Err(error) => Some(format!("flow {}: {error}", cue.flow)),
+    };
+    let outcome = timekeeper.finish(Instant::now(), 0, 0, net::tcp_info(socket));
+    Finished { outcome, fault }
+}
+
+/// Answers whole requests until the connection ends.
+fn answer(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flows[cue.flow as usize].as_fd();
+    let mut request = vec![0; end.settings.request_bytes];
+    let response = payload(end.settings.response_bytes);
+    // The client's end is the normal end, however it looks from here; a lost client shows on the link.
+    while let Ok(true) = receive_whole(socket, &mut request) {
+        if send_whole(socket, &response).is_err() {
+            break;
+        }
+    }
+    Finished { outcome: Outcome::Served, fault: None }
+}

@@ -1,0 +1,252 @@
+//! TCP stream: one blocking `send()` per message; the receiver's bytes count (netperf `TCP_STREAM`).
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{Metrics, Role, SinkReport};
+
+use crate::counter::Count;
+use crate::gate::Phase;
+use crate::kind::{
+    Cue, Cut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
+};
+use crate::line::Signal;
+use crate::pacer::Pacer;
+use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
+
+/// As much as netperf's receiver asks for at once on a default Linux.
+const RECEIVE_BYTES: usize = 128 * 1024;
+const LEAST_RECEIVE_BYTES: usize = 16 * 1024;
+/// All flows' receive buffers together stay below this.
+const RECEIVE_BYTES_OF_ALL_FLOWS: usize = 64 * 1024 * 1024;
+
+/// The kind.
+pub struct TcpStream;
+
+impl Kind for TcpStream {
+    fn name(&self) -> &'static str {
+        "tcp_stream"
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Tcp
+    }
+
+    fn cut(&self) -> Cut {
+        Cut::Offset
+    }
+
+    fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
+        let settings = &end.settings;
+        let mut tasks = Vec::new();
+        if settings.sends(end.role) {
+            let message: Arc<[u8]> = streams::payload(settings.message_bytes).into();
+            tasks.extend((0..settings.flows).map(|flow| {
+                let message = Arc::clone(&message);
+                Task::new(Part::Sender, flow, move |end, cue| send_messages(end, cue, &message))
+            }));
+        }
+        if settings.sends(other(end.role)) {
+            tasks.extend(
+                (0..settings.flows).map(|flow| Task::new(Part::Receiver, flow, receive_all)),
+            );
+        }
+        tasks
+    }
+
+    fn interval(&self, end: &End, count: Count, seconds: f64) -> Metrics {
+        let key = format!("{}throughput_bps", end.settings.prefix(end.role));
+        Metrics::from([(key, count.bytes as f64 * 8.0 / seconds)])
+    }
+
+    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+        let mut report =
+            SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
+        report_sent(end, measured, &mut report);
+        report_received(end, measured, &mut report);
+        report
+    }
+}
+
+/// Sends until the test is over; the phase is looked at once per message, the clock never.
+fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
+    let socket = end.flow(cue.flow);
+    let mut sent = Sent {
+        flow: cue.flow,
+        bytes: 0,
+        messages: 0,
+        failed: 0,
+        span: None,
+        retransmits_before: 0,
+        connection: None,
+    };
+    let Some(opened_at) = cue.gate.pass() else {
+        return Finished { outcome: Outcome::Sent(sent), fault: None };
+    };
+    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), message.len(), opened_at);
+    let mut begin = opened_at;
+    let mut phase = cue.pulse.phase();
+    let mut place = 0;
+    let fault = loop {
+        let now_phase = cue.pulse.phase();
+        if now_phase != phase {
+            phase = now_phase;
+            if phase == Phase::Over {
+                break None;
+            }
+            begin = Instant::now();
+            mark(end, cue, &mut sent);
+        }
+        if let Some(pacer) = pacer.as_mut().filter(|_| place == 0) {
+            pacer.wait(&cue.pulse);
+        }
+        match net::send(socket, &message[place..]) {
+            Ok(bytes) => {
+                sent.bytes += bytes as u64;
+                place += bytes;
+                if place == message.len() {
+                    sent.messages += 1;
+                    place = 0;
+                }
+            }
+            Err(net::Errno::INTR) => {}
+            Err(_) if cue.pulse.phase() == Phase::Over => break None,
+            Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
+        }
+    };
+    sent.span =
+        (phase != Phase::Warmup || end.settings.warmup.is_zero()).then(|| (begin, Instant::now()));
+    sent.connection = net::tcp_info(socket);
+    Finished { outcome: Outcome::Sent(sent), fault }
+}
+
+/// Ends the warm-up of one flow: what was sent is the offset, and counting begins anew.
+fn mark(end: &End, cue: &Cue, sent: &mut Sent) {
+    let signal = Signal::Mark { flow: cue.flow, offset_bytes: sent.bytes };
+    // A session that is over needs no mark.
+    let _ = cue.signals.send(signal);
+    sent.bytes = 0;
+    sent.messages = 0;
+    sent.retransmits_before = net::tcp_info(end.flow(cue.flow)).map_or(0, |info| info.retransmits);
+}
+
+/// Receives to the end of the stream; the clock is read at the first and the last byte.
+fn receive_all(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flow(cue.flow);
+    let segments = || net::tcp_info(socket).and_then(|info| info.data_segments_received);
+    let segments_before = segments();
+    let share = RECEIVE_BYTES_OF_ALL_FLOWS / end.settings.flows as usize;
+    let mut buffer = vec![0; RECEIVE_BYTES.min(share.max(LEAST_RECEIVE_BYTES))];
+    let mut bytes = 0_u64;
+    let mut first = None;
+    let fault = loop {
+        match net::receive(socket, &mut buffer) {
+            Ok(0) => break None,
+            Ok(received) => {
+                if bytes == 0 {
+                    first = Some(Instant::now());
+                }
+                bytes += received as u64;
+                cue.counter.set_bytes(bytes);
+            }
+            Err(net::Errno::INTR) => {}
+            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
+        }
+    };
+    let received = Received {
+        flow: cue.flow,
+        bytes,
+        span: first.map(|first| (first, Instant::now())),
+        data_segments: segments_before.zip(segments()),
+        datagrams: None,
+    };
+    Finished { outcome: Outcome::Received(received), fault }
+}
+
+fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
+    let prefix = end.settings.prefix(other(end.role));
+    let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
+        return;
+    };
+    let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
+    let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
+    set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
+    // Segments lost near the end are sent again after the last send(), so this is read when all has arrived.
+    let retransmits: Option<u32> = senders(measured)
+        .map(|sent| {
+            let now = net::tcp_info(end.flows[sent.flow as usize].as_fd())?;
+            Some(now.retransmits.saturating_sub(sent.retransmits_before))
+        })
+        .sum();
+    if let Some(retransmits) = retransmits {
+        set("retransmits", f64::from(retransmits));
+    }
+    let connections: Vec<net::TcpInfo> =
+        senders(measured).filter_map(|sent| sent.connection).collect();
+    if !connections.is_empty() {
+        let windows: u64 = connections.iter().map(|info| info.congestion_window_bytes).sum();
+        let rtts: f64 = connections.iter().map(|info| info.rtt_seconds).sum();
+        set("congestion_window_bytes", windows as f64 / connections.len() as f64);
+        set("rtt_seconds", rtts / connections.len() as f64);
+    }
+}
+
+/// What one flow received in the window.
+struct Share {
+    bytes: u64,
+    span: (Instant, Instant),
+    segments: Option<u64>,
+}
+
+fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
+    let has_warmup = !end.settings.warmup.is_zero();
+    let shares: BTreeMap<u32, Share> = receivers(measured)
+        .filter_map(|received| {
+            Some((received.flow, share(received, measured.cuts.get(&received.flow), has_warmup)?))
+        })
+        .collect();
+    report.flows = streams::flows(end, |flow| shares.get(&flow).map_or(0, |share| share.bytes));
+    let Some(seconds) = joint_seconds(shares.values().map(|share| share.span)) else {
+        return;
+    };
+    let prefix = end.settings.prefix(end.role);
+    let bytes: u64 = shares.values().map(|share| share.bytes).sum();
+    report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
+    if let Some(segments) = shares.values().map(|share| share.segments).sum::<Option<u64>>() {
+        report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
+    }
+    let begin = shares.values().map(|share| share.span.0).min();
+    report.window = crate::compose::window(end, begin, seconds, bytes);
+    let is_approximate =
+        measured.cuts.values().any(|cut| cut.uncertainty > end.settings.duration / 100);
+    if is_approximate {
+        report.flags.push("warmup_cut_approximate".into());
+    }
+}
+
+fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option<Share> {
+    let (first, last) = received.span?;
+    let segments_after = received.data_segments.map(|(_, after)| after);
+    if !has_warmup {
+        let segments = received.data_segments.map(|(before, after)| after - before);
+        return Some(Share { bytes: received.bytes, span: (first, last), segments });
+    }
+    let cut = cut?;
+    Some(Share {
+        bytes: received.bytes.saturating_sub(cut.offset_bytes),
+        span: (cut.at, last),
+        segments: segments_after
+            .zip(cut.data_segments)
+            .map(|(after, before)| after.saturating_sub(before)),
+    })
+}
+
+/// A stream that arrives at the sink is measured by the sink's clock.
+pub fn clock_of(role: Role) -> &'static str {
+    match role {
+        Role::Source => "source",
+        Role::Sink => "sink",
+    }
+}

@@ -1,0 +1,383 @@
+//! UDP stream: datagrams as fast as `send()` takes them, or at a rate; sent and received apart (netperf `UDP_STREAM`).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{Metrics, SinkReport};
+use stats::{Jitter, SequenceWindow};
+
+use crate::counter::Count;
+use crate::gate::Phase;
+use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::pacer::Pacer;
+use crate::streams::{
+    self, Datagrams, Order, Received, Sent, joint_seconds, other, receivers, senders,
+};
+
+/// The measuring header: sequence u64, send time u64, flow u32, mark u8; messages below this carry none.
+const HEADER_BYTES: usize = 32;
+const MARK_PLACE: usize = 20;
+/// Small messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
+const MARKERS: usize = 3;
+/// A larger datagram than asked for is seen to be larger.
+const SPARE_BYTES: usize = 64;
+/// A sequence number this far ahead is no measured datagram: even at 100 M/s it is hours away.
+const STRANGE_SEQUENCE: u64 = 1 << 42;
+/// Sequence numbers that all flows together remember.
+const REMEMBERED_SEQUENCES: usize = 1 << 24;
+const REMEMBERED_SEQUENCES_PER_FLOW: usize = 1 << 20;
+
+/// The kind.
+pub struct UdpStream;
+
+impl Kind for UdpStream {
+    fn name(&self) -> &'static str {
+        "udp_stream"
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Udp
+    }
+
+    fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
+        let flows = || 0..end.settings.flows;
+        let mut tasks = Vec::new();
+        if end.settings.sends(end.role) {
+            tasks.extend(flows().map(|flow| Task::new(Part::Sender, flow, send_datagrams)));
+        }
+        if end.settings.sends(other(end.role)) {
+            tasks.extend(flows().map(|flow| Task::new(Part::Receiver, flow, receive_datagrams)));
+        }
+        tasks
+    }
+
+    fn interval(&self, end: &End, count: Count, seconds: f64) -> Metrics {
+        let prefix = end.settings.prefix(end.role);
+        Metrics::from([
+            (format!("{prefix}throughput_bps"), count.bytes as f64 * 8.0 / seconds),
+            (format!("{prefix}packets_per_second"), count.units as f64 / seconds),
+        ])
+    }
+
+    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+        let mut report =
+            SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
+        report_sent(end, measured, &mut report);
+        report_received(end, measured, &mut report);
+        report
+    }
+}
+
+/// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
+fn send_datagrams(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flow(cue.flow);
+    let mut sent = Sent {
+        flow: cue.flow,
+        bytes: 0,
+        messages: 0,
+        failed: 0,
+        span: None,
+        retransmits_before: 0,
+        connection: None,
+    };
+    let Some(opened_at) = cue.gate.pass() else {
+        return Finished { outcome: Outcome::Sent(sent), fault: None };
+    };
+    let mut message = Message::new(end.settings.message_bytes, cue.flow);
+    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
+    let mut begin = opened_at;
+    let mut phase = cue.pulse.phase();
+    message.set_measured(phase == Phase::Measured);
+    let fault = loop {
+        let now_phase = cue.pulse.phase();
+        if now_phase != phase {
+            phase = now_phase;
+            if phase == Phase::Over {
+                break None;
+            }
+            message.set_measured(true);
+            message.send_markers(socket);
+            begin = Instant::now();
+            (sent.messages, sent.failed) = (0, 0);
+        }
+        if let Some(pacer) = &mut pacer {
+            pacer.wait(&cue.pulse);
+        }
+        message.stamp(opened_at);
+        match net::send(socket, message.bytes()) {
+            Ok(_) => {
+                sent.messages += 1;
+                message.sequence += 1;
+            }
+            Err(net::Errno::INTR) => {}
+            Err(_) if cue.pulse.phase() == Phase::Over => break None,
+            // A full queue, or a sink whose port closed for a moment: the link tells of a lost peer.
+            Err(net::Errno::NOBUFS | net::Errno::AGAIN | net::Errno::CONNREFUSED) => {
+                sent.failed += 1
+            }
+            Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
+        }
+    };
+    sent.bytes = sent.messages * end.settings.message_bytes as u64;
+    let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
+    sent.span = has_begun.then(|| (begin, Instant::now()));
+    Finished { outcome: Outcome::Sent(sent), fault }
+}
+
+/// A datagram being sent again and again with another header.
+struct Message {
+    payload: Vec<u8>,
+    length: usize,
+    sequence: u64,
+}
+
+impl Message {
+    fn new(length: usize, flow: u32) -> Self {
+        let mut payload = streams::payload(length + 1);
+        if length >= HEADER_BYTES {
+            payload[..HEADER_BYTES].fill(0);
+            payload[16..MARK_PLACE].copy_from_slice(&flow.to_be_bytes());
+        }
+        Self { payload, length, sequence: 0 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.payload[..self.length]
+    }
+
+    #[inline]
+    fn stamp(&mut self, opened_at: Instant) {
+        if self.length < HEADER_BYTES {
+            return;
+        }
+        // Nanoseconds of a test of a day fit u64 600,000 times over.
+        #[allow(clippy::cast_possible_truncation)]
+        let nanoseconds = opened_at.elapsed().as_nanos() as u64;
+        self.payload[..8].copy_from_slice(&self.sequence.to_be_bytes());
+        self.payload[8..16].copy_from_slice(&nanoseconds.to_be_bytes());
+    }
+
+    fn set_measured(&mut self, is_measured: bool) {
+        if self.length >= HEADER_BYTES {
+            self.payload[MARK_PLACE] = u8::from(is_measured);
+        }
+    }
+
+    /// Ends the warm-up of messages that carry no header.
+    fn send_markers(&self, socket: std::os::fd::BorrowedFd<'_>) {
+        if self.length < HEADER_BYTES {
+            for _ in 0..MARKERS {
+                // One of them will do.
+                let _ = net::send(socket, &self.payload);
+            }
+        }
+    }
+}
+
+/// Receives until the session ends the flow; the clock is read once per datagram.
+fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flow(cue.flow);
+    let mut buffer = vec![0; end.settings.message_bytes + SPARE_BYTES];
+    let mut receiver = Receiver::new(end);
+    let fault = loop {
+        match net::receive(socket, &mut buffer) {
+            Ok(0) => break None,
+            Ok(bytes) => receiver.take(&buffer[..bytes], cue),
+            Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
+            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
+        }
+    };
+    Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
+}
+
+/// One flow's counts while they grow.
+struct Receiver {
+    message_bytes: usize,
+    is_measured: bool,
+    sequences: SequenceWindow,
+    jitter: Jitter,
+    epoch: Instant,
+    span: Option<(Instant, Instant)>,
+    all_bytes: u64,
+    all_units: u64,
+    unnumbered: u64,
+    strange: u64,
+}
+
+impl Receiver {
+    fn new(end: &End) -> Self {
+        let share = REMEMBERED_SEQUENCES / end.settings.flows as usize;
+        Self {
+            message_bytes: end.settings.message_bytes,
+            is_measured: end.settings.warmup.is_zero(),
+            sequences: SequenceWindow::new(share.min(REMEMBERED_SEQUENCES_PER_FLOW)),
+            jitter: Jitter::default(),
+            epoch: Instant::now(),
+            span: None,
+            all_bytes: 0,
+            all_units: 0,
+            unnumbered: 0,
+            strange: 0,
+        }
+    }
+
+    fn has_header(&self) -> bool {
+        self.message_bytes >= HEADER_BYTES
+    }
+
+    #[inline]
+    fn take(&mut self, datagram: &[u8], cue: &Cue) {
+        if datagram.len() != self.message_bytes {
+            self.take_other(datagram);
+            return;
+        }
+        let is_counted =
+            if self.has_header() { self.take_numbered(datagram) } else { self.take_unnumbered() };
+        let Some(unique) = is_counted else {
+            return;
+        };
+        self.all_bytes += datagram.len() as u64;
+        self.all_units += 1;
+        cue.counter.set_bytes(self.all_bytes);
+        cue.counter.set_units(self.all_units);
+        cue.counter.set_measured_units(unique);
+    }
+
+    fn take_other(&mut self, datagram: &[u8]) {
+        if !self.has_header() && datagram.len() == self.message_bytes + 1 {
+            self.is_measured = true;
+        } else {
+            self.strange += 1;
+        }
+    }
+
+    /// Measured datagrams so far; none for a stranger.
+    #[inline]
+    fn take_numbered(&mut self, datagram: &[u8]) -> Option<u64> {
+        let sequence = u64_at(datagram, 0);
+        if sequence > STRANGE_SEQUENCE {
+            self.strange += 1;
+            return None;
+        }
+        if datagram[MARK_PLACE] == 1 {
+            let now = Instant::now();
+            self.sequences.record(sequence);
+            // As above: a test's nanoseconds fit.
+            #[allow(clippy::cast_possible_truncation)]
+            let arrived = now.duration_since(self.epoch).as_nanos() as u64;
+            self.jitter.record(sequence, u64_at(datagram, 8), arrived);
+            self.note_arrival(now);
+        }
+        Some(self.sequences.unique)
+    }
+
+    #[inline]
+    fn take_unnumbered(&mut self) -> Option<u64> {
+        if self.is_measured {
+            self.unnumbered += 1;
+            self.note_arrival(Instant::now());
+        }
+        Some(self.unnumbered)
+    }
+
+    #[inline]
+    fn note_arrival(&mut self, now: Instant) {
+        self.span = Some((self.span.map_or(now, |span| span.0), now));
+    }
+
+    fn finish(self, flow: u32) -> Received {
+        let has_header = self.has_header();
+        let unique = if has_header { self.sequences.unique } else { self.unnumbered };
+        let order = has_header.then_some(Order {
+            duplicates: self.sequences.duplicates,
+            out_of_order: self.sequences.out_of_order,
+            too_late: self.sequences.too_late,
+            jitter_seconds: self.jitter.seconds(),
+        });
+        Received {
+            flow,
+            bytes: unique * self.message_bytes as u64,
+            span: self.span,
+            data_segments: None,
+            datagrams: Some(Datagrams { unique, order, strange: self.strange }),
+        }
+    }
+}
+
+fn u64_at(bytes: &[u8], place: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[place..place + 8]);
+    u64::from_be_bytes(eight)
+}
+
+fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
+    let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
+        return;
+    };
+    let prefix = end.settings.prefix(other(end.role));
+    let messages: u64 = senders(measured).map(|sent| sent.messages).sum();
+    let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
+    let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
+    set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
+    set("send_packets_per_second", messages as f64 / seconds);
+    set("sent_packets", messages as f64);
+    if senders(measured).any(|sent| sent.failed > 0) {
+        report.flags.push("send_errors".to_owned());
+    }
+}
+
+fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
+    report.flows = streams::flows(end, |flow| {
+        receivers(measured)
+            .filter(|received| received.flow == flow)
+            .map(|received| received.bytes)
+            .sum()
+    });
+    if receivers(measured).next().is_none() {
+        return;
+    }
+    let prefix = end.settings.prefix(end.role);
+    let counts: Vec<Datagrams> =
+        receivers(measured).filter_map(|received| received.datagrams).collect();
+    let unique: u64 = counts.iter().map(|count| count.unique).sum();
+    let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
+    set("received_packets", unique as f64);
+    if let Some(peer_sent) = &measured.peer_sent {
+        let sent: u64 = peer_sent.iter().map(|flow| flow.packets).sum();
+        let lost = sent.saturating_sub(unique);
+        set("lost_packets", lost as f64);
+        if sent > 0 {
+            set("loss_ratio", lost as f64 / sent as f64);
+        }
+    }
+    report_order(prefix, &counts, report);
+    let Some(seconds) = joint_seconds(receivers(measured).filter_map(|received| received.span))
+    else {
+        return;
+    };
+    let bytes: u64 = receivers(measured).map(|received| received.bytes).sum();
+    report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
+    report.metrics.insert(format!("{prefix}packets_per_second"), unique as f64 / seconds);
+    let begin = receivers(measured).filter_map(|received| received.span).map(|span| span.0).min();
+    report.window = crate::compose::window(end, begin, seconds, bytes);
+}
+
+fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {
+    if counts.iter().any(|count| count.strange > 0) {
+        report.flags.push("strange_datagrams".to_owned());
+    }
+    let Some(orders) = counts.iter().map(|count| count.order).collect::<Option<Vec<Order>>>()
+    else {
+        return;
+    };
+    let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
+    set("duplicate_packets", orders.iter().map(|order| order.duplicates).sum::<u64>() as f64);
+    set("out_of_order_packets", orders.iter().map(|order| order.out_of_order).sum::<u64>() as f64);
+    let jitters: Vec<f64> = orders.iter().filter_map(|order| order.jitter_seconds).collect();
+    if !jitters.is_empty() {
+        set("jitter_seconds", jitters.iter().sum::<f64>() / jitters.len() as f64);
+    }
+    if orders.iter().any(|order| order.too_late > 0) {
+        report.flags.push("late_datagrams".to_owned());
+    }
+}
