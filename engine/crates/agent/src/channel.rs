@@ -17,7 +17,7 @@ use serde::Serialize;
 
 /// A result with its histogram and a day of intervals stays below this.
 const RESULT_LIMIT_BYTES: usize = 256 * 1024 * 1024;
-const READ_BUFFER_BYTES: usize = 64 * 1024;
+const READ_BUFFER_BYTES: usize = 16 * 1024;
 /// One descriptor comes with a line; a little more room costs nothing.
 const DESCRIPTORS_PER_READ: usize = 4;
 /// A process that takes no line for so long is stuck; the agent must not hang with it.
@@ -147,8 +147,8 @@ mod tests {
         let mut receiver = ChannelReceiver::new(theirs);
         let line = receiver.line().unwrap().unwrap();
         assert_eq!(line, br#"{"type":"descriptor","role":"flow","index":7}"#);
-        let mut received = UnixStream::from(receiver.descriptor().unwrap());
-        received.write_all(b"hello").unwrap();
+        let mut handed_over = UnixStream::from(receiver.descriptor().unwrap());
+        handed_over.write_all(b"hello").unwrap();
         let mut seen = [0; 5];
         kept.read_exact(&mut seen).unwrap();
         assert_eq!(&seen, b"hello");

@@ -1,11 +1,11 @@
 //! The engine: command line and control plane.
 
-pub mod channel;
-pub mod cli;
+mod channel;
+mod cli;
 pub mod client;
 mod failure;
 mod run;
-pub mod serve;
+mod serve;
 mod session_process;
 
 use std::process::ExitCode;

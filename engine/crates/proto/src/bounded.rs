@@ -124,7 +124,7 @@ mod tests {
     proptest! {
         #[test]
         fn lines_survive_any_fragmentation(lines in prop::collection::vec("[a-z]{1,9}", 0..9), size in 1_usize..7) {
-            let stream: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            let stream = lines.join("\n") + "\n";
             let mut splitter = LineSplitter::default();
             let mut seen = Vec::new();
             for fragment in stream.as_bytes().chunks(size) {

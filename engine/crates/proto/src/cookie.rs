@@ -68,8 +68,16 @@ impl Cookie {
     }
 
     fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
+}
+
+/// Lower-case hex digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 pub(crate) fn keyed_digest(key: &[u8], message: &[u8]) -> [u8; PROOF_LENGTH] {

@@ -16,7 +16,7 @@ pub mod wire;
 pub use bounded::{JSON_DEPTH_LIMIT, JsonError, LINE_LIMIT_BYTES, LineSplitter, parse_json};
 pub use catalog::{Catalog, CatalogError, Kind, Metric, Parameter, ParameterSchema, ValueType};
 pub use channel::{AgentMessage, DescriptorRole, ProcessMessage};
-pub use cookie::{Cookie, CookieError};
+pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
 pub use facts::{CpuFacts, Facts, InterfaceFacts};
 pub use link::{LinkMessage, SentCount, SinkReport};

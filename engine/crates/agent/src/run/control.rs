@@ -43,7 +43,7 @@ impl Sink {
         let mut random = [0; 48];
         getrandom::fill(&mut random)
             .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
-        let id: String = random[32..].iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = proto::hex(&random[32..]);
         let mut secret = [0; 32];
         secret.copy_from_slice(&random[..32]);
         let cookie = Cookie::new(secret);

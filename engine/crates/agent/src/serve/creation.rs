@@ -129,7 +129,7 @@ pub async fn wait_until_prepared(session: &Session) {
 
 fn digest(spec: &SessionSpec) -> String {
     let bytes = serde_json::to_vec(spec).unwrap_or_default();
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    proto::hex(&Sha256::digest(bytes))
 }
 
 fn clash(id: &str) -> Refusal {

@@ -57,8 +57,7 @@ impl Identity {
 
 /// `sha256:` and the lower-case hex of the DER certificate's SHA-256.
 pub fn fingerprint(certificate: &CertificateDer<'_>) -> String {
-    let digest = Sha256::digest(certificate);
-    digest.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("sha256:{}", proto::hex(&Sha256::digest(certificate)))
 }
 
 /// The key is written first: a certificate without its key would never be mended.

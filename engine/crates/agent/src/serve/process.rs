@@ -68,7 +68,7 @@ pub fn listen(
     thread::Builder::new()
         .name("session".into())
         .spawn(move || {
-            Listener { engine, session, receiver, has_borrowed: false, has_ended: false }.run()
+            Listener { engine, session, receiver, has_borrowed: false, has_ended: false }.run();
         })
         .map(|_| ())
 }

@@ -1,0 +1,191 @@
+//! A serving engine of the test's own, and a controller's calls to it.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use agent::client::{Client, ClientError};
+use http_body_util::BodyExt as _;
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::{self, Runtime};
+
+pub const TOKEN: &str = "the-token-of-the-test";
+pub const COOKIE_BYTES: [u8; 32] = [0xab; 32];
+const PROGRAM: &str = env!("CARGO_BIN_EXE_benchweb-engine");
+
+/// A serving engine, stopped with its value.
+pub struct Engine {
+    pub child: Child,
+    pub control: String,
+    pub data_port: u16,
+    pub fingerprint: String,
+    pub folder: TempDir,
+    runtime: Runtime,
+}
+
+impl Engine {
+    pub fn start() -> Self {
+        Self::start_with(tempfile::tempdir().unwrap(), &[])
+    }
+
+    pub fn start_with(folder: TempDir, options: &[&str]) -> Self {
+        std::fs::write(folder.path().join("token"), format!("{TOKEN}\n")).unwrap();
+        let mut child = Command::new(PROGRAM)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-port", "0"])
+            .arg("--state-dir")
+            .arg(folder.path().join("state"))
+            .arg("--token-file")
+            .arg(folder.path().join("token"))
+            .args(options)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let announced: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(announced["event"], "listening");
+        Self {
+            child,
+            control: announced["control"].as_str().unwrap().to_owned(),
+            data_port: announced["data_port"].as_u64().unwrap().try_into().unwrap(),
+            fingerprint: announced["fingerprint"].as_str().unwrap().to_owned(),
+            folder,
+            runtime: runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+        }
+    }
+
+    /// Starts again on the state of an engine that has ended.
+    pub fn restart(mut self) -> Self {
+        self.stop();
+        Self::start_with(std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap()), &[])
+    }
+
+    pub fn stop(&mut self) {
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+
+    pub fn token_file(&self) -> PathBuf {
+        self.folder.path().join("token")
+    }
+
+    pub fn connect(&self, token: &str) -> Client {
+        let peer = self.control.parse().unwrap();
+        self.runtime.block_on(Client::connect(peer, token, Some(&self.fingerprint))).unwrap()
+    }
+
+    pub fn connect_pinned(&self, fingerprint: &str) -> Result<Client, ClientError> {
+        let peer = self.control.parse().unwrap();
+        self.runtime.block_on(Client::connect(peer, TOKEN, Some(fingerprint)))
+    }
+
+    /// One call on a connection of its own: the status and the JSON answer.
+    pub fn call(&self, method: Method, path: &str, body: Option<&Value>) -> (StatusCode, Value) {
+        self.call_as(TOKEN, method, path, body)
+    }
+
+    pub fn call_as(
+        &self,
+        token: &str,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> (StatusCode, Value) {
+        let mut client = self.connect(token);
+        self.runtime.block_on(async {
+            let response = client.send(method, path, body).await.unwrap();
+            let status = response.status();
+            let bytes = response.into_body().collect().await.unwrap().to_bytes();
+            (status, serde_json::from_slice(&bytes).unwrap())
+        })
+    }
+
+    pub fn get(&self, path: &str) -> Value {
+        let (status, document) = self.call(Method::GET, path, None);
+        assert_eq!(status, StatusCode::OK, "{document}");
+        document
+    }
+
+    pub fn put_sink(&self, id: &str, spec: &Value) -> (StatusCode, Value) {
+        self.call(Method::PUT, &format!("/v1/sessions/{id}"), Some(spec))
+    }
+
+    /// Every event after `last_seen_id`, to the final one.
+    pub fn events(&self, id: &str, last_seen_id: u64) -> Vec<Value> {
+        let mut client = self.connect(TOKEN);
+        let path = format!("/v1/sessions/{id}/events?after={last_seen_id}");
+        let read = async {
+            let response = client.send(Method::GET, &path, None).await.unwrap();
+            response.into_body().collect().await.unwrap().to_bytes()
+        };
+        let bytes = self
+            .runtime
+            .block_on(async { tokio::time::timeout(Duration::from_secs(20), read).await.unwrap() });
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    /// The process ids of the running sessions.
+    pub fn session_processes(&self) -> Vec<u32> {
+        children_of(self.child.id())
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(PROGRAM)
+            .args(["run", arguments[0], "--peer", &self.control, "--token-file"])
+            .arg(self.token_file())
+            .args(&arguments[1..])
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).args(arguments).output().unwrap()
+}
+
+pub fn program() -> Command {
+    Command::new(PROGRAM)
+}
+
+/// A sink's specification with the test's cookie.
+pub fn sink(kind: &str, params: &Value) -> Value {
+    let cookie = "ab".repeat(32);
+    json!({"role": "sink", "kind": kind, "params": params, "cookie": cookie})
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let mut children = Vec::new();
+    for task in std::fs::read_dir(format!("/proc/{parent}/task")).unwrap() {
+        let text =
+            std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
+        children.extend(text.split_whitespace().map(|pid| pid.parse::<u32>().unwrap()));
+    }
+    children
+}
+
+/// Whether a process is there and not a zombie.
+pub fn is_alive(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    !status.is_empty() && !status.contains("State:\tZ")
+}
+
+/// Waits until `condition` holds, for at most `limit`; answers how long it took.
+pub fn wait_until(limit: Duration, condition: impl Fn() -> bool) -> Duration {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < limit, "it did not come about within {limit:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    begin.elapsed()
+}
