@@ -75,7 +75,7 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
     size = abs(float(f"{value:.2e}"))
     if unit == "B":
-        return next(((factor, f"{prefix}B") for factor, prefix in _BINARY if size >= factor), (1, "B"))
+        return next(((factor, f"{prefix}B") for factor, prefix in _BINARY if abs(value) >= factor), (1, "B"))
     if unit in _WITHOUT_PREFIX or size == 0:
         return 1, unit
     factor, prefix = next((pair for pair in _PREFIXES if size >= pair[0]), _PREFIXES[-1])

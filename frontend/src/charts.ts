@@ -13,7 +13,7 @@ Chart.register(CategoryScale, LineController, LineElement, LinearScale, Logarith
 registerSameX();
 
 // Charts of one quantity share their scale, unless the smaller would be flattened to nothing.
-const SHARED_WITHIN = 5;
+const SHARED_WITHIN = 3;
 const cards = new Map<string, Card>();
 
 function quantityKey(spec: Spec): string {

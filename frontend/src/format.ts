@@ -60,7 +60,10 @@ export function text(value: number | null | undefined, unit: string): string {
 /** A size on a log₂ axis: 1, 64, 1 Ki, 16 Ki. */
 export function binaryTick(value: number): string {
   const fitting = BINARY.find(([factor]) => value >= factor);
-  return fitting ? `${trimmed(value / fitting[0])} ${fitting[1]}` : trimmed(value);
+  if (!fitting) return trimmed(value);
+  const shown = trimmed(value / fitting[0]);
+  // 1400 is no 1.37 Ki: a size is said exactly.
+  return Number(shown) * fitting[0] === value ? `${shown} ${fitting[1]}` : String(value);
 }
 
 /** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */

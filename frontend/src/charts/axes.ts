@@ -51,7 +51,7 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
 /** Options of the y axis; `top` is the common maximum of the charts of one quantity. */
 export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
   const [factor, prefix] = yFactor(spec, top);
-  const isLog = spec.y.scale === "log" || spec.y.scale === "log2";
+  const isLog = isLogarithmic(spec.y);
   return {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
@@ -60,7 +60,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
     ticks: {
-      color: colors.soft, padding: 6, maxTicksLimit: 6, font: { size: 11 },
+      color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 },
       callback: (value: string | number) => trimmed(Number(value) / factor),
     },
   } as unknown as ScaleOptions;
@@ -70,7 +70,10 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
 export function xText(spec: Spec, value: number): string {
   if (spec.x.scale === "category") return spec.x.categories[Math.round(value)] ?? "";
   if (spec.x.scale === "time") return new Date(value).toLocaleString();
-  if (spec.x.unit === "B") return value < 1024 ? `${value} B` : `${binaryTick(value)}B`;
+  if (spec.x.unit === "B") {
+    const tick = binaryTick(value);
+    return tick.endsWith("i") ? `${tick}B` : `${tick} B`;
+  }
   return `${trimmed(value)} ${spec.x.unit}`.trim();
 }
 

@@ -1,7 +1,7 @@
 // One chart with its title, legend, canvas, actions and table; made anew when its data or the theme changes.
 import { Chart } from "chart.js";
 
-import { fullRange } from "./axes";
+import { type Range, fullRange, isLogarithmic, xScale, yScale } from "./axes";
 import { type DrawnPoint, configuration, datasets } from "./config";
 import { csv, table } from "./table";
 import { download, el } from "./dom";
@@ -9,7 +9,6 @@ import { legend } from "./legend";
 import { ownDrawing } from "./plugins";
 import type { Spec } from "./spec";
 import { palette } from "./theme";
-import { type Range, xScale, yScale } from "./axes";
 import { listenForZoom, rangeInUrl } from "./zoom";
 
 /** A chart on the page. */
@@ -20,21 +19,24 @@ export interface Card {
   destroy: () => void;
 }
 
+/** What a card is made of; `legend` is replaced when series or colours change. */
+interface Parts {
+  element: HTMLElement;
+  canvas: HTMLCanvasElement;
+  frame: HTMLElement;
+  subtitle: HTMLElement;
+  legend: HTMLElement;
+  table: HTMLElement;
+}
+
 /** Build a card; `top` is the common maximum of the charts of one quantity. */
 export function card(first: Spec, firstTop: number): Card {
   let [spec, top, colors] = [first, firstTop, palette()];
   let range: Range | null = rangeInUrl(spec.id);
+  let isLog = isLogarithmic(spec.y);
   const hidden = new Set<string>();
-  const canvas = el("canvas", { role: "img", "aria-describedby": `table-${spec.id}`, "aria-label": describe(spec) });
-  const frame = el("div", { class: "chart-canvas" }, canvas);
-  const subtitle = el("p", { class: "chart-subtitle" }, spec.subtitle);
-  const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": `Table: ${spec.title}` });
-  let keys = el("div", {});
-  const element = el(
-    "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": spec.title },
-    el("h3", {}, spec.title), subtitle, keys, frame, actions(() => spec, canvas, tablePlace), tablePlace,
-  );
-  const chart = new Chart(canvas, {
+  const parts = build(spec, () => spec);
+  const chart = new Chart(parts.canvas, {
     ...configuration(spec, range ?? fullRange(spec), top, hidden, colors),
     plugins: [ownDrawing(() => spec, () => colors)],
   });
@@ -42,56 +44,76 @@ export function card(first: Spec, firstTop: number): Card {
     range = chosen;
     apply();
   });
-  listenForClicks(chart as unknown as Chart, frame);
+  listenForClicks(chart as unknown as Chart, parts.frame);
+  parts.element.addEventListener("benchweb:scale", () => {
+    isLog = !isLog;
+    apply();
+  });
   rebuildLegend();
-  tablePlace.replaceChildren(table(spec));
 
   function rebuildLegend(): void {
-    const built = legend(spec.series, hidden, colors, () => {
-      chart.data.datasets.forEach((dataset) => {
-        dataset.hidden = hidden.has((dataset as unknown as { series: { id: string } }).series.id);
-      });
-      chart.update("none");
-    });
-    keys.replaceWith(built);
-    keys = built as HTMLDivElement;
+    const built = legend(spec.series, hidden, colors, apply);
+    parts.legend.replaceWith(built);
+    parts.legend = built;
   }
 
-  /** Put the state into the chart. Points patched in place slide to where they belong, unless motion is unwanted. */
+  /** Put the state into the chart; datasets are patched in place, so that live points slide to where they belong. */
   function apply(mode: "none" | "default" = "none"): void {
-    const fresh = datasets(spec, hidden, colors);
-    chart.data.datasets.length = Math.min(chart.data.datasets.length, fresh.length);
-    fresh.forEach((dataset, index) => {
-      const old = chart.data.datasets[index];
-      if (old) Object.assign(old, dataset);
-      else chart.data.datasets.push(dataset);
-    });
-    const shown = range ?? fullRange(spec);
-    chart.options.scales = { x: xScale(spec, shown, colors), y: yScale(spec, top, colors) } as never;
+    patch(chart.data.datasets, datasets(spec, hidden, colors));
+    const shown = { ...spec, y: { ...spec.y, scale: isLog ? ("log" as const) : ("linear" as const) } };
+    const x = xScale(spec, range ?? fullRange(spec), colors);
+    chart.options.scales = { x, y: yScale(shown, top, colors) } as never;
     chart.options.animation = mode === "none" ? false : { duration: 300 };
     chart.update(mode);
   }
 
   return {
-    element,
+    element: parts.element,
     update(next, nextTop) {
-      const isSameShape = JSON.stringify(next.series.map(({ id }) => id)) === JSON.stringify(spec.series.map(({ id }) => id));
+      const isSameShape = ids(next) === ids(spec);
       [spec, top] = [next, nextTop];
-      subtitle.textContent = spec.subtitle;
-      canvas.setAttribute("aria-label", describe(spec));
-      tablePlace.replaceChildren(table(spec));
+      describeIn(parts, spec);
       if (!isSameShape) rebuildLegend();
       apply(matchMedia("(prefers-reduced-motion: reduce)").matches ? "none" : "default");
     },
     redraw() {
       colors = palette();
-      const fresh = configuration(spec, range ?? fullRange(spec), top, hidden, colors);
-      chart.options.plugins = fresh.options?.plugins ?? {};
+      chart.options.plugins = configuration(spec, fullRange(spec), top, hidden, colors).options?.plugins ?? {};
       rebuildLegend();
-      apply();
     },
     destroy: () => chart.destroy(),
   };
+}
+
+function ids(spec: Spec): string {
+  return JSON.stringify(spec.series.map(({ id }) => id));
+}
+
+function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {
+  old.length = Math.min(old.length, fresh.length);
+  fresh.forEach((dataset, index) => (old[index] = Object.assign(old[index] ?? dataset, dataset)));
+}
+
+function build(spec: Spec, current: () => Spec): Parts {
+  const canvas = el("canvas", { role: "img", "aria-describedby": `table-${spec.id}` });
+  const frame = el("div", { class: "chart-canvas" }, canvas);
+  const subtitle = el("p", { class: "chart-subtitle" });
+  const label = `Table: ${spec.title}`;
+  const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": label });
+  const keys = el("div", {});
+  const element = el(
+    "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": spec.title },
+    el("h3", {}, spec.title), subtitle, keys, frame, actions(current, canvas, tablePlace), tablePlace,
+  );
+  const parts = { element, canvas, frame, subtitle, legend: keys, table: tablePlace };
+  describeIn(parts, spec);
+  return parts;
+}
+
+function describeIn(parts: Parts, spec: Spec): void {
+  parts.subtitle.textContent = spec.subtitle;
+  parts.canvas.setAttribute("aria-label", describe(spec));
+  parts.table.replaceChildren(table(spec));
 }
 
 function describe(spec: Spec): string {
@@ -116,7 +138,18 @@ function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLEl
     url.hash = `chart-${id}`;
     void navigator.clipboard?.writeText(url.href).then(() => flash(link, "Link copied"));
   });
-  return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link);
+  const scales = spec().y.unit === "s" ? [scaleSwitch(isLogarithmic(spec().y))] : [];
+  return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link, ...scales);
+}
+
+/** Latencies reach over decades: a logarithmic axis is one press away. */
+function scaleSwitch(isLog: boolean): HTMLButtonElement {
+  const button = action("Log scale", () => {
+    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+    button.dispatchEvent(new CustomEvent("benchweb:scale", { bubbles: true }));
+  });
+  button.setAttribute("aria-pressed", String(isLog));
+  return button;
 }
 
 function action(label: string, act: () => void): HTMLButtonElement {

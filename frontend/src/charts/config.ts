@@ -83,13 +83,14 @@ export function pointText(spec: Spec, series: Series, point: SpecPoint): string 
 
 function tooltip(spec: Spec, colors: Palette): object {
   return {
-    animation: false,
+    animation: false, position: "aside", caretPadding: 12, boxWidth: 8, boxHeight: 8,
     backgroundColor: colors.ground, borderColor: colors.soft, borderWidth: 1, cornerRadius: 4, padding: 8,
     titleColor: colors.text, bodyColor: colors.text, usePointStyle: true, boxPadding: 4, caretSize: 0,
     filter: (item: { dataset: Drawn }) => item.dataset.role === "median",
     callbacks: {
       title: (items: { raw: DrawnPoint }[]) => (items[0] ? xText(spec, items[0].raw.x) : ""),
       label: (item: { dataset: Drawn; raw: DrawnPoint }) => pointText(spec, item.dataset.series, item.raw.source),
+      labelPointStyle: (item: { dataset: Drawn }) => ({ pointStyle: item.dataset.series.marker, rotation: 0 }),
       labelColor: (item: { dataset: Drawn }) => {
         const color = colors.series(item.dataset.series.color);
         return { borderColor: color, backgroundColor: color };
