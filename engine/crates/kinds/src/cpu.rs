@@ -68,7 +68,7 @@ fn parse(text: &str) -> Option<(Ticks, Vec<Ticks>)> {
     Some((all, cores.collect()))
 }
 
-/// user nice system idle iowait irq softirq steal guest guest_nice; guests are in user already.
+/// `user nice system idle iowait irq softirq steal guest guest_nice`; guests are in user already.
 fn ticks(line: &str) -> Option<Ticks> {
     const COUNTED: usize = 8;
     const IDLE: usize = 3;

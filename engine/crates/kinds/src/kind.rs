@@ -58,8 +58,10 @@ pub trait Kind: Sync {
 pub struct End {
     /// Which end.
     pub role: Role,
-    /// The parameters.
+    /// The parameters that the shared machinery uses.
     pub settings: Settings,
+    /// All parameters, for those that only one kind has.
+    pub params: proto::Params,
     /// The flows' sockets, by index; empty for [`Transport::Connections`].
     pub flows: Vec<OwnedFd>,
     /// Where a source's connections go.

@@ -5,11 +5,15 @@
 
 // Counts and nanoseconds become rates and ratios here: 53 bits are enough for a figure.
 #![allow(clippy::cast_precision_loss)]
+// "line" and "link", "sent" and "set" are this domain's words.
+#![allow(clippy::similar_names)]
 
 mod compose;
 mod counter;
 mod cpu;
 mod facts;
+#[cfg(feature = "fixture-kind")]
+mod fixture;
 mod gate;
 mod kind;
 mod line;
@@ -69,6 +73,8 @@ pub trait Outbox: Send + Sync {
 }
 
 /// Runs one session to its end and reports every event, the final one included, through `outbox`.
+// A session owns its outbox: that is the contract with the agent.
+#[allow(clippy::needless_pass_by_value)]
 pub fn run_session(
     spec: proto::SessionSpec,
     _data_port: u16,

@@ -57,7 +57,7 @@ pub struct Order {
     /// Datagrams that came again.
     pub duplicates: u64,
     /// Datagrams that came after a later one.
-    pub out_of_order: u64,
+    pub reordered: u64,
     /// Datagrams too far behind to tell whether they came again.
     pub too_late: u64,
     /// RFC 3550 jitter.

@@ -113,7 +113,7 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
             Err(_) if cue.pulse.phase() == Phase::Over => break None,
             // A full queue, or a sink whose port closed for a moment: the link tells of a lost peer.
             Err(net::Errno::NOBUFS | net::Errno::AGAIN | net::Errno::CONNREFUSED) => {
-                sent.failed += 1
+                sent.failed += 1;
             }
             Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
         }
@@ -231,8 +231,11 @@ impl Receiver {
             self.take_other(datagram);
             return;
         }
-        let is_counted =
-            if self.has_header() { self.take_numbered(datagram) } else { self.take_unnumbered() };
+        let is_counted = if self.has_header() {
+            self.take_numbered(datagram)
+        } else {
+            Some(self.take_unnumbered())
+        };
         let Some(unique) = is_counted else {
             return;
         };
@@ -272,12 +275,12 @@ impl Receiver {
     }
 
     #[inline]
-    fn take_unnumbered(&mut self) -> Option<u64> {
+    fn take_unnumbered(&mut self) -> u64 {
         if self.is_measured {
             self.unnumbered += 1;
             self.note_arrival(Instant::now());
         }
-        Some(self.unnumbered)
+        self.unnumbered
     }
 
     #[inline]
@@ -290,7 +293,7 @@ impl Receiver {
         let unique = if has_header { self.sequences.unique } else { self.unnumbered };
         let order = has_header.then_some(Order {
             duplicates: self.sequences.duplicates,
-            out_of_order: self.sequences.out_of_order,
+            reordered: self.sequences.out_of_order,
             too_late: self.sequences.too_late,
             jitter_seconds: self.jitter.seconds(),
         });
@@ -372,7 +375,7 @@ fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {
     };
     let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
     set("duplicate_packets", orders.iter().map(|order| order.duplicates).sum::<u64>() as f64);
-    set("out_of_order_packets", orders.iter().map(|order| order.out_of_order).sum::<u64>() as f64);
+    set("out_of_order_packets", orders.iter().map(|order| order.reordered).sum::<u64>() as f64);
     let jitters: Vec<f64> = orders.iter().filter_map(|order| order.jitter_seconds).collect();
     if !jitters.is_empty() {
         set("jitter_seconds", jitters.iter().sum::<f64>() / jitters.len() as f64);

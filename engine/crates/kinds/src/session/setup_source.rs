@@ -41,6 +41,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let end = End {
         role: Role::Source,
         settings: brief.settings.clone(),
+        params: brief.spec.params.clone(),
         flows,
         peer: Some(peer),
         local,
