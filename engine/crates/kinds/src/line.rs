@@ -1,5 +1,6 @@
 //! What reaches a session's main thread, and the rules that end a session from outside.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,8 @@ impl Failure {
 pub struct Line {
     link: Option<Link>,
     signals: Receiver<Signal>,
+    /// Heard while something else was waited for; the next to be given.
+    kept: VecDeque<Signal>,
     sender: Sender<Signal>,
     last_heard: Instant,
     next_alive: Instant,
@@ -75,7 +78,15 @@ impl Line {
     pub fn new() -> Self {
         let (sender, signals) = std::sync::mpsc::channel();
         let now = Instant::now();
-        Self { link: None, signals, sender, last_heard: now, next_alive: now, expects_end: false }
+        Self {
+            link: None,
+            signals,
+            kept: VecDeque::new(),
+            sender,
+            last_heard: now,
+            next_alive: now,
+            expects_end: false,
+        }
     }
 
     /// Where other threads report.
@@ -106,11 +117,19 @@ impl Line {
         link.send(message).map_err(|reason| Failure::new(FailureCode::PeerLost, reason))
     }
 
+    /// Keeps signals that came before their time for the next waits.
+    pub fn keep(&mut self, signals: Vec<Signal>) {
+        self.kept.extend(signals);
+    }
+
     /// Waits for the next signal until `until`; none when the time has come.
     ///
     /// # Errors
     /// When the session is cancelled, the peer failed, fell silent or went away.
     pub fn wait(&mut self, until: Instant) -> Result<Option<Signal>, Failure> {
+        if let Some(signal) = self.kept.pop_front() {
+            return Ok(Some(signal));
+        }
         loop {
             let now = Instant::now();
             self.keep_alive(now)?;

@@ -105,10 +105,15 @@ fn connect_aside(
         let _ = sender.send(Signal::Connected(connect()));
     });
     let until = Instant::now() + limit;
+    // The sink may have a flow, and say so, before this end's thread has told of it.
+    let mut early = Vec::new();
     loop {
         match line.wait(until)? {
-            Some(Signal::Connected(sockets)) => return sockets,
-            Some(_) => {}
+            Some(Signal::Connected(sockets)) => {
+                line.keep(early);
+                return sockets;
+            }
+            Some(signal) => early.push(signal),
             None => {
                 let reason = format!("connecting took over {} s", limit.as_secs());
                 return Err(Failure::new(FailureCode::Unreachable, reason));
