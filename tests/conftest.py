@@ -8,6 +8,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -54,7 +55,7 @@ def engine_pair(engine: Callable[..., Engine]) -> tuple[Engine, Engine]:
 def environment_of_test(transactional_db: None) -> dict[str, str]:
     """Give the environment in which a child process works on the test's own database."""
     name = connection.settings_dict["NAME"]
-    url = settings.DATABASE_URL.replace("/benchweb", f"/{name}", 1)
+    url = urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}").geturl()
     return {**os.environ, "BENCHWEB_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
 
 
