@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, re_path
@@ -21,6 +22,8 @@ from benchweb.runs.services import LaunchError
 
 _log = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
+# PostgreSQL is back from a crash in a second or two.
+RETRY_AFTER_SECONDS = 5
 # A method that a path doesn't have, and a path that isn't there, never reach ninja's error handlers.
 _METHODS = "GET, POST, PUT, PATCH, DELETE"
 _FIELD_ERROR = {
@@ -58,6 +61,7 @@ class BenchwebAPI(NinjaAPI):
         self.add_exception_handler(RequestDataTooBig, _too_big)
         for refusal in (HostsError, PlanError, LaunchError):
             self.add_exception_handler(refusal, _refused)
+        self.add_exception_handler(OperationalError, _database_away)
         self.add_exception_handler(Exception, _unexpected)
 
     @property
@@ -149,6 +153,13 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
     return problem_response(request, too_large())
+
+
+def _database_away(request: HttpRequest, error: Any) -> HttpResponse:
+    _log.error("%s %s failed, the database can't be used: %s", request.method, request.path, error)
+    detail = "The database can't be used at the moment. Nothing of this call was kept: try again in a few seconds."
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return problem_response(request, Problem(503, detail, headers=headers))
 
 
 def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 
 from benchweb.accounts.services import token_create, token_revoke
@@ -179,6 +180,17 @@ def test_a_bug_is_a_500_problem_that_tells_nothing_and_is_logged(api, refused, m
     refused(answer, 500)
     assert b"secret" not in answer.content
     assert "a secret of the inside" in caplog.text
+
+
+def test_a_database_that_is_away_is_a_503_with_a_time_to_try_again(api, refused, monkeypatch):
+    def away(**fields):
+        raise OperationalError("connection failed: socket /secret/path")
+
+    monkeypatch.setattr(hosts_resource.services, "host_create", away)
+    answer = api.post("/hosts", {"name": "a"})
+    refused(answer, 503)
+    assert answer.headers["Retry-After"] == "5"
+    assert b"secret" not in answer.content
 
 
 def test_text_of_every_script_is_kept_as_it_is(api):
