@@ -68,11 +68,13 @@ function start(): void {
   root.dataset["started"] = "yes";
   clear();
   show(root, read<Spec[]>("charts-data") ?? []);
-  const running = runningTrial(root, read("live-metrics") ?? {});
   const body = document.body;
   body.addEventListener("benchweb:refresh", () => void refetch(root));
-  body.addEventListener("benchweb:interval", (event) => running.add((event as CustomEvent<IntervalMessage>).detail));
-  body.addEventListener("benchweb:end", () => running.end());
+  const place = document.querySelector<HTMLElement>("[data-running]");
+  if (place) {
+    const add = runningTrial(place, read("live-metrics") ?? {});
+    body.addEventListener("benchweb:interval", (event) => add((event as CustomEvent<IntervalMessage>).detail));
+  }
   if (location.hash.startsWith("#chart-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 

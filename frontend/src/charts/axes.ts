@@ -38,7 +38,7 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
     grid: { color: colors.rule, drawTicks: false },
     border: { color: colors.rule },
     ticks: {
-      color: colors.soft, padding: 6, maxRotation: 0, autoSkipPadding: 12, font: { size: 11 },
+      includeBounds: false, color: colors.soft, padding: 6, maxRotation: 0, autoSkipPadding: 12, font: { size: 11 },
       callback: (value: string | number) => xTick(spec, Number(value)),
     },
     afterBuildTicks: (axis: { min: number; max: number; ticks: { value: number }[] }) => {

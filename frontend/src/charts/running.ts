@@ -1,4 +1,4 @@
-// The running trial: a line that grows with each interval, drawn by the same card as every chart.
+// What is measured right now: a line that grows with each interval, drawn by the same card as every chart.
 import { type Card, card } from "./card";
 import { type Spec, type SpecPoint, largest } from "./spec";
 
@@ -7,53 +7,59 @@ export interface IntervalMessage {
   trial: number;
   index: number;
   metric: string;
-  interval: { start_seconds: number; end_seconds: number; metrics: Record<string, number>; warmup?: boolean } | null;
+  interval: { start_seconds: number; end_seconds: number; metrics: Record<string, number> } | null;
 }
 
-type Metrics = Record<string, { label: string; unit: string }>;
+interface Metric {
+  label: string;
+  unit: string;
+}
 
-/** Show intervals under `root` as they come; a new trial starts a new line. */
-export function runningTrial(root: HTMLElement, metrics: Metrics): { add: (message: IntervalMessage) => void; end: () => void } {
+// Enough for a few minutes of one-second intervals; the results hold all of them.
+const MOST_POINTS = 240;
+
+/** Show intervals in `root` as they come; trials of one metric follow each other with a gap between. */
+export function runningTrial(root: HTMLElement, metrics: Record<string, Metric>): (message: IntervalMessage) => void {
   let shown: Card | null = null;
-  let trial = 0;
+  let [trial, metric, offset] = [0, "", 0];
   let points: SpecPoint[] = [];
 
-  function add(message: IntervalMessage): void {
-    const { interval, metric } = message;
+  return function add(message) {
+    const { interval } = message;
     if (!interval) return;
-    if (message.trial !== trial) [trial, points] = [message.trial, []];
-    const y = interval.metrics[metric] ?? null;
-    points.push({ x: interval.end_seconds, y, n: 0, low: null, high: null, repetitions: [], href: "", reason: "not measured" });
-    const spec = specification(message, metrics[metric] ?? { label: metric, unit: "" }, points);
+    if (message.metric !== metric) [metric, points, trial] = [message.metric, [], 0];
+    if (message.trial !== trial) {
+      offset = Number(points.at(-1)?.x ?? 0);
+      if (points.length) points.push(point(offset, null, "the next trial begins"));
+      trial = message.trial;
+    }
+    points = [...points, point(offset + interval.end_seconds, interval.metrics[metric] ?? null, "not measured")].slice(-MOST_POINTS);
+    const spec = specification(message.index, metrics[metric] ?? { label: metric, unit: "" }, points);
     if (shown) shown.update(spec, largest(spec));
     else {
       shown = card(spec, largest(spec));
-      root.prepend(shown.element);
+      root.replaceChildren(shown.element);
     }
-  }
-
-  function end(): void {
-    shown?.destroy();
-    shown?.element.remove();
-    shown = null;
-  }
-
-  return { add, end };
+  };
 }
 
-function specification(message: IntervalMessage, metric: { label: string; unit: string }, points: SpecPoint[]): Spec {
+function point(x: number, y: number | null, reason: string): SpecPoint {
+  return { x, y, n: 0, low: null, high: null, repetitions: [], href: "", reason };
+}
+
+function specification(index: number, metric: Metric, points: SpecPoint[]): Spec {
   return {
     id: "running",
-    title: "Running now",
-    subtitle: `Trial ${message.index}, interval by interval`,
+    title: "Measured live",
+    subtitle: `Trial ${index}, interval by interval`,
     form: "time",
-    x: { label: "Time", unit: "s", scale: "linear", from_zero: true, ticks: [], categories: [] },
+    x: { label: "Seconds of traffic since this page opened", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
     y: { label: metric.label, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
-    series: [{ id: "running", label: metric.label, color: 0, dash: "solid", marker: "circle", points: [...points] }],
+    series: [{ id: "running", label: metric.label, color: 0, dash: "solid", marker: "circle", points }],
     lines: [],
     table: {
       columns: [{ key: "end", label: "Until", unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
-      rows: points.map((point) => ({ end: point.x, value: point.y })),
+      rows: points.map(({ x, y }) => ({ end: x, value: y })),
     },
     csv_url: "",
   };

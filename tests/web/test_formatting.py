@@ -1,0 +1,50 @@
+"""The server's formatter: the same figures as the browser's (frontend/tests/format.test.ts)."""
+
+import pytest
+
+from benchweb.web.formatting import duration, quantity, setting, significant
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (16_312_345_678, "bit/s", "16.3 Gbit/s"),
+        (728_100, "pkt/s", "728 k pkt/s"),
+        (0.0000341, "s", "34.1 µs"),
+        (3600, "s", "3600 s"),
+        (999_600, "bit/s", "1.00 Mbit/s"),
+        (0, "bit/s", "0 bit/s"),
+        (0.0123, "ratio", "1.23 %"),
+        (0.5, "transactions/s", "0.500 transactions/s"),
+        (1_500_000, "B", "1.43 MiB"),
+        (1234.5, "s/GB", "1230 s/GB"),
+        (-2_000_000, "bit/s", "-2.00 Mbit/s"),
+        (None, "bit/s", "—"),
+    ],
+)
+def test_a_number_gets_three_significant_digits_and_a_prefix(value: float | None, unit: str, text: str) -> None:
+    assert str(quantity(value, unit)) == text
+
+
+def test_the_whole_value_stays_in_the_title() -> None:
+    assert quantity(16_312_345_678, "bit/s").full == "16,312,345,678 bit/s"
+
+
+@pytest.mark.parametrize(("value", "text"), [(1234, "1230"), (99.95, "100"), (0.000012345, "0.0000123"), (0, "0")])
+def test_significant_digits_need_no_exponent(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(16384, "B", "16 KiB"), (1024, "B", "1 KiB"), (1400, "B", "1,400 B"), (1.5, "s", "1.5 s"), (4, "", "4")],
+)
+def test_a_setting_is_shown_exactly(value: float, unit: str, text: str) -> None:
+    assert setting(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.34, "340 ms"), (12.6, "12.6 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (3600, "1 h")]
+)
+def test_a_duration_is_said_in_two_units_at_most(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

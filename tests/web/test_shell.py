@@ -1,0 +1,105 @@
+"""The shell around every page, the log-in, and the overview."""
+
+import pytest
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from benchweb.hosts.models import Endpoint
+from benchweb.runs.models import Run, State
+from tests.factories import make_endpoint, make_pair, make_run
+
+pytestmark = pytest.mark.django_db
+# Session, user, running, last, trials' counts, hosts, silent endpoints, pairs; open trials while one runs.
+OVERVIEW_QUERIES = 8
+
+
+@pytest.fixture
+def reader(client: Client, django_user_model) -> Client:
+    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    return client
+
+
+def test_a_right_password_leads_to_the_page_that_was_asked_for(client: Client, django_user_model) -> None:
+    django_user_model.objects.create_user("reader", password="a-long-password")
+    answer = client.post("/login", {"username": "reader", "password": "a-long-password", "next": "/runs?state=failed"})
+    assert answer["Location"] == "/runs?state=failed"
+
+
+def test_a_wrong_password_says_so_keeps_the_name_and_logs_nobody_in(client: Client, django_user_model) -> None:
+    django_user_model.objects.create_user("reader", password="a-long-password")
+    page = client.post("/login", {"username": "reader", "password": "wrong"}).content.decode()
+    assert "User name or password is wrong." in page
+    assert 'value="reader"' in page
+    assert client.get("/").status_code == 302
+
+
+def test_log_in_does_not_lead_to_another_site(client: Client, django_user_model) -> None:
+    django_user_model.objects.create_user("reader", password="a-long-password")
+    form = {"username": "reader", "password": "a-long-password", "next": "https://elsewhere.example/"}
+    assert client.post("/login", form)["Location"] == "/"
+
+
+@override_settings(DEMO=True)
+def test_the_demo_tells_its_password_on_the_log_in_page(client: Client) -> None:
+    assert "<code>demo</code> with the password <code>demo</code>" in client.get("/login").content.decode()
+
+
+def test_outside_the_demo_the_log_in_page_tells_no_password(client: Client) -> None:
+    assert "<code>demo</code>" not in client.get("/login").content.decode()
+
+
+def test_logging_out_takes_a_post(reader: Client) -> None:
+    assert reader.get("/logout").status_code == 405
+    assert reader.post("/logout")["Location"] == "/login"
+    assert reader.get("/").status_code == 302
+
+
+def test_the_top_bar_marks_the_section_that_is_shown(reader: Client) -> None:
+    run = make_run()
+    for path in ("/runs", f"/runs/{run.pk}"):
+        page = reader.get(path).content.decode()
+        assert page.count('aria-current="page"') == 1
+        assert '<a href="/runs" data-key="r" aria-current="page">Runs</a>' in page
+
+
+def test_no_page_has_inline_script_or_style(reader: Client) -> None:
+    run = make_run()
+    for path in ("/", "/runs", f"/runs/{run.pk}"):
+        page = reader.get(path).content.decode()
+        assert "style=" not in page
+        assert "onclick" not in page
+        assert page.count("<script") == page.count("<script src=") + page.count('type="application/json"')
+
+
+def test_an_empty_overview_names_the_next_step(reader: Client) -> None:
+    assert "Next step: add a host." in reader.get("/").content.decode()
+    make_endpoint()
+    assert "Next step: make a pair of two endpoints" in reader.get("/").content.decode()
+
+
+def test_the_overview_tells_running_runs_from_ended_ones_and_names_silent_hosts(reader: Client) -> None:
+    silent = make_endpoint(host_name="quiet")
+    Endpoint.objects.filter(pk=silent.pk).update(status="unreachable", status_reason="10.0.0.9:7410 refused")
+    running, ended = make_run(pair=make_pair(source=silent)), make_run()
+    Run.objects.filter(pk=running.pk).update(state=State.RUNNING, started_at=timezone.now())
+    Run.objects.filter(pk=ended.pk).update(state=State.FINISHED)
+    answer = reader.get("/")
+    assert [row.run.pk for row in answer.context["running"]] == [running.pk]
+    assert [row.run.pk for row in answer.context["last"]] == [ended.pk]
+    assert "10.0.0.9:7410 refused" in answer.content.decode()
+    assert "0 of 4 hosts answered when last checked." in answer.content.decode()
+
+
+def test_a_running_run_tells_how_long_it_will_take(reader: Client) -> None:
+    run = make_run(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 20}}], repetitions=2)
+    Run.objects.filter(pk=run.pk).update(state=State.RUNNING, started_at=timezone.now())
+    row = reader.get("/").context["running"][0]
+    assert 39 < (row.ends_at - timezone.now()).total_seconds() <= 40
+
+
+def test_the_overview_costs_the_same_queries_whatever_it_shows(reader: Client, django_assert_num_queries) -> None:
+    for count in (1, 6):
+        for _ in range(count):
+            make_run()
+        with django_assert_num_queries(OVERVIEW_QUERIES):
+            assert reader.get("/").status_code == 200
