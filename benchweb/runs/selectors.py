@@ -1,11 +1,11 @@
 """Read runs and campaigns: for the API and the pages alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from benchweb.runs.models import OPEN_STATES, Campaign, Run, State, Trial
+from benchweb.runs.models import OPEN_STATES, Run, State
 
 # Everything that naming a run takes, in the same query.
 _NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
@@ -44,14 +44,6 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
     return runs.order_by("-pk")
 
 
-def run_list(filters: RunFilters, *, before_id: int | None = None, limit: int = 50) -> list[Run]:
-    """Give one page of matching runs, newest first, from before `before_id`; one query."""
-    runs = runs_matching(filters)
-    if before_id is not None:
-        runs = runs.filter(pk__lt=before_id)
-    return list(runs[:limit])
-
-
 def run_detail(run_id: int) -> Run | None:
     """Give a run with its plan version, pair, endpoints, hosts and environment; one query."""
     return runs_named().filter(pk=run_id).first()
@@ -60,20 +52,6 @@ def run_detail(run_id: int) -> Run | None:
 def runs_named() -> "QuerySet[Run, Run]":
     """Give all runs with the rows that name them."""
     return Run.objects.select_related(*_NAMES)
-
-
-def trial_counts(run_ids: Iterable[int]) -> dict[int, dict[str, int]]:
-    """Count the trials of runs by state; one query, however many runs."""
-    rows = Trial.objects.filter(run__in=list(run_ids)).order_by().values_list("run", "state").annotate(Count("pk"))
-    counts: dict[int, dict[str, int]] = {}
-    for run_id, state, count in rows:
-        counts.setdefault(run_id, {})[state] = count
-    return counts
-
-
-def campaign_detail(campaign_id: int) -> Campaign | None:
-    """Give a campaign with its plan; one query, its runs are read apart."""
-    return Campaign.objects.select_related("plan_version__plan").filter(pk=campaign_id).first()
 
 
 def campaign_state(states: Sequence[str]) -> State:

@@ -1,6 +1,9 @@
 """The verdict: counts, best figures, warnings."""
 
-from benchweb.charts.verdict import Headline, Setting, verdict
+import re
+from pathlib import Path
+
+from benchweb.charts.verdict import FLAG_SENTENCES, Headline, Setting, verdict
 from benchweb.runs.models import Run
 from tests.charts.rows import stream, trial
 
@@ -43,6 +46,12 @@ def test_two_ends_on_one_host_are_a_warning():
 def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_words():
     rows = [trial(metrics={"throughput_bps": 1.0}, flags=["clock_stepped"]), *stream(64, 1.0), trial()]
     assert verdict(Run(), rows).warnings == ["clock stepped (in 1 of 2 results)"]
+
+
+def test_every_flag_that_the_engine_raises_has_its_sentence():
+    sources = Path(__file__).resolve().parents[2].joinpath("engine", "crates").glob("*/src/**/*.rs")
+    raised = {flag for path in sources for flag in re.findall(r'flags\.push\("(\w+)"', path.read_text())}
+    assert raised == set(FLAG_SENTENCES)
 
 
 def test_a_run_without_results_has_no_headline():
