@@ -1,4 +1,4 @@
-"""Health of this container, for Docker: `healthcheck.py web | worker | beat`; exit status 0 is healthy."""
+"""Health of this container, for Docker: `healthcheck.py web [PORT] | worker | beat`; exit status 0 is healthy."""
 
 import socket
 import sys
@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 TIMEOUT_SECONDS = 5
 # Where the image's own command serves.
-WEB_PORT = 8000
+WEB_PORT = "8000"
 
 
-def web(port: int = WEB_PORT) -> str:
+def web(port: str = WEB_PORT) -> str:
     """Say what is wrong with the pages' server and all it needs, or nothing."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=TIMEOUT_SECONDS):
@@ -33,20 +33,21 @@ def worker() -> str:
 def beat() -> str:
     """Look for the sign of life that the beat leaves with every tick."""
     from benchweb.ops import heartbeat
+    from benchweb.settings import REDIS_URL
 
-    with heartbeat.client() as broker:
+    with heartbeat.client(REDIS_URL) as broker:
         return "" if broker.exists(heartbeat.BEAT_KEY) else f"no tick for {heartbeat.LIFE_SECONDS} s"
 
 
-CHECKS: dict[str, Callable[[], str]] = {"web": web, "worker": worker, "beat": beat}
+CHECKS: dict[str, Callable[..., str]] = {"web": web, "worker": worker, "beat": beat}
 
 
 def main(words: list[str]) -> int:
     """Run one check and print what is wrong."""
-    if len(words) != 1 or words[0] not in CHECKS:
+    if not words or words[0] not in CHECKS:
         print(f"usage: healthcheck.py {' | '.join(CHECKS)}", file=sys.stderr)
         return 2
-    problem = CHECKS[words[0]]()
+    problem = CHECKS[words[0]](*words[1:])
     if problem:
         print(problem)
     return 1 if problem else 0

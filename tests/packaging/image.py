@@ -1,0 +1,53 @@
+"""The dashboard's image without Docker: its files in a folder, its variables, its commands."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.packaging import dockerfile, rules, runtime_packages
+
+# Where the image has its files.
+IMAGE_FOLDER = "/app"
+# What the stage "frontend" makes, and `up` makes in the same way.
+_BUNDLE = {"/build/frontend/dist": rules.PROJECT / "frontend" / "dist"}
+_IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc")
+
+
+class Image:
+    """What docker/app.Dockerfile makes, laid out in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.stage = dockerfile.read(rules.PROJECT / "docker" / "app.Dockerfile")[-1]
+        for copy in self.stage.copies():
+            if copy.stage == "packages":
+                runtime_packages.lay_out(folder / copy.target)
+                continue
+            for source in copy.sources:
+                self._copy(_BUNDLE[source] if copy.stage else rules.PROJECT / source, folder / copy.target)
+        for command in self.stage.arguments("RUN"):
+            # What changes the system's accounts has no meaning here.
+            if not command.startswith("useradd"):
+                subprocess.run(command, shell=True, cwd=folder, env=self.environment({}), check=True)
+        self.laid_out = self.files()
+
+    def environment(self, container: dict[str, str]) -> dict[str, str]:
+        """Give the image's variables, and over them the container's; nothing of this process's but the path."""
+        image = {
+            name: value.replace(IMAGE_FOLDER, str(self.folder)) for name, value in self.stage.environment().items()
+        }
+        image["PATH"] = image["PATH"].replace("$PATH", os.environ["PATH"])
+        return {**image, **container}
+
+    def files(self) -> dict[str, int]:
+        """Give every file's time of change."""
+        files = (path for path in self.folder.rglob("*") if ".venv" not in path.parts)
+        return {str(path): path.stat().st_mtime_ns for path in files}
+
+    def _copy(self, source: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=_IGNORED)
+        else:
+            shutil.copy(source, target)
