@@ -189,3 +189,15 @@ pub fn wait_until(limit: Duration, condition: impl Fn() -> bool) -> Duration {
     }
     begin.elapsed()
 }
+
+impl Engine {
+    /// Starts a sink and a source of the same test on this engine, named `ID-sink` and `ID-source`.
+    pub fn start_pair(&self, id: &str, kind: &str, params: &Value) {
+        let spec = sink(kind, params);
+        assert_eq!(self.put_sink(&format!("{id}-sink"), &spec).0, StatusCode::CREATED);
+        let mut spec = spec;
+        spec["role"] = json!("source");
+        spec["peer"] = json!({"address": "127.0.0.1", "data_port": self.data_port});
+        assert_eq!(self.put_sink(&format!("{id}-source"), &spec).0, StatusCode::CREATED);
+    }
+}
