@@ -38,6 +38,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Start the servers that the environment doesn't give."""
     if session.config.option.collectonly:
         return
+    # WhiteNoise warns of a folder that is not there; the browser tests fill it.
+    (HOME / "static").mkdir()
     log = (HOME / "servers.log").open("wb")
     if OWN_BROKER:
         _running.append((processes.spawn(valkey.command(HOME), output=log), signal.SIGTERM))

@@ -1,0 +1,61 @@
+"""Checks of the settings at start: a wrong one is told with the variable's name, before it does harm."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+
+SHORTEST_SECRET = 32
+
+
+@register()
+def settings_are_usable(**_: Any) -> list[CheckMessage]:
+    """Check what comes from the environment."""
+    return [*_secret_key(), *_addresses(), *_demo(), *_catalog_overlay()]
+
+
+def _secret_key() -> list[CheckMessage]:
+    if len(settings.SECRET_KEY) >= SHORTEST_SECRET:
+        return []
+    return [
+        Error(
+            f"BENCHWEB_SECRET_KEY has fewer than {SHORTEST_SECRET} characters.",
+            hint="Make one with 'openssl rand -hex 32' and keep it: engine tokens are encrypted with it.",
+            id="benchweb.E001",
+        )
+    ]
+
+
+def _addresses() -> list[CheckMessage]:
+    wanted = {
+        "BENCHWEB_DATABASE_URL": (settings.DATABASE_URL, ("postgresql", "postgres")),
+        "BENCHWEB_REDIS_URL": (settings.REDIS_URL, ("redis", "rediss", "unix")),
+    }
+    return [
+        Error(f"{name} must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.", id="benchweb.E002")
+        for name, (value, schemes) in wanted.items()
+        if urlsplit(value).scheme not in schemes
+    ]
+
+
+def _demo() -> list[CheckMessage]:
+    reachable = [
+        host for host in settings.ALLOWED_HOSTS if host not in ("localhost", "127.0.0.1", "[::1]", "testserver")
+    ]
+    if not settings.DEMO or not reachable:
+        return []
+    return [
+        Warning(
+            f"The demo is on while BENCHWEB_ALLOWED_HOSTS names {', '.join(reachable)}.",
+            hint="The demo's log-in works from this machine only; start with --no-demo for others to use it.",
+            id="benchweb.W001",
+        )
+    ]
+
+
+def _catalog_overlay() -> list[CheckMessage]:
+    if not settings.CATALOG_OVERLAY or Path(settings.CATALOG_OVERLAY).is_file():
+        return []
+    return [Error(f"BENCHWEB_CATALOG_OVERLAY names no file: {settings.CATALOG_OVERLAY}.", id="benchweb.E003")]

@@ -1,0 +1,96 @@
+"""`manage.py test`: every check and test of Rust, Python and the browser; standard library only."""
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchweb.ops.home import PROJECT
+from benchweb.ops.steps import ENGINE, FRONTEND, VENV
+
+CHROMIUM = Path("/usr/bin/chromium")
+TAIL_LINES = 60
+
+
+@dataclass(frozen=True)
+class Part:
+    """One command and what it checks; a `loud` one prints for itself."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path = PROJECT
+    loud: bool = False
+
+
+def parts() -> list[Part]:
+    """Give everything that is checked, cheap parts first."""
+    python = str(VENV / "bin" / "python")
+    tool = str(VENV / "bin") + "/"
+    return [
+        Part("Python style", [f"{tool}ruff", "check", "."]),
+        Part("Python format", [f"{tool}ruff", "format", "--check", "."]),
+        Part("Python types", [f"{tool}mypy"]),
+        Part("room boundaries", [f"{tool}lint-imports"]),
+        Part("templates", [f"{tool}djlint", "benchweb", "--lint", "--quiet"]),
+        Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
+        Part("script types and style", ["npm", "run", "check"], FRONTEND),
+        Part("script tests", ["npm", "test"], FRONTEND),
+        Part("Rust format", ["cargo", "fmt", "--all", "--check"], ENGINE),
+        Part(
+            "Rust style",
+            ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            ENGINE,
+        ),
+        Part("Rust tests", ["cargo", "test", "--release", "--locked", "--workspace"], ENGINE),
+        Part("Python and browser tests", [python, "-m", "pytest"], loud=True),
+    ]
+
+
+def run(words: list[str]) -> int:
+    """Run everything, or with arguments pytest alone; the status is 0 only if all of it passed."""
+    if problem := _missing():
+        print(f"test: {problem}", file=sys.stderr)
+        return 1
+    if words:
+        return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
+    results = [(part, *_passes(part)) for part in parts()]
+    failed = [part.name for part, passed, _ in results if not passed]
+    print("\nSummary")
+    for part, passed, seconds in results:
+        print(f"  {'passed' if passed else 'FAILED':7}{part.name} ({seconds:.0f} s)")
+    print(f"{len(failed)} of {len(results)} parts failed: {', '.join(failed)}" if failed else "Every part passed.")
+    return 1 if failed else 0
+
+
+def _missing() -> str:
+    if not os.access(CHROMIUM, os.X_OK):
+        return "the browser tests need Debian's Chromium: sudo apt install chromium, then run the same command again."
+    return ""
+
+
+def _passes(part: Part) -> tuple[bool, float]:
+    """Run one part; print its output when it fails."""
+    print(f"{part.name}…", flush=True)
+    started_at = time.monotonic()
+    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "FORCE_COLOR": "0"}
+    with tempfile.TemporaryFile() as output:
+        status = subprocess.run(
+            part.command,
+            cwd=part.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=None if part.loud else output,
+            stderr=None if part.loud else subprocess.STDOUT,
+            check=False,
+        ).returncode
+        output.seek(0)
+        lines = output.read().decode(errors="replace").splitlines()
+    seconds = time.monotonic() - started_at
+    if status != 0:
+        print("\n".join([*lines[-TAIL_LINES:], f"{part.name}: FAILED with status {status}"]), flush=True)
+    return status == 0, seconds

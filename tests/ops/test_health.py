@@ -1,0 +1,113 @@
+"""/healthz says which part isn't ready, and answers in time whatever is broken."""
+
+import socket
+import time
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+
+from benchweb.hosts.models import Endpoint, Host
+from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+
+
+@pytest.fixture
+def broker():
+    client = redis.Redis.from_url(django_settings.REDIS_URL)
+    client.delete(BEAT_KEY, WORKER_KEY)
+    yield client
+    client.delete(BEAT_KEY, WORKER_KEY)
+    client.close()
+
+
+@pytest.fixture
+def database(settings, environment_of_test):
+    """Let the check's own connection find the test's database."""
+    settings.DATABASE_URL = environment_of_test["BENCHWEB_DATABASE_URL"]
+
+
+@pytest.fixture
+def alive(broker, database):
+    beat_heart(broker, WORKER_KEY)
+    beat_heart(broker, BEAT_KEY)
+
+
+def not_ready(client) -> dict[str, str]:
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    answer = response.json()
+    assert answer["ready"] is False
+    return {name: part["reason"] for name, part in answer.items() if name != "ready" and not part["ready"]}
+
+
+def test_all_parts_ready_is_200(client, alive):
+    response = client.get("/healthz")
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+    assert {name: part["ready"] for name, part in response.json().items() if name != "ready"} == {
+        "database": True,
+        "broker": True,
+        "worker": True,
+        "beat": True,
+        "engines": True,
+    }
+
+
+def test_a_silent_worker_is_named(client, alive, broker):
+    broker.delete(WORKER_KEY)
+    assert not_ready(client) == {"worker": "no sign of life from a worker for 10 s"}
+
+
+def test_a_silent_beat_is_named(client, alive, broker):
+    broker.delete(BEAT_KEY)
+    assert not_ready(client) == {"beat": "no sign of life from a beat for 10 s"}
+
+
+def test_a_sign_of_life_is_forgotten_after_10_seconds(alive, broker):
+    assert 9_000 < broker.pttl(WORKER_KEY) <= 10_000
+    assert 9_000 < broker.pttl(BEAT_KEY) <= 10_000
+
+
+def test_a_broker_that_is_away_is_named_and_takes_worker_and_beat_along(client, alive, settings):
+    settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
+    reasons = not_ready(client)
+    assert set(reasons) == {"broker", "worker", "beat"}
+    assert "/nonexistent/valkey.sock" in reasons["broker"]
+
+
+def test_a_database_that_is_away_is_named(client, alive, settings):
+    settings.DATABASE_URL = "postgresql://benchweb@/benchweb?host=/nonexistent"
+    reasons = not_ready(client)
+    assert set(reasons) == {"database", "engines"}
+    assert "/nonexistent" in reasons["database"]
+
+
+def test_a_broker_that_never_answers_delays_the_answer_by_its_time_out_only(client, alive, settings, tmp_path):
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "silent"))
+        silent.listen()
+        settings.REDIS_URL = f"unix://{tmp_path}/silent"
+        started_at = time.monotonic()
+        assert "broker" in not_ready(client)
+        assert time.monotonic() - started_at < 6
+
+
+def test_the_demo_is_not_ready_before_its_data_and_engines_were_there_once(client, alive, settings, tmp_path):
+    settings.DEMO = True
+    settings.BENCHWEB_HOME = tmp_path
+    assert not_ready(client) == {"engines": "the demo's engines are starting"}
+    (tmp_path / "stamps").mkdir()
+    (tmp_path / "stamps" / "demo").write_text("done")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_engines_that_do_not_answer_are_reported_but_do_not_gate(client, alive):
+    host = Host.objects.create(name="a")
+    Endpoint.objects.create(host=host, control_address="192.0.2.1:7410", status=Endpoint.Status.UNREACHABLE)
+    response = client.get("/healthz")
+    assert response.status_code == 200
+    assert response.json()["engines"]["endpoints"] == {"unreachable": 1}
+
+
+def test_health_needs_no_log_in_and_takes_no_post(client, alive):
+    assert client.post("/healthz").status_code == 405
