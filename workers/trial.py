@@ -92,8 +92,9 @@ def _create(trial: Trial, ends: Ends) -> None:
 def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
     last_id = 0
+    final: Event | None = None
     give_up_at = time.monotonic() + REATTACH_SECONDS
-    while True:
+    while final is None:
         try:
             for event in ends.source.events(f"{trial.session}-source", after=last_id):
                 if event.id <= last_id:
@@ -101,13 +102,14 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
                     continue
                 last_id = event.id
                 give_up_at = time.monotonic() + REATTACH_SECONDS
-                if event.is_final:
-                    return event
+                # No return from here: read to its end, the stream's connection serves the next trial.
+                final = event if event.is_final else None
                 _announce(trial, event)
         except EngineUnreachable:
-            if time.monotonic() > give_up_at or lease.stopped:
+            if final is None and (time.monotonic() > give_up_at or lease.stopped):
                 raise
-            time.sleep(_REATTACH_PAUSE_SECONDS)
+            time.sleep(0 if final else _REATTACH_PAUSE_SECONDS)
+    return final
 
 
 def _announce(trial: Trial, event: Event) -> None:
