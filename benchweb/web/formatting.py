@@ -35,13 +35,13 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
     return Quantity(significant(value / factor), shown_unit, _full(value, unit))
 
 
-def significant(value: float) -> str:
-    """Give three significant digits without an exponent: 16.3, 0.0123, 1230."""
+def significant(value: float, digits: int = 3) -> str:
+    """Give so many significant digits without an exponent: 16.3, 0.0123, 1230."""
     if value == 0:
         return "0"
-    rounded = float(f"{value:.2e}")
-    digits = max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:.{min(digits, _MOST_DIGITS)}f}"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:.{min(decimals, _MOST_DIGITS)}f}"
 
 
 def setting(value: float, unit: str = "") -> str:

@@ -11,7 +11,7 @@ from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.verdict import Verdict, verdict
 from benchweb.hosts.models import Facts
 from benchweb.results.models import Result
-from benchweb.results.selectors import TrialRow, trial_rows
+from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
 from benchweb.web.facts_diff import FactsRows, facts_side_by_side
 from benchweb.web.run_rows import seconds_left

@@ -32,7 +32,16 @@ def server(transactional_db) -> Iterator[int]:
         port = probe.getsockname()[1]
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
-    command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port), "--log-level", "error"]
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "benchweb.asgi:application",
+        "--port",
+        str(port),
+        "--log-level",
+        "error",
+    ]
     environment = os.environ | {"BENCHWEB_DATABASE_URL": url, "BENCHWEB_DEBUG": "1"}
     process = subprocess.Popen(command, env=environment, cwd=settings.BASE_DIR)
     try:
@@ -100,7 +109,9 @@ def test_a_watcher_holds_no_database_connection(server: int, watcher: Client) ->
     for stream in streams:
         assert next_message(stream)["type"] == "run"
     with connection.cursor() as cursor:
-        cursor.execute("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+        cursor.execute(
+            "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        )
         # The pool keeps a connection or two open for the next request; five watchers hold none of them.
         assert cursor.fetchone()[0] <= 2
     for stream in streams:

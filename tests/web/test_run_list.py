@@ -69,7 +69,11 @@ def test_htmx_gets_the_table_alone_and_a_url_without_empty_filters(reader: Clien
 def test_the_list_pages_without_losing_or_repeating_a_run(reader: Client) -> None:
     run = make_run()
     Run.objects.bulk_create(
-        Run(campaign=type(run.campaign).objects.create(plan_version=run.plan_version), pair=run.pair, plan_version=run.plan_version)
+        Run(
+            campaign=type(run.campaign).objects.create(plan_version=run.plan_version),
+            pair=run.pair,
+            plan_version=run.plan_version,
+        )
         for _ in range(60)
     )
     first = reader.get("/runs?state=pending")

@@ -73,7 +73,9 @@ def between(start: datetime | None, end: datetime | None) -> str:
 def time_left(ends_at: datetime) -> SafeString:
     """Say how long until an estimated end; frontend/src/times.ts counts it down."""
     left = max(0.0, (ends_at - timezone.now()).total_seconds())
-    return format_html('<span data-until="{}">about {} left</span>', ends_at.isoformat(), formatting.duration(round(left)))
+    return format_html(
+        '<span data-until="{}">about {} left</span>', ends_at.isoformat(), formatting.duration(round(left))
+    )
 
 
 @register.filter
@@ -103,9 +105,14 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
     parameter = kind.parameters.get(name) if kind else None
     if parameter is None:
         return f"{name} {value}"
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    shown = formatting.setting(value, parameter.unit) if is_number else str(value)
-    return f"{parameter.label.lower()} {shown}"
+    values = value if isinstance(value, list) else [value]
+    return f"{parameter.label.lower()} {', '.join(_value(single, parameter.unit) for single in values)}"
+
+
+def _value(value: Any, unit: str) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return formatting.setting(value, unit) if isinstance(value, int | float) else str(value)
 
 
 def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
@@ -114,7 +121,7 @@ def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
 
 
 def _repetitions(spread: float | None, n: int | None) -> SafeString | str:
-    parts = [f"±{formatting.significant(spread * 100)} %"] if spread is not None and (n or 0) > 1 else []
+    parts = [f"±{formatting.significant(spread * 100, digits=2)} %"] if spread is not None and (n or 0) > 1 else []
     parts += [f"n={n}"] if n is not None else []
     return format_html(' <span class="meta">{}</span>', " · ".join(parts)) if parts else ""
 

@@ -33,6 +33,7 @@ _BY_ID = {
     "plan": "plan_version__plan_id",
     "pair": "pair_id",
     "environment": "pair__environment_id",
+    "campaign": "campaign_id",
 }
 _FILTERS = ("q", "state", *_BY_ID, "host")
 _LARGEST_ID = 2**63 - 1
@@ -118,13 +119,14 @@ def _filtered(query: QueryDict) -> QuerySet[Run]:
     runs = runs_with_names()
     if query.get("state") in State.values:
         runs = runs.filter(state=query["state"])
+    asked = {name: query.get(name, "").strip() for name in _FILTERS}
     for name, field in _BY_ID.items():
-        if query.get(name):
-            runs = runs.filter(**{field: _id(query[name])})
-    if query.get("host"):
-        host = _id(query["host"])
+        if asked[name]:
+            runs = runs.filter(**{field: _id(asked[name])})
+    if asked["host"]:
+        host = _id(asked["host"])
         runs = runs.filter(Q(pair__source__host=host) | Q(pair__sink__host=host))
-    return runs.filter(_text_matches(query["q"].strip())) if query.get("q", "").strip() else runs
+    return runs.filter(_text_matches(asked["q"])) if asked["q"] else runs
 
 
 def _text_matches(text: str) -> Q:

@@ -31,10 +31,12 @@ function escaped(value: unknown): string {
 }
 
 function cell(value: unknown, unit: string): HTMLTableCellElement {
-  if (value === null || value === undefined || value === "") {
+  if (value === null || value === undefined) {
     return el("td", { class: "num" }, el("span", { class: "missing", title: "missing" }, "—"));
   }
   if (typeof value !== "number") return el("td", {}, Array.isArray(value) ? value.join(", ") : String(value));
+  // A count, such as n, is exact.
+  if (unit === "") return el("td", { class: "num" }, value.toLocaleString("en"));
   const shown = quantity(value, unit);
   const parts = shown.unit ? [shown.number, el("span", { class: "unit" }, ` ${shown.unit}`)] : [shown.number];
   return el("td", { class: "num", title: `${value} ${unit}`.trim() }, ...parts);
