@@ -7,7 +7,6 @@ from benchweb.catalog import Kind, Parameter, catalog
 from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
-from benchweb.web.formatting import quantity
 from benchweb.web.plan_draft import PlanDraft, StepDraft, field_of, values_of
 from benchweb.web.sweep_text import spelled
 
@@ -64,10 +63,19 @@ class StepView:
 
 
 @dataclass(frozen=True)
-class Preview:
-    """What a plan comes to: its first trials in order, the count of all, and seconds of traffic and of holding hosts."""
+class PreviewedTrial:
+    """A trial with the parameters that its step sweeps; what is the same for all is in the step."""
 
-    trials: list[PlannedTrial]
+    kind: str
+    swept: dict[str, Any]
+    repetition: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a plan comes to: its first trials in order, the count of all, seconds of traffic and of holding hosts."""
+
+    trials: list[PreviewedTrial]
     count: int
     measured_seconds: float
     held_seconds: float
@@ -156,7 +164,7 @@ def _preview(steps: list[dict[str, Any]], repetitions: int, order: str, pause_se
     trials = expanded(steps, repetitions, order)
     pauses_seconds = pause_seconds * len(trials)
     return Preview(
-        trials=trials[:PREVIEWED_TRIALS],
+        trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
         count=len(trials),
         measured_seconds=sum(trial.measured_seconds for trial in trials) + pauses_seconds,
         held_seconds=sum(trial.slot_seconds for trial in trials) + pauses_seconds,
@@ -165,13 +173,19 @@ def _preview(steps: list[dict[str, Any]], repetitions: int, order: str, pause_se
     )
 
 
+def _previewed(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTrial:
+    params = steps[trial.step]["params"]
+    swept = {name: value for name, value in trial.params.items() if isinstance(params[name], list)}
+    return PreviewedTrial(trial.kind, swept, trial.repetition)
+
+
 def _resources(kinds: set[str]) -> str:
     classes = {catalog().kinds[kind].exclusivity for kind in kinds}
     if "exclusive" in classes:
-        return "Both hosts of the pair, for itself: no other test runs on them meanwhile."
+        return "both hosts of the pair, for itself: no other test runs on them meanwhile."
     if "normal" in classes:
-        return "Both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait."
-    return "None: it runs beside anything."
+        return "both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait."
+    return "no host: it runs beside anything."
 
 
 def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:
@@ -213,8 +227,8 @@ def _field(step: StepDraft, parameter: Parameter, errors: dict[str, str]) -> Par
 def _bounds(parameter: Parameter) -> str:
     if not parameter.is_number:
         return ""
-    low, high = (quantity(parameter.schema[name], parameter.unit) for name in ("minimum", "maximum"))
-    return f"{low} to {high}"
+    low, high = (spelled(parameter, parameter.schema[name]) for name in ("minimum", "maximum"))
+    return f"{low} to {high} {parameter.unit}".rstrip()
 
 
 def _choices(parameter: Parameter, text: str) -> list[Choice]:

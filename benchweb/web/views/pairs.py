@@ -21,6 +21,7 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
+    Column("Source → sink"),
     Column("From", "source__host__name"),
     Column("To", "sink__host__name"),
     Column("Environment", "environment__name"),
