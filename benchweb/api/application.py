@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, re_path
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
 
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
@@ -74,6 +75,10 @@ class BenchwebAPI(NinjaAPI):
         # The first pattern that matches wins, so the root's own 404 page is never shown.
         return [*patterns[:-1], re_path("", _no_such_path), patterns[-1]], application, namespace
 
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Name an operation as its view, such as run_create: generated clients show these names."""
+        return operation.view_func.__name__
+
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         """Add the problem document as the answer to whatever goes wrong."""
         schema = super().get_openapi_schema(**options)
@@ -88,7 +93,11 @@ class BenchwebAPI(NinjaAPI):
 def _with_problems(view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        asked = request.method
+        # RFC 9110: HEAD is GET without the content, which the server leaves out by itself.
+        request.method = "GET" if asked == "HEAD" else asked
         response = view(request, *arguments, **named)
+        request.method = asked
         if response.status_code != 405:
             return response
         allowed = response.headers.get("Allow", _METHODS)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.staticfiles import finders
 from jsonschema import Draft202012Validator
 
 from benchweb.catalog import catalog
@@ -64,6 +65,21 @@ def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document):
         assert operation["security"] == [{scheme[0]: []}]
         problem = operation["responses"]["default"]["content"]["application/problem+json"]["schema"]
         assert problem == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_operations_are_named_as_in_the_code_and_the_csv_is_declared_as_such(document):
+    assert document["paths"]["/api/v1/runs"]["post"]["operationId"] == "run_create"
+    download = document["paths"]["/api/v1/runs/{run_id}/results.csv"]["get"]["responses"]["200"]
+    assert list(download["content"]) == ["text/csv"]
+
+
+def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous):
+    page = anonymous.get("/docs").content.decode()
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(assets) >= 3
+    for asset in assets:
+        assert asset.startswith("/static/")
+        assert finders.find(asset.removeprefix("/static/"))
 
 
 def test_every_creating_post_answers_201(document):

@@ -156,6 +156,12 @@ def test_a_path_that_is_not_there_is_a_404_problem(api, refused, method, path):
     refused(api.call(method, path), 404)
 
 
+def test_head_is_get_without_its_content(api, refused):
+    answer = api.call("HEAD", "/hosts")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert api.call("HEAD", "/runs/1/cancel").status_code == 405
+
+
 def test_a_slash_at_the_end_is_told(api, refused):
     assert "no slash at the end" in refused(api.get("/hosts/"), 404)
 

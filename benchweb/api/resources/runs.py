@@ -20,6 +20,7 @@ from benchweb.runs import selectors, services
 from benchweb.runs.models import OPEN_STATES, Run, State
 
 router = Router(tags=["runs"])
+_CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
 
 
 class RunBody(Body):
@@ -131,7 +132,7 @@ def run_results_json(request: HttpRequest, run_id: Identifier) -> HttpResponse:
     return _download(export.run_json(_run(run_id)), "application/json", f"run-{run_id}.json")
 
 
-@router.get("/runs/{run_id}/results.csv", response=str)
+@router.get("/runs/{run_id}/results.csv", response={200: None}, openapi_extra=_CSV)
 def run_results_csv(request: HttpRequest, run_id: Identifier) -> HttpResponse:
     """Download a run's trials as CSV, a row each, in full precision."""
     return _download(export.run_csv(_run(run_id)), "text/csv; charset=utf-8", f"run-{run_id}.csv")
