@@ -154,7 +154,7 @@ def _parameter(name: str, entry: dict[str, Any], override: dict[str, Any]) -> Pa
         label=entry["label"],
         help=entry["help"],
         schema=entry["schema"] | override,
-        unit=entry.get("unit", ""),
+        unit=entry.get("unit") or "",
         identity=entry["identity"],
         advanced=entry["advanced"],
     )

@@ -1,0 +1,80 @@
+"""What a newcomer does in the browser, step by step, by the words that the pages show."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.processes import Engine
+
+PASSWORD = "lovelace-1815"
+# From the launch to the chart: claim, trials of half a second, ingest.
+RUN_MILLISECONDS = 60_000
+
+
+def log_in(page: Page) -> None:
+    """Log in as Ada, who exists."""
+    page.goto("/login")
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("link", name="Hosts")).to_be_visible()
+
+
+def add_host(page: Page, name: str, engine: Engine) -> None:
+    """Add a host whose engine runs already, and watch it turn green without a reload."""
+    page.get_by_role("link", name="Hosts").click()
+    page.get_by_role("link", name=re.compile("Add (a|the first) host")).first.click()
+    page.get_by_label("Host's name").fill(name)
+    page.get_by_label("Engine's address").fill(engine.control)
+    page.get_by_label("Engine's token").fill(engine.token)
+    expect(page.locator("#engine-command pre")).to_contain_text(engine.token)
+    page.get_by_role("button", name="Add the host").click()
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+    expect(page.locator(".endpoint-watch .state-answered")).to_be_visible()
+    expect(page.get_by_text(engine.fingerprint)).to_be_visible()
+
+
+def add_environment(page: Page, name: str) -> None:
+    """Add an environment."""
+    page.get_by_role("link", name="Environments").click()
+    page.get_by_role("link", name=re.compile("Add (an|the first) environment")).first.click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def add_pair(page: Page, source: str, sink: str, environment: str) -> None:
+    """Add a pair of hosts that have one endpoint each."""
+    page.get_by_role("link", name="Pairs").click()
+    page.get_by_role("link", name=re.compile("Add (a|the first) pair")).first.click()
+    _choose(page, "Source", source)
+    _choose(page, "Sink", sink)
+    _choose(page, "Environment", environment)
+    page.get_by_role("button", name="Add the pair").click()
+    expect(page.get_by_role("heading", level=1, name=f"{source} (host) → {sink} (host)")).to_be_visible()
+
+
+def launch(page: Page, plan: str, pair: str) -> None:
+    """Launch a plan from its page on one pair and watch the run's page until it has finished."""
+    page.get_by_role("link", name="Launch…").click()
+    page.get_by_label(pair).check()
+    expect(page.locator("#launch-summary")).to_contain_text("1 run")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/runs/[0-9]+$"))
+    expect(page.locator("h1 + .state-finished")).to_be_visible(timeout=RUN_MILLISECONDS)
+
+
+def ink_of(page: Page) -> list[int]:
+    """Count the drawn pixels of each chart's canvas."""
+    return page.locator("canvas").evaluate_all(
+        """all => all.map(canvas => {
+            const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+            return data.filter((value, index) => index % 4 === 3 && value > 0).length;
+        })"""
+    )
+
+
+def _choose(page: Page, label: str, text: str) -> None:
+    select = page.get_by_label(label, exact=True)
+    option = select.locator("option").filter(has_text=text)
+    select.select_option(value=option.first.get_attribute("value"))
