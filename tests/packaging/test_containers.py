@@ -13,6 +13,7 @@ import redis
 
 from benchweb.ops import processes
 from tests.packaging.containers import READY_SECONDS, SECRETS, Containers
+from tests.packaging.database import Database
 from tests.packaging.image import Image
 
 OURS = ("web", "worker", "beat")
@@ -75,13 +76,33 @@ def test_the_one_shot_migrates_and_ends_well_each_time(containers: Containers) -
     assert "No migrations to apply." in second.stdout
 
 
+def test_the_first_user_is_made_and_restored_from_a_backup(containers: Containers, tmp_path: Path) -> None:
+    create = "python -m django createsuperuser --noinput --username ann --email ann@example.org"
+    assert containers.run("web", *create.split(), DJANGO_SUPERUSER_PASSWORD="correct horse").returncode == 0
+    database = Database(containers.database, tmp_path)
+    assert database.run_from_page("pg_dump") == 0
+    assert (tmp_path / "benchweb.dump").stat().st_size > 10_000
+    assert database.rows("delete from auth_user returning username") == [("ann",)]
+    assert database.run_from_page("pg_restore") == 0
+    assert database.rows("select username, is_superuser from auth_user") == [("ann", True)]
+    # The database is whole again: the migrations know it, and the constraint on overlapping reservations is there.
+    assert "No migrations to apply." in containers.run("migrate").stdout
+    assert database.rows("select count(*) > 0 from pg_constraint where contype = 'x'") == [(True,)]
+
+
+def test_the_databases_health_check_asks_for_the_server(containers: Containers, tmp_path: Path) -> None:
+    database = Database(containers.database, tmp_path)
+    words = containers.services["postgres"]["healthcheck"]["test"][1:]
+    assert database.run([word.replace("=127.0.0.1", f"={database.host}") for word in words]) == 0
+    assert database.run([word.replace("=127.0.0.1", f"={tmp_path}") for word in words]) == 2
+
+
 def test_the_containers_become_healthy(containers: Containers) -> None:
     for name in OURS:
         containers.start(name)
     for name in reversed(OURS):
         is_healthy = processes.wait_until(lambda name=name: containers.is_healthy(name), timeout_seconds=READY_SECONDS)
-        check = containers.check(name)
-        assert is_healthy, f"{check.stdout}{check.stderr}\n{containers.log(name)}"
+        assert is_healthy, f"{name}: {containers.check(name).stdout}\n{containers.log(name)}"
 
 
 def test_the_image_serves_the_log_in_page_and_its_bundle(containers: Containers) -> None:

@@ -1,0 +1,42 @@
+"""A database on the tests' server, reached as the operator reaches the one of its container."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from psycopg.conninfo import conninfo_to_dict
+
+from benchweb.ops import postgres
+from tests.packaging import rules
+
+PAGE = rules.PROJECT / "docs" / "operations.md"
+
+
+class Database:
+    """One database and a folder for its dump."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.host = str(conninfo_to_dict(settings.DATABASE_URL)["host"])
+        self._folder = folder
+
+    def run_from_page(self, program: str) -> int:
+        """Run the line of docs/operations.md that calls a program in the database's container."""
+        prefix = "docker compose exec -T postgres "
+        line = re.findall(rf"^{prefix}({program} .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
+        # The user is `benchweb` here as there; the database is one of the test's.
+        line = re.sub(r"(--dbname=|(?<!-U) )benchweb(?= )", rf"\g<1>{self.name}", line)
+        return self.run(["sh", "-c", line])
+
+    def run(self, words: list[str]) -> int:
+        """Run a command with the server's own programs."""
+        environment = {"PATH": f"{postgres.binary('psql').parent}:/usr/bin:/bin", "PGHOST": self.host}
+        return subprocess.run(words, check=False, cwd=self._folder, env=environment, timeout=30).returncode
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run one statement and commit it."""
+        with psycopg.connect(settings.DATABASE_URL, dbname=self.name) as connection:
+            return connection.execute(statement).fetchall()
