@@ -42,6 +42,9 @@ pub fn with_unit(value: f64, unit: &str) -> String {
         let (factor, name) = scaled.unwrap_or((1e-9, "ns"));
         return format!("{:.3} {name}", value / factor);
     }
+    if unit == "ratio" {
+        return format!("{:.2} %", value * 100.0);
+    }
     if value.fract() == 0.0 { format!("{value} {unit}") } else { format!("{value:.4} {unit}") }
 }
 
@@ -57,6 +60,6 @@ mod tests {
         assert_eq!(with_unit(0.000_012_5, "s"), "12.500 µs");
         assert_eq!(with_unit(0.0, "s"), "0.000 ns");
         assert_eq!(with_unit(3.0, "pkt"), "3 pkt");
-        assert_eq!(with_unit(0.123_45, "ratio"), "0.1235 ratio");
+        assert_eq!(with_unit(0.123_45, "ratio"), "12.35 %");
     }
 }

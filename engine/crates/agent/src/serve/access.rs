@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use ipnet::IpNet;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -29,11 +29,9 @@ impl Token {
 
 /// Reads a token file's text.
 pub fn read_token(path: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(path).with_context(|| {
-        format!(
-            "can't read the token file {}; make one with: (umask 077; openssl rand -hex 32 > {0})",
-            path.display()
-        )
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let path = path.display();
+        anyhow!("can't read the token file {path} ({error}); make one with: (umask 077; openssl rand -hex 32 > {path})")
     })?;
     let token = text.trim();
     ensure!(
