@@ -1,0 +1,141 @@
+"""The newcomer's start: one command, a demo whose run ends by itself, and a stop that leaves nothing."""
+
+import os
+import signal
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.setup.processes import STOP_SECONDS, Up, children
+
+RUN_SECONDS = 90
+MEMORY_KB = 450_000
+STEPS = {"tcp_stream": 6, "udp_stream": 3, "tcp_rr": 2}
+REPETITIONS = 3
+
+
+@pytest.fixture(scope="module")
+def demo(state: Path) -> Iterator[Up]:
+    """Start the demo once for this module; the last test stops it."""
+    up = Up(state / "demo").start()
+    up.wait_ready()
+    yield up
+    if up.process is not None and up.process.poll() is None:
+        up.kill()
+
+
+def test_the_console_tells_the_address_and_the_log_in(demo):
+    give_up_at = time.monotonic() + 5
+    while "Ctrl-C" not in demo.output and time.monotonic() < give_up_at:
+        time.sleep(0.05)
+    assert f"http://127.0.0.1:{demo.port}/" in demo.output
+    assert "Log in as 'demo' with the password 'demo' (this machine only)." in demo.output
+
+
+def test_secrets_are_readable_by_their_owner_only(demo):
+    for name in ("secret-key", "demo-token", "engine-token", "runtime.json"):
+        assert stat.S_IMODE((demo.home / name).stat().st_mode) == 0o600, name
+    for name in ("", "sockets", "logs", "postgres"):
+        assert stat.S_IMODE((demo.home / name).stat().st_mode) == 0o700, name
+
+
+def test_there_is_a_pair_in_each_direction_and_one_run(demo):
+    pairs = demo.json("/api/v1/pairs")["items"]
+    assert len(pairs) == 2
+    assert (pairs[0]["source"], pairs[0]["sink"]) == (pairs[1]["sink"], pairs[1]["source"])
+    assert len(demo.json("/api/v1/runs")["items"]) == 1
+
+
+def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo):
+    run_id = demo.json("/api/v1/runs")["items"][0]["id"]
+    give_up_at = time.monotonic() + RUN_SECONDS
+    while (run := demo.json(f"/api/v1/runs/{run_id}"))["state"] in ("pending", "running"):
+        assert time.monotonic() < give_up_at, run["state"]
+        time.sleep(0.5)
+    assert (run["state"], run["reason"]) == ("finished", "")
+    kinds = [trial["kind"] for trial in run["trials"]]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {k: n * REPETITIONS for k, n in STEPS.items()}
+    for trial in run["trials"]:
+        metric = "transactions_per_second" if trial["kind"] == "tcp_rr" else "throughput_bps"
+        assert trial["metrics"][metric] > 0
+
+
+def test_the_whole_demo_stays_within_its_memory(demo):
+    total = sum(proportional_memory_kb(pid) for pid in family(demo.pid))
+    assert total < MEMORY_KB
+
+
+def test_a_dead_web_server_is_started_again(demo):
+    dead = demo.child("uvicorn")
+    os.kill(dead, signal.SIGKILL)
+    time.sleep(0.2)
+    demo.wait_ready()
+    assert demo.child("uvicorn") != dead
+    assert "web ended with signal SIGKILL; starting it again in 0.5 s" in demo.output
+
+
+def test_a_dead_engine_is_started_again_on_its_ports(demo):
+    before = (demo.home / "engines" / "a" / "listening.json").read_text()
+    dead = demo.child("engines/a")
+    os.kill(dead, signal.SIGKILL)
+    give_up_at = time.monotonic() + 10
+    while not any("engines/a" in line for line in lines_of(demo)) and time.monotonic() < give_up_at:
+        time.sleep(0.1)
+    time.sleep(1)
+    assert demo.child("engines/a") != dead
+    assert (demo.home / "engines" / "a" / "listening.json").read_text() == before
+
+
+def test_a_dead_database_is_started_again_and_nothing_is_lost(demo):
+    os.kill(demo.child("postgres"), signal.SIGKILL)
+    time.sleep(0.3)
+    demo.wait_ready()
+    assert len(demo.json("/api/v1/runs")["items"]) == 1
+
+
+def test_a_second_up_is_refused_with_the_address_of_the_first(demo):
+    second = Up(demo.home, port=demo.port + 1)
+    second.home = demo.home
+    before = demo.output
+    second.start()
+    assert second.wait() == 1
+    said = demo.output.removeprefix(before)
+    assert f"benchweb is already running on {demo.home}: http://127.0.0.1:{demo.port}/ (process {demo.pid})" in said
+    assert demo.status("/healthz") == 200
+
+
+def test_sigterm_stops_everything_in_time_and_leaves_nothing(demo):
+    assert demo.terminate() < STOP_SECONDS
+    assert demo.process.returncode == 0
+    assert demo.orphans(patience_seconds=0) == []
+    assert not (demo.home / "runtime.json").exists()
+    assert not (demo.home / "sockets").exists()
+    assert not (demo.home / "postgres" / "postmaster.pid").exists()
+
+
+def test_started_again_it_goes_on_where_it_was_with_the_engines_on_their_ports(demo):
+    before = [(demo.home / "engines" / name / "listening.json").read_text() for name in "ab"]
+    demo.start()
+    demo.wait_ready()
+    assert [(demo.home / "engines" / name / "listening.json").read_text() for name in "ab"] == before
+    assert [run["state"] for run in demo.json("/api/v1/runs")["items"]] == ["finished"]
+    assert demo.terminate(signal.SIGINT) < STOP_SECONDS
+    assert demo.orphans(patience_seconds=0) == []
+
+
+def family(pid: int) -> list[int]:
+    return [pid, *(member for child in children(pid) for member in family(child))]
+
+
+def lines_of(up: Up) -> list[str]:
+    return up.orphans(patience_seconds=0)
+
+
+def proportional_memory_kb(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0

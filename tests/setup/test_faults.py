@@ -1,0 +1,116 @@
+"""Faults of the start: each told in one sentence or mended, nothing lost, nothing left behind."""
+
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchweb.ops.home import PROJECT, Home
+
+SEED = 20_26
+KILLS = 10
+# What a first start takes here; a kill may also come before the database is there, or when all is ready.
+FIRST_START_SECONDS = 8.0
+
+
+def test_a_port_in_use_is_named_with_the_option_that_helps(up):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = up("port", port=port)
+        assert refused.wait() == 1
+    assert refused.output == (
+        f"up: Port {port} is in use: choose another with --port, for example --port {port + 1}.\n"
+    )
+    assert not (refused.home / "postgres").exists()
+
+
+def test_a_state_folder_that_cannot_be_written_is_named(state):
+    (state / "file").write_text("in the way")
+    refused = run_up(state / "file")
+    assert refused.returncode == 1
+    assert refused.stdout.startswith(f"up: The state folder {state}/file can't be written (File exists): ")
+
+
+def test_an_option_that_is_no_port_is_refused(up):
+    refused = up("bad-port", "--port", "70000")
+    assert refused.wait() == 2
+    assert "70000 isn't a port: give a number from 1 to 65535" in refused.output
+
+
+def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up):
+    first = up("killed", "--no-demo")
+    first.wait_ready()
+    first.kill()
+    assert first.orphans() == []
+    runtime = json.loads((first.home / "runtime.json").read_text())
+    assert runtime["pid"] == first.pid
+    # What a server leaves that got no signal: its status file, with the number of a living stranger, and its socket.
+    (first.home / "postgres" / "postmaster.pid").write_text(f"{os.getpid()}\n{first.home}/postgres\n")
+    (first.home / "sockets" / ".s.PGSQL.5432").touch()
+    second = up("killed", "--no-demo")
+    second.wait_ready()
+    assert json.loads((second.home / "runtime.json").read_text())["pid"] == second.pid
+    assert second.terminate() < 5
+
+
+def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(up, state):
+    deep = "x" * 60 + "/" + "y" * 60
+    running = up(deep, "--no-demo")
+    sockets = Home(running.home).sockets
+    running.wait_ready()
+    assert not sockets.is_relative_to(state)
+    assert (sockets / ".s.PGSQL.5432").is_socket()
+    assert sockets.stat().st_mode & 0o777 == 0o700
+    running.terminate()
+    assert not sockets.exists()
+
+
+def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state):
+    home = Home(state / ("z" * 120))
+    home.sockets.mkdir(mode=0o755)
+    home.sockets.chmod(0o755)
+    try:
+        result = run_up(home.folder)
+        assert result.returncode == 1
+        assert result.stdout == (
+            f"up: {home.sockets} exists but isn't a private folder of yours: remove it and start again.\n"
+        )
+    finally:
+        shutil.rmtree(home.sockets)
+
+
+def test_up_killed_at_ten_moments_of_its_start_goes_on_at_the_next(up):
+    moments = random.Random(SEED)
+    for number in range(KILLS):
+        killed = up("random")
+        time.sleep(moments.uniform(0, FIRST_START_SECONDS))
+        killed.kill()
+        assert killed.orphans() == [], number
+    last = up("random")
+    last.wait_ready()
+    assert len(last.json("/api/v1/pairs")["items"]) == 2
+    assert len(last.json("/api/v1/runs")["items"]) == 1
+    assert last.terminate() < 5
+
+
+def run_up(folder: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BENCHWEB_")}
+    environment |= {"BENCHWEB_HOME": str(folder), "BENCHWEB_SET_UP": "1"}
+    return subprocess.run(
+        [sys.executable, "manage.py", "up"],
+        cwd=PROJECT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
