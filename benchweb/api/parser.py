@@ -13,6 +13,8 @@ from benchweb.api.problems import Problem, invalid
 MAXIMUM_BODY_BYTES = 2 * 1024 * 1024
 # A plan is 5 deep; a body that is deeper than this is no request of ours.
 MAXIMUM_DEPTH = 32
+# No object of ours has more; without a bound, a hundred thousand unknown fields would each be told of.
+MAXIMUM_MEMBERS = 200
 # Bounds of PostgreSQL's bigint: identifiers and counts beyond them are refused before a query is made.
 MAXIMUM_INTEGER = 2**63 - 1
 
@@ -70,6 +72,9 @@ def _texts(document: Any) -> Iterator[tuple[str, str]]:
         if isinstance(value, str):
             yield path, value
         elif isinstance(value, dict):
+            if len(value) > MAXIMUM_MEMBERS:
+                message = f"The object has {len(value):,} fields, but at most {MAXIMUM_MEMBERS} are allowed."
+                raise invalid(path, message)
             for key, item in value.items():
                 yield path, key
                 stack.append((_joined(path, key), depth + 1, item))
@@ -80,8 +85,10 @@ def _texts(document: Any) -> Iterator[tuple[str, str]]:
 def _check_text(path: str, text: str) -> None:
     if "\0" in text:
         raise invalid(path, "The text holds a NUL character (\\u0000), which can't be stored: leave it out.")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise invalid(path, "The text holds half a surrogate pair, which is no character: leave it out.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise invalid(path, "The text holds half a surrogate pair, which is no character: leave it out.") from None
 
 
 def _joined(path: str, key: str) -> str:

@@ -9,6 +9,8 @@ pytestmark = pytest.mark.django_db
 
 BODY = {"name": "sizes", "repetitions": 3, "order": "interleaved", "steps": SIZES}
 
+STEP = {"kind": "tcp_rr", "params": {}}
+
 
 def with_params(**params):
     return BODY | {"steps": [{"kind": "tcp_stream", "params": params}]}
@@ -148,10 +150,22 @@ def test_every_fault_of_the_body_is_told_at_once(api):
     ]
 
 
-def test_a_thousand_faults_are_told_by_the_first_fifty(api):
-    answer = api.post("/plans", BODY | {"steps": [{}] * 1000})
+def test_a_hundred_faults_are_told_by_the_first_fifty(api):
+    answer = api.post("/plans", BODY | {f"field_{number}": 1 for number in range(100)})
     assert answer.status_code == 422
     assert len(answer.json()["errors"]) == 50
+
+
+def test_of_a_list_of_wrong_steps_the_first_is_told(api, refused):
+    refused(api.post("/plans", BODY | {"steps": [STEP, 5, *[6] * 100_000]}), 422, "steps.1")
+
+
+def test_an_object_of_a_thousand_fields_is_refused_as_one(api, refused):
+    params = {f"field_{number}": 1 for number in range(1000)}
+    message = refused(api.post("/plans", with_params(**params)), 422, "steps.0.params")
+    assert message == "The object has 1,000 fields, but at most 200 are allowed."
+    refused(api.post("/plans", BODY | params), 422, "")
+    assert Plan.objects.count() == 0
 
 
 def test_a_refused_change_leaves_the_plan_as_it_was(api, refused):

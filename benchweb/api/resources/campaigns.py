@@ -6,7 +6,7 @@ from typing import Annotated
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.resources.runs import RunState, run_state
@@ -23,7 +23,7 @@ router = Router(tags=["campaigns"])
 
 class CampaignBody(Body):
     plan: Identifier
-    pairs: Annotated[list[Identifier], Field(max_length=services.MAXIMUM_PAIRS)]
+    pairs: Annotated[list[Identifier], Field(max_length=services.MAXIMUM_PAIRS), FailFast()]
 
 
 class CampaignQuery(PageQuery):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.problems import Problem
@@ -30,7 +30,8 @@ class StepBody(Body):
 
 
 class PreviewBody(Body):
-    steps: list[StepBody]
+    # The first wrong step is told, not each of a million.
+    steps: Annotated[list[StepBody], FailFast()]
     repetitions: int = 1
     order: Literal["interleaved", "sequential", "shuffled"] = "interleaved"
     pause_seconds: Annotated[float, Field(ge=0, le=services.MAXIMUM_PAUSE_SECONDS)] = 0
@@ -86,12 +87,13 @@ def plan_preview(request: HttpRequest, body: PreviewBody) -> Preview:
     """Check steps and expand them into trials without keeping anything."""
     fields = body.model_dump()
     trials = expanded(validated_steps(fields["steps"], body.repetitions), body.repetitions, body.order)
+    shown = [_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)]
     pauses_seconds = body.pause_seconds * max(0, len(trials) - 1)
     return Preview(
         count=len(trials),
         measured_seconds=sum(trial.measured_seconds for trial in trials),
-        total_seconds=sum(trial.slot_seconds for trial in trials) + pauses_seconds,
-        trials=[_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)],
+        total_seconds=sum(trial.slot_seconds for trial in shown) + pauses_seconds,
+        trials=shown,
     )
 
 
