@@ -51,7 +51,7 @@ def sweeps(trials: Iterable[TrialRow], kinds: dict[str, Kind]) -> list[Sweep]:
 
 def ordered(values: Iterable[Any]) -> list[Any]:
     """Give each value once, numbers by size, then words by alphabet."""
-    return sorted({repr(value): value for value in values}.values(), key=sort_key)
+    return sorted(set(values), key=sort_key)
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:
@@ -110,7 +110,7 @@ def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
     return [
         name
         for name, parameter in kind.parameters.items()
-        if len({repr(trial.params.get(name, parameter.default)) for trial in trials}) > 1
+        if len({trial.params.get(name, parameter.default) for trial in trials}) > 1
     ]
 
 

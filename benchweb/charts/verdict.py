@@ -90,10 +90,10 @@ def _trials_sentence(counts: Counter[str], total: int) -> str:
 
 def _headline(sweep: Sweep) -> Headline | None:
     metric = sweep.kind.metrics[sweep.kind.headline]
-    groups: dict[tuple[str, ...], list[TrialRow]] = {}
+    groups: dict[tuple[Any, ...], list[TrialRow]] = {}
     for trial in sweep.trials:
         if trial.measured and metric.key in trial.metrics:
-            key = tuple(repr(sweep.value(trial, name)) for name in sweep.swept)
+            key = tuple(sweep.value(trial, name) for name in sweep.swept)
             groups.setdefault(key, []).append(trial)
     found = [(_summary(group, metric), group[0]) for group in groups.values()]
     if not found:

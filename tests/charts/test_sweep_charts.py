@@ -54,6 +54,12 @@ def test_a_default_that_one_step_leaves_out_is_the_same_place_as_the_value_itsel
     assert places(charts(*rows)["tcp_stream-throughput"].series[0]) == [(16384.0, 2.0)]
 
 
+def test_one_second_written_in_two_ways_is_one_setting():
+    rows = [*stream(64, 1.0, duration_seconds=1), *stream(64, 3.0, duration_seconds=1.0)]
+    chart = charts(*rows)["tcp_stream-throughput"]
+    assert (chart.x.label, places(chart.series[0])) == ("Message size", [(64.0, 2.0)])
+
+
 def test_a_sweep_over_flows_alone_is_drawn_over_flows():
     chart = charts(*stream(64, 1.0, flows=1), *stream(64, 2.0, flows=100))["tcp_stream-throughput"]
     assert (chart.title, chart.x.label, chart.x.scale) == ("Throughput by flows", "Flows", "log2")
