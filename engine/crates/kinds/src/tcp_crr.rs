@@ -175,9 +175,8 @@ fn transact(
     request: &[u8],
     response: &mut [u8],
 ) -> Result<(), Trouble> {
-    let socket = Arc::new(connect(end, cue, peer, ports)?);
-    cue.current.set(&socket);
-    let outcome = exchange(&socket, request, response);
+    let outcome =
+        connect(end, cue, peer, ports).and_then(|socket| exchange(&socket, request, response));
     cue.current.clear();
     outcome
 }
@@ -195,14 +194,20 @@ fn exchange(socket: &OwnedFd, request: &[u8], response: &mut [u8]) -> Result<(),
 }
 
 /// Binds to the next free port and connects.
-fn connect(end: &End, cue: &Cue, peer: SocketAddr, ports: &PortSteps) -> Result<OwnedFd, Trouble> {
+fn connect(
+    end: &End,
+    cue: &Cue,
+    peer: SocketAddr,
+    ports: &PortSteps,
+) -> Result<Arc<OwnedFd>, Trouble> {
     let address = end.local.address.unwrap_or(match peer {
         SocketAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
     });
     let local = net::LocalEnd { address: None, device: end.local.device.clone() };
     for _ in 0..ports.count {
-        let socket = net::open_tcp(peer, &local, end.options())?;
+        let socket = Arc::new(net::open_tcp(peer, &local, end.options())?);
+        show(cue, &socket)?;
         let attempt = net::bind_reusable(socket.as_fd(), SocketAddr::new(address, ports.step()))
             .and_then(|()| net::connect(socket.as_fd(), peer));
         match attempt {
@@ -211,11 +216,14 @@ fn connect(end: &End, cue: &Cue, peer: SocketAddr, ports: &PortSteps) -> Result<
             Err(net::Errno::ADDRINUSE | net::Errno::ADDRNOTAVAIL) => {}
             Err(error) => return Err(error.into()),
         }
-        if cue.pulse.phase() == Phase::Over {
-            return Err(net::Errno::INTR.into());
-        }
     }
     Err(Trouble::PortsExhausted)
+}
+
+/// Shows a socket to who may interrupt it. Who came before it was shown has set the phase before that.
+fn show(cue: &Cue, socket: &Arc<OwnedFd>) -> Result<(), net::Errno> {
+    cue.current.set(socket);
+    if cue.pulse.phase() == Phase::Over { Err(net::Errno::INTR) } else { Ok(()) }
 }
 
 /// Accepts and answers connections of this session until it ends.
@@ -275,8 +283,8 @@ fn answer(end: &End, cue: &Cue, socket: OwnedFd, request: &mut [u8], response: &
     if end.options() != &net::Options::default() {
         let _ = net::apply(socket.as_fd(), end.options(), is_ipv4, true);
     }
-    cue.current.set(&socket);
-    if let Ok(true) = receive_whole(socket.as_fd(), request) {
+    let is_shown = show(cue, &socket).is_ok();
+    if is_shown && matches!(receive_whole(socket.as_fd(), request), Ok(true)) {
         let _ = send_whole(socket.as_fd(), response);
     }
     cue.current.clear();

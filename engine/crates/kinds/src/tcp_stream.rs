@@ -219,11 +219,20 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     }
     let begin = shares.values().map(|share| share.span.0).min();
     report.window = crate::compose::window(end, begin, seconds, bytes);
+    if sent_bytes(measured).is_some_and(|sent| sent != bytes) {
+        // A stream that ended well has delivered every byte: anything else must not go unseen.
+        report.flags.push("bytes_unaccounted".into());
+    }
     let is_approximate =
         measured.cuts.values().any(|cut| cut.uncertainty > end.settings.duration / 100);
     if is_approximate {
         report.flags.push("warmup_cut_approximate".into());
     }
+}
+
+/// What the peer sent in the window, once it told.
+fn sent_bytes(measured: &Measured) -> Option<u64> {
+    measured.peer_sent.as_ref().map(|flows| flows.iter().map(|flow| flow.bytes).sum())
 }
 
 fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option<Share> {

@@ -18,8 +18,8 @@ pub use socket::{
 };
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
-    Readiness, Wake, accept, end_reading, end_sending, end_traffic, receive, receive_now, send,
-    wait_readable,
+    Readiness, Wake, accept, end_reading, end_sending, end_traffic, never_block, receive,
+    receive_now, send, wait_readable,
 };
 pub use usage::process_cpu_seconds;
 

@@ -46,6 +46,15 @@ pub fn accept(listener: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddr>),
     Ok((socket, peer.and_then(|peer| SocketAddr::try_from(peer).ok())))
 }
 
+/// Makes accepting from a listener that several share return at once when another was faster.
+/// Accepted connections are blocking all the same.
+///
+/// # Errors
+/// When the descriptor is closed.
+pub fn never_block(listener: impl AsFd) -> Result<(), Errno> {
+    rustix::io::ioctl_fionbio(listener, true)
+}
+
 /// Half-closes: the peer reads the end of the stream after what is on its way.
 pub fn end_sending(socket: impl AsFd) {
     // An error means that the connection is gone already, which is what is wanted.

@@ -26,6 +26,8 @@ use crate::streams;
 const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
 /// When a flow fails, the word of why may still be on its way on the link.
 const FAULT_PATIENCE: Duration = Duration::from_millis(100);
+/// A thread that was just about to connect when it was interrupted is interrupted again after this.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 /// How long interrupted threads may take.
 const COLLECT_LIMIT: Duration = Duration::from_secs(2);
 /// How long the sink waits for the source to read its report.
@@ -54,6 +56,7 @@ struct Clock {
     warmup_end: Option<Instant>,
     deadline: Option<Instant>,
     give_up: Instant,
+    next_interrupt: Option<Instant>,
     intervals: Option<Intervals>,
     cuts: Option<Cuts>,
     quiet: Option<Quiet>,
@@ -156,6 +159,7 @@ impl<'a> Conduct<'a> {
             warmup_end: (!settings.warmup.is_zero()).then(|| origin + settings.warmup),
             deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
             give_up: origin + settings.total() + OVERTIME_LIMIT,
+            next_interrupt: None,
             intervals: threads.are_measuring().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
             quiet: None,
@@ -200,6 +204,7 @@ impl<'a> Conduct<'a> {
         let dues = [
             clock.warmup_end,
             clock.deadline,
+            clock.next_interrupt,
             clock.intervals.as_ref().and_then(Intervals::next_due),
             clock.cuts.as_ref().and_then(Cuts::next_due),
             clock.quiet.as_ref().map(|_| Quiet::next_due(now)),
@@ -222,6 +227,7 @@ impl<'a> Conduct<'a> {
         if self.clock().deadline.take_if(|deadline| now >= *deadline).is_some() {
             self.end_traffic();
         }
+        self.interrupt_again(now);
         self.look_for_cuts(now);
         if self
             .clock()
@@ -247,8 +253,18 @@ impl<'a> Conduct<'a> {
         let threads = self.threads();
         if threads.has(Part::Client) {
             self.interrupt_all();
+            self.clock().next_interrupt = Some(Instant::now() + INTERRUPT_INTERVAL);
         } else if self.brief.kind.transport() == Transport::Tcp {
             self.setup.end.flows.iter().for_each(net::end_sending);
+        }
+    }
+
+    fn interrupt_again(&mut self, now: Instant) {
+        if self.clock().next_interrupt.take_if(|due| now >= *due).is_some()
+            && !self.threads().are_done()
+        {
+            self.threads().interrupt_current();
+            self.clock().next_interrupt = Some(now + INTERRUPT_INTERVAL);
         }
     }
 
@@ -274,11 +290,13 @@ impl<'a> Conduct<'a> {
         }
     }
 
-    /// Tells the peer what was sent, once all that keep time have ended (or all, where none does).
+    /// Tells the peer what was sent, once all tasks have ended; receivers of datagrams wait for the
+    /// peer's word themselves, so there it is told when the senders have.
     fn tell_stop(&mut self) -> Result<(), Failure> {
         let threads = self.threads();
         let has_timed = threads.timed_count() > 0;
-        let has_stopped = if has_timed { threads.timed_are_done() } else { threads.are_done() };
+        let is_early = has_timed && self.brief.kind.transport() == Transport::Udp;
+        let has_stopped = if is_early { threads.timed_are_done() } else { threads.are_done() };
         // A sink without senders has nothing to tell; its report says when it is done.
         let is_silent = self.role() == Role::Sink && !has_timed;
         if self.is_stop_told || !(has_stopped || is_silent) {
@@ -332,7 +350,11 @@ impl<'a> Conduct<'a> {
                 }
             }
             LinkMessage::Stop { flows } => self.take_stop(flows),
-            LinkMessage::Report { report } => self.peer_report = Some(*report),
+            LinkMessage::Report { report } => {
+                self.peer_report = Some(*report);
+                // A sink that has reported may go, even if our own last datagrams are still waited for.
+                self.line.expect_end();
+            }
             // Set-up messages have no meaning any more.
             _ => {}
         }
@@ -355,6 +377,7 @@ impl<'a> Conduct<'a> {
         if has_servers {
             self.pulse.set(Phase::Over);
             self.interrupt_all();
+            self.clock().next_interrupt = Some(Instant::now() + INTERRUPT_INTERVAL);
         }
         if awaits_datagrams {
             let rtt = self.line.link().and_then(crate::link::Link::rtt);
@@ -493,11 +516,13 @@ impl<'a> Conduct<'a> {
     fn collect(&mut self) {
         let until = Instant::now() + COLLECT_LIMIT;
         while self.threads.as_ref().is_some_and(|threads| !threads.are_done()) {
-            match self.line.next_of_any_kind(until) {
+            let now = Instant::now();
+            match self.line.next_of_any_kind(until.min(now + INTERRUPT_INTERVAL)) {
                 Some(Signal::Done { task, finished }) => self.take_outcome(task, *finished),
                 Some(Signal::Link(message)) => self.take_message(message),
                 Some(_) => {}
-                None => return,
+                None if now >= until => return,
+                None => self.interrupt_all(),
             }
         }
     }

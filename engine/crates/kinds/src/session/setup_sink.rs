@@ -140,6 +140,8 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
             None => return Err(Failure::internal("the agent lent no listener")),
         }
     };
+    net::never_block(&listener)
+        .map_err(|error| refused_by_kernel("the lent listener can't be used", error))?;
     line.tell(&LinkMessage::Registered)?;
     Ok(Lent {
         listener,
