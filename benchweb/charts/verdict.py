@@ -18,6 +18,7 @@ FLAG_SENTENCES = {
     "send_errors": "the kernel refused some sends: its queue was full, or the path is gone",
     "strange_datagrams": "datagrams arrived that were not the test's: they are not counted",
     "late_datagrams": "datagrams came too late to tell duplicates from reordering",
+    "bytes_unaccounted": "what was received is not what was sent: the throughput is not to be trusted",
     "warmup_cut_approximate": "the end of the warm-up is uncertain by over 1 % of the duration",
     "affinity_not_set": "the threads could not be pinned to the CPUs asked for",
     "histogram_not_encoded": "the latency histogram is missing; percentiles are not affected",

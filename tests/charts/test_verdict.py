@@ -51,7 +51,8 @@ def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_wor
 def test_every_flag_that_the_engine_raises_has_its_sentence():
     sources = Path(__file__).resolve().parents[2].joinpath("engine", "crates").glob("*/src/**/*.rs")
     raised = {flag for path in sources for flag in re.findall(r'flags\.push\("(\w+)"', path.read_text())}
-    assert raised == set(FLAG_SENTENCES)
+    assert "same_host" in raised
+    assert raised - set(FLAG_SENTENCES) == set()
 
 
 def test_a_run_without_results_has_no_headline():
