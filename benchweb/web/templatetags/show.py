@@ -72,10 +72,9 @@ def between(start: datetime | None, end: datetime | None) -> str:
 @register.simple_tag
 def time_left(ends_at: datetime) -> SafeString:
     """Say how long until an estimated end; frontend/src/times.ts counts it down."""
-    left = max(0.0, (ends_at - timezone.now()).total_seconds())
-    return format_html(
-        '<span data-until="{}">about {} left</span>', ends_at.isoformat(), formatting.duration(round(left))
-    )
+    left = max(0, round((ends_at - timezone.now()).total_seconds()))
+    shown = f"{left} s" if left < 60 else formatting.duration(left)
+    return format_html('<span data-until="{}">about {} left</span>', ends_at.isoformat(), shown)
 
 
 @register.filter

@@ -161,6 +161,6 @@ def _choices() -> dict[str, object]:
 
 
 def _live_metrics() -> dict[str, dict[str, str]]:
-    """Give label and unit of each metric that a running trial's intervals may carry."""
-    keys = {kind.live for kind in catalog().kinds.values()}
-    return {key: {"label": catalog().metrics[key].label, "unit": catalog().metrics[key].unit} for key in keys}
+    """Give label, unit and quantity of each metric that a running trial's intervals may carry."""
+    live = [catalog().metrics[kind.live] for kind in catalog().kinds.values()]
+    return {each.key: {"label": each.label, "unit": each.unit, "quantity": each.quantity.capitalize()} for each in live}

@@ -95,7 +95,7 @@ function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {
 }
 
 function build(spec: Spec, current: () => Spec): Parts {
-  const canvas = el("canvas", { role: "img", "aria-describedby": `table-${spec.id}` });
+  const canvas = el("canvas", { role: "img", "aria-details": `table-${spec.id}` });
   const frame = el("div", { class: "chart-canvas" }, canvas);
   const subtitle = el("p", { class: "chart-subtitle" });
   const label = `Table: ${spec.title}`;

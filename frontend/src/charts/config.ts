@@ -53,7 +53,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     type: "line", label: series.label, series, role: "median", hidden,
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, borderDash: DASHES[series.dash], tension: 0,
-    pointStyle: series.marker, pointRadius: 4, pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
+    pointStyle: series.marker, pointRadius: spec.form === "time" ? 2 : 4, pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
     order: 1,
   };
 }

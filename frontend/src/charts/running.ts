@@ -13,6 +13,7 @@ export interface IntervalMessage {
 interface Metric {
   label: string;
   unit: string;
+  quantity: string;
 }
 
 // Enough for a few minutes of one-second intervals; the results hold all of them.
@@ -30,11 +31,14 @@ export function runningTrial(root: HTMLElement, metrics: Record<string, Metric>)
     if (message.metric !== metric) [metric, points, trial] = [message.metric, [], 0];
     if (message.trial !== trial) {
       offset = Number(points.at(-1)?.x ?? 0);
-      if (points.length) points.push(point(offset, null, "the next trial begins"));
+      // No value at all between two trials: a gap, where null would be a missing measurement.
+      if (points.length) points.push(point(offset, NaN));
       trial = message.trial;
     }
-    points = [...points, point(offset + interval.end_seconds, interval.metrics[metric] ?? null, "not measured")].slice(-MOST_POINTS);
-    const spec = specification(message.index, metrics[metric] ?? { label: metric, unit: "" }, points);
+    const y = interval.metrics[metric] ?? null;
+    const step = [point(offset + interval.start_seconds, y), point(offset + interval.end_seconds, y)];
+    points = [...points, ...step].slice(-MOST_POINTS);
+    const spec = specification(message.index, metrics[metric] ?? { label: metric, unit: "", quantity: metric }, points);
     if (shown) shown.update(spec, largest(spec));
     else {
       shown = card(spec, largest(spec));
@@ -43,8 +47,13 @@ export function runningTrial(root: HTMLElement, metrics: Record<string, Metric>)
   };
 }
 
-function point(x: number, y: number | null, reason: string): SpecPoint {
-  return { x, y, n: 0, low: null, high: null, repetitions: [], href: "", reason };
+function point(x: number, y: number | null): SpecPoint {
+  return { x, y, n: 0, low: null, high: null, repetitions: [], href: "", reason: "not measured" };
+}
+
+/** The second of each interval's two points; a gap has none. */
+function ends(points: SpecPoint[]): SpecPoint[] {
+  return points.filter((each, index) => index > 0 && !Number.isNaN(each.y) && Number(points[index - 1]?.x) < Number(each.x));
 }
 
 function specification(index: number, metric: Metric, points: SpecPoint[]): Spec {
@@ -53,13 +62,13 @@ function specification(index: number, metric: Metric, points: SpecPoint[]): Spec
     title: "Measured live",
     subtitle: `Trial ${index}, interval by interval`,
     form: "time",
-    x: { label: "Seconds of traffic since this page opened", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
-    y: { label: metric.label, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
+    x: { label: "Traffic since this page opened", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
+    y: { label: metric.quantity, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
     series: [{ id: "running", label: metric.label, color: 0, dash: "solid", marker: "circle", points }],
     lines: [],
     table: {
       columns: [{ key: "end", label: "Until", unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
-      rows: points.map(({ x, y }) => ({ end: x, value: y })),
+      rows: ends(points).map(({ x, y }) => ({ end: x, value: y })),
     },
     csv_url: "",
   };

@@ -55,5 +55,5 @@ export function xValue(spec: Spec, x: number | string): number {
 /** The largest value that a chart shows, repetitions included. */
 export function largest(spec: Spec): number {
   const values = spec.series.flatMap(({ points }) => points.flatMap((point) => [point.y ?? 0, point.high ?? 0]));
-  return Math.max(0, ...values);
+  return Math.max(0, ...values.filter(Number.isFinite));
 }
