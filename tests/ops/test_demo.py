@@ -1,0 +1,122 @@
+"""The demo's data is made once, all or nothing; its log-in opens on this machine in demo mode only."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import RequestFactory
+
+from benchweb.accounts.models import ApiToken
+from benchweb.accounts.services import token_user
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.ops import demo
+from benchweb.ops.home import Home
+from benchweb.ops.login import DemoBackend
+from benchweb.plans.models import Plan
+from benchweb.runs.models import Run
+
+FINGERPRINT = "sha256:" + "ab" * 32
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.delenv("BENCHWEB_DEMO_TOKEN", raising=False)
+    home = Home(tmp_path)
+    for number, name in enumerate("ab"):
+        listen(home, name, control_port=7500 + number)
+    return home
+
+
+def listen(home: Home, name: str, *, control_port: int) -> None:
+    folder = home.folder / "engines" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    values = {"control": f"127.0.0.1:{control_port}", "data_port": control_port + 10, "fingerprint": FINGERPRINT}
+    (folder / "listening.json").write_text(json.dumps(values))
+
+
+def counts() -> list[int]:
+    return [model.objects.count() for model in (User, ApiToken, Host, Endpoint, Environment, Pair, Plan, Run)]
+
+
+@pytest.mark.django_db
+def test_the_first_filling_makes_everything_and_the_second_nothing(home):
+    demo.fill(home)
+    assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
+    demo.fill(home)
+    assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
+
+
+@pytest.mark.django_db
+def test_without_engines_nothing_is_made(home):
+    (home.folder / "engines" / "b" / "listening.json").unlink()
+    with pytest.raises(demo.DemoError, match="The demo's engine b has not said where it listens"):
+        demo.fill(home)
+    assert counts() == [0] * 8
+
+
+@pytest.mark.django_db
+def test_an_engine_that_moved_is_followed_and_keeps_its_token(home):
+    demo.fill(home)
+    before = Endpoint.objects.get(name="demo-a")
+    listen(home, "a", control_port=7600)
+    assert demo.fill(home) == "The demo's data was there; 1 endpoint(s) have a new address."
+    after = Endpoint.objects.get(name="demo-a")
+    assert after.control_address == "127.0.0.1:7600"
+    assert bytes(after.token_encrypted) == bytes(before.token_encrypted)
+
+
+@pytest.mark.django_db
+def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch):
+    demo.fill(home)
+    user = User.objects.get(username="demo")
+    assert token_user(secret=(home.folder / "demo-token").read_text().strip()) == user
+    monkeypatch.setenv("BENCHWEB_DEMO_TOKEN", "a-token-of-the-operators-own-choice")
+    demo.fill(home)
+    assert token_user(secret="a-token-of-the-operators-own-choice") == user
+    assert ApiToken.objects.count() == 2
+
+
+def log_in(*, address: str = "127.0.0.1", username: str = "demo", password: str = "demo") -> User | None:
+    request = RequestFactory().post("/login", REMOTE_ADDR=address)
+    return DemoBackend().authenticate(request, username=username, password=password)
+
+
+@pytest.fixture
+def user(home, db, settings) -> User:
+    settings.DEMO = True
+    demo.fill(home)
+    return User.objects.get(username="demo")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.1", "::1"])
+def test_demo_logs_in_from_this_machine(user, address):
+    assert log_in(address=address) == user
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "::ffff:10.0.0.1", "", "localhost"])
+def test_demo_does_not_log_in_from_elsewhere(user, address):
+    assert log_in(address=address) is None
+
+
+def test_demo_does_not_log_in_outside_demo_mode_and_its_session_ends(user, settings):
+    assert DemoBackend().get_user(user.pk) == user
+    settings.DEMO = False
+    assert log_in() is None
+    assert DemoBackend().get_user(user.pk) is None
+
+
+def test_another_name_or_password_does_not_log_in(user):
+    User.objects.create_user("ada", password="demo")
+    assert log_in(password="Demo") is None
+    assert log_in(username="ada") is None
+
+
+def test_the_database_holds_no_password_of_demos(user, client):
+    assert not user.has_usable_password()
+    assert not client.login(username="demo", password="demo")
+
+
+def test_the_log_in_page_takes_demo(user, client):
+    answer = client.post("/login", {"username": "demo", "password": "demo"})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert client.get("/").status_code == 200

