@@ -8,6 +8,7 @@ use crate::{EventBody, FailureCode, SessionSpec};
 
 /// What a passed descriptor is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DescriptorRole {
     /// The session's link.
@@ -20,6 +21,7 @@ pub enum DescriptorRole {
 
 /// Agent to process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum AgentMessage {
     /// The first line: what to run.
@@ -47,6 +49,7 @@ pub enum AgentMessage {
 
 /// Process to agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ProcessMessage {
     /// Ready for connections.

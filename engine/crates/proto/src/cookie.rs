@@ -14,7 +14,8 @@ pub const PROOF_LENGTH: usize = 32;
 
 /// The secret that both ends of a session share.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Cookie([u8; 32]);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Cookie(#[cfg_attr(test, schemars(with = "String"))] [u8; 32]);
 
 /// A cookie that is not 64 hex digits.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use crate::{Interval, RunResult, Timestamp};
 
 /// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// Ready for connections.
@@ -30,6 +31,7 @@ impl SessionState {
 
 /// Why a session failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
     /// The peer refused the link, a flow or the test.
@@ -52,6 +54,7 @@ pub enum FailureCode {
 
 /// One thing that happened, before the agent numbers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
     /// The session entered a state that is not final.
@@ -116,6 +119,7 @@ impl EventBody {
 
 /// One numbered event of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Event {
     /// 1 for a session's first event, without gaps.
     pub id: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is true of a host at the time of a test; what could not be read is absent and named in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Facts {
     /// The host's name.
@@ -42,6 +43,7 @@ pub struct Facts {
 
 /// What is true of a host's CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CpuFacts {
     /// The model's name.
@@ -54,6 +56,7 @@ pub struct CpuFacts {
 
 /// What is true of one network interface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct InterfaceFacts {
     /// The interface's name.

@@ -9,6 +9,8 @@ mod facts;
 mod link;
 mod parameters;
 mod result;
+#[cfg(test)]
+mod schemas;
 mod session;
 mod timestamp;
 pub mod wire;

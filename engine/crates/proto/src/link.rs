@@ -8,6 +8,7 @@ use crate::{Facts, FailureCode, Flow, Histogram, Interval, Metrics, Params, Wind
 
 /// What was sent on one flow in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SentCount {
     /// The flow's index.
     pub flow: u32,
@@ -19,6 +20,7 @@ pub struct SentCount {
 
 /// The sink's half of a result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SinkReport {
     /// What the sink measured, under the keys of the result.
     pub metrics: Metrics,
@@ -46,6 +48,7 @@ pub struct SinkReport {
 
 /// One line on the link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum LinkMessage {
     /// Source to sink: who speaks, and what is to be tested.

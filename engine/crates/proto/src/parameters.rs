@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Kind, Parameter, ParameterSchema, ValueType};
 
 /// Parameter values by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Params(BTreeMap<String, Value>);
 

@@ -11,6 +11,7 @@ pub type Metrics = BTreeMap<String, f64>;
 
 /// Metrics of a part of the test's time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Begin, in seconds since the traffic began.
     pub start_seconds: f64,
@@ -25,6 +26,7 @@ pub struct Interval {
 
 /// The measured window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Window {
     /// When it began, by the source's wall clock.
     pub started_at: Timestamp,
@@ -41,6 +43,7 @@ pub struct Window {
 
 /// A latency distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// What it is of, such as `latency`.
     pub metric: String,
@@ -54,6 +57,7 @@ pub struct Histogram {
 
 /// Socket buffers that the kernels granted, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Granted {
     /// `SO_SNDBUF` of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +75,7 @@ pub struct Granted {
 
 /// One flow's share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Flow {
     /// The flow's index, from 0.
     pub index: u32,
@@ -86,6 +91,7 @@ pub struct Flow {
 
 /// Versions of the two engines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EngineVersions {
     /// The source's.
     pub source_version: String,
@@ -95,6 +101,7 @@ pub struct EngineVersions {
 
 /// Busy ratio of each core in the measured window, 0 to 1, by CPU number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CpuPerCore {
     /// The source's cores.
     #[serde(default)]
@@ -106,6 +113,7 @@ pub struct CpuPerCore {
 
 /// The document that `run --json` prints and a session ends with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResult {
     /// The version of this document: 1.
     pub schema: u32,

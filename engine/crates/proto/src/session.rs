@@ -8,6 +8,7 @@ use crate::{Cookie, DATA_PORT, Params};
 
 /// Which end of the data connections a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Opens the data connections.
@@ -18,6 +19,7 @@ pub enum Role {
 
 /// The other end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Peer {
     /// Where data connections go to (source) or may come from (sink).
@@ -29,6 +31,7 @@ pub struct Peer {
 
 /// What this end's data sockets are bound to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bind {
     /// The local address.
@@ -41,6 +44,7 @@ pub struct Bind {
 
 /// One end of one test, as a controller asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SessionSpec {
     /// Which end this is.

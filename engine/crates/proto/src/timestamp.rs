@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// A wall-clock time, to the microsecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(SystemTime);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Timestamp(#[cfg_attr(test, schemars(with = "String"))] SystemTime);
 
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
