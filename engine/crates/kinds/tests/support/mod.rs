@@ -7,7 +7,7 @@ mod agent;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -159,8 +159,12 @@ pub fn params(text: &str) -> Params {
     proto::parse_json(text.as_bytes()).expect("the test's parameters are JSON")
 }
 
+/// One test at a time: a flood beside it makes a paced stream lose datagrams in truth.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Runs a test to its end: the results of source and sink.
 pub fn results(kind: &str, text: &str) -> (RunResult, RunResult) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (source, sink) = Pair::start(kind, &params(text)).join();
     (finished(source), finished(sink))
 }
