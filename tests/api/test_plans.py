@@ -182,6 +182,8 @@ def test_an_archived_plan_leaves_the_list_and_can_not_be_changed(api, refused):
     assert [item["id"] for item in api.get("/plans?archived=true").json()["items"]] == [plan.pk]
     refused(api.put(f"/plans/{plan.pk}", BODY), 409)
     assert plan.versions.count() == 1
+    assert api.post(f"/plans/{plan.pk}/restore").json()["archived_at"] is None
+    assert [item["id"] for item in api.get("/plans").json()["items"]] == [plan.pk]
 
 
 def test_plans_are_listed_with_their_latest_versions_in_three_queries(api, django_assert_num_queries):
@@ -199,3 +201,4 @@ def test_a_plan_that_is_not_there_is_404(api, refused):
     refused(api.get("/plans/999999"), 404)
     refused(api.put("/plans/999999", BODY), 404)
     refused(api.delete("/plans/999999"), 404)
+    refused(api.post("/plans/999999/restore"), 404)

@@ -108,7 +108,7 @@ def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> Pl
     """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
     plan = row_or_404(_plans(), plan_id)
     if plan.archived_at is not None:
-        raise Problem(409, f"Plan {plan.name} is archived and can't be changed: create a new one.")
+        raise Problem(409, f"Plan {plan.name} is archived and can't be changed: restore it first.")
     services.plan_update(plan=plan, **body.model_dump())
     return _item(row_or_404(_plans(), plan_id))
 
@@ -118,6 +118,13 @@ def plan_archive(request: HttpRequest, plan_id: Identifier) -> Status[None]:
     """Archive a plan; its runs stay."""
     services.plan_archive(plan=row_or_404(_plans(), plan_id))
     return Status(204, None)
+
+
+@router.post("/plans/{plan_id}/restore", response=PlanItem)
+def plan_restore(request: HttpRequest, plan_id: Identifier) -> PlanItem:
+    """Bring an archived plan back."""
+    services.plan_restore(plan=row_or_404(_plans(), plan_id))
+    return _item(row_or_404(_plans(), plan_id))
 
 
 def _plans() -> "QuerySet[Plan, Plan]":
