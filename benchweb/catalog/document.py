@@ -82,12 +82,14 @@ class Kind:
 
     def measured_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""
-        values = self.filled(params)
-        return sum(prod(float(values[name]) for name in names) for names in self.slot_products)
+        return sum(prod(float(self._value(params, name)) for name in names) for names in self.slot_products)
 
     def slot_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds that one trial may occupy its hosts, set-up and drain included."""
         return self.measured_seconds(params) + self.slot_overhead_seconds
+
+    def _value(self, params: Mapping[str, Any], name: str) -> Any:
+        return params[name] if name in params else self.parameters[name].default
 
     def identity(self, params: Mapping[str, Any]) -> Params:
         """Give the parameters that tell one series from another, defaults left out."""

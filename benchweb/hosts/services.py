@@ -73,6 +73,10 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     """Change an endpoint and check it again; an empty token keeps the stored one."""
     values = _endpoint_fields(control_address=control_address, **fields)
     if not fields.get("token"):
+        if endpoint.fingerprint and not values["fingerprint"]:
+            raise HostsError(
+                "token", "Without the pinned fingerprint the token would go to whoever answers: enter both."
+            )
         values.pop("token_encrypted")
     with transaction.atomic():
         Endpoint.objects.filter(pk=endpoint.pk).update(

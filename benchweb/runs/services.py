@@ -45,9 +45,9 @@ def launch_version(*, version: PlanVersion, pairs: Sequence[Pair], user: User | 
     runs = Run.objects.bulk_create(
         Run(campaign=campaign, pair=pair, plan_version=version) for pair in {pair.pk: pair for pair in pairs}.values()
     )
+    trials = (trial for run in runs for trial in _trials(run, _planned(version, run)))
+    Trial.objects.bulk_create(trials, batch_size=_BATCH)
     for run in runs:
-        planned = expanded(version.steps, version.repetitions, version.order, seed=run.pk)
-        Trial.objects.bulk_create(_trials(run, planned), batch_size=_BATCH)
         queue.send_on_commit(EXECUTE_TASK, run.pk)
     return campaign
 
@@ -99,6 +99,10 @@ def _check_pairs(pairs: Sequence[Pair]) -> None:
         if archived is not None:
             what = type(archived).__name__.lower()
             raise LaunchError("pairs", f"{pair} can't run: its {what} {archived} is archived. Restore it first.")
+
+
+def _planned(version: PlanVersion, run: Run) -> list[PlannedTrial]:
+    return expanded(version.steps, version.repetitions, version.order, seed=run.pk)
 
 
 def _trials(run: Run, planned: Iterable[PlannedTrial]) -> list[Trial]:

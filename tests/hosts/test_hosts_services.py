@@ -126,3 +126,16 @@ def test_restoring_a_pair_that_was_made_again_is_refused():
 def test_empty_and_endless_names_are_refused(name):
     with pytest.raises(HostsError, match="1 to 100"):
         host_create(name=name)
+
+
+@pytest.mark.django_db
+def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
+    endpoint = make_endpoint(token="secret-token", fingerprint=PIN)
+    with pytest.raises(HostsError, match="whoever answers") as caught:
+        endpoint_update(endpoint=endpoint, control_address="203.0.113.9:7410")
+    assert caught.value.field == "token"
+    endpoint.refresh_from_db()
+    assert (endpoint.control_address, endpoint.fingerprint) == ("127.0.0.1:1", PIN)
+    endpoint_update(endpoint=endpoint, control_address="203.0.113.9:7410", token="new")
+    endpoint.refresh_from_db()
+    assert (endpoint.fingerprint, decrypted(endpoint.token_encrypted)) == ("", "new")
