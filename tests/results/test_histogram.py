@@ -16,7 +16,9 @@ def test_percentiles_of_the_decoded_histogram_are_the_metrics(kind):
     elapsed = document["window"]["elapsed_seconds"]
     rate = document["metrics"]["transactions_per_second"]
     assert histogram.get_total_count() == pytest.approx(rate * elapsed, abs=1)
+    # The two libraries round a percentile's rank apart by up to one count, and a bucket's edge by one in a thousand.
+    rank = 100 / histogram.get_total_count()
     for name, percentile in (("p50", 50), ("p90", 90), ("p99", 99), ("p999", 99.9)):
-        decoded_seconds = histogram.get_value_at_percentile(percentile) / 1e9
-        # Three significant digits, and two libraries that may round a bucket's edge differently.
-        assert document["metrics"][f"latency_{name}_seconds"] == pytest.approx(decoded_seconds, rel=2e-3)
+        low_seconds = histogram.get_value_at_percentile(percentile - rank) / 1e9
+        high_seconds = histogram.get_value_at_percentile(percentile + rank) / 1e9
+        assert low_seconds * 0.998 <= document["metrics"][f"latency_{name}_seconds"] <= high_seconds * 1.002
