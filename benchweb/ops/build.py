@@ -12,7 +12,7 @@ from pathlib import Path
 from benchweb.ops.home import write_atomically
 from benchweb.ops.processes import SetupError, spawn
 
-PROGRESS_SECONDS = 5.0
+PROGRESS_SECONDS = 10.0
 POLL_SECONDS = 0.05
 TAIL_LINES = 25
 # A tool that is killed leaves its own children; this small parent of it takes the whole group along.
