@@ -1,13 +1,8 @@
 """A run's event stream, from a real ASGI server: what a browser that watches receives."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -21,50 +16,11 @@ from benchweb.runs.services import run_cancel
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
-START_SECONDS = 20
 
 
-@pytest.fixture
-def server(transactional_db) -> Iterator[int]:
-    """Start uvicorn on a free port, on the tests' own database and broker; give the port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    database = connection.settings_dict
-    url = f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "benchweb.asgi:application",
-        "--port",
-        str(port),
-        "--log-level",
-        "error",
-    ]
-    environment = os.environ | {"BENCHWEB_DATABASE_URL": url, "BENCHWEB_DEBUG": "1"}
-    process = subprocess.Popen(command, env=environment, cwd=settings.BASE_DIR)
-    try:
-        await_port(port)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def await_port(port: int) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with socket.socket() as attempt:
-            if attempt.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise TimeoutError(f"uvicorn did not listen on {port} within {START_SECONDS} s")
-
-
-def open_stream(port: int, run_id: int, client: Client | None) -> HTTPResponse:
+def open_stream(web: str, run_id: int, client: Client | None) -> HTTPResponse:
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value if client else ""
-    stream = HTTPConnection("127.0.0.1", port, timeout=10)
+    stream = HTTPConnection(urlsplit(web).netloc, timeout=10)
     stream.request("GET", f"/runs/{run_id}/events", headers={"Cookie": f"{settings.SESSION_COOKIE_NAME}={cookie}"})
     return stream.getresponse()
 
@@ -83,9 +39,9 @@ def watcher(client: Client) -> Client:
     return client
 
 
-def test_a_watcher_hears_each_message_and_the_stream_ends_with_the_run(server: int, watcher: Client) -> None:
+def test_a_watcher_hears_each_message_and_the_stream_ends_with_the_run(web: str, watcher: Client) -> None:
     run = make_run()
-    stream = open_stream(server, run.pk, watcher)
+    stream = open_stream(web, run.pk, watcher)
     assert stream.headers["Content-Type"] == "text/event-stream"
     assert next_message(stream) == {"type": "run", "state": "pending"}
     live.publish(run.pk, {"type": "trial", "trial": 1, "index": 1, "state": "running"})
@@ -96,16 +52,16 @@ def test_a_watcher_hears_each_message_and_the_stream_ends_with_the_run(server: i
     assert stream.read() == b"\n"
 
 
-def test_a_finished_run_ends_its_stream_at_once(server: int, watcher: Client) -> None:
+def test_a_finished_run_ends_its_stream_at_once(web: str, watcher: Client) -> None:
     run = make_run()
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
-    stream = open_stream(server, run.pk, watcher)
+    stream = open_stream(web, run.pk, watcher)
     assert [next_message(stream)["type"], next_message(stream)["type"]] == ["run", "end"]
 
 
-def test_a_watcher_holds_no_database_connection(server: int, watcher: Client) -> None:
+def test_a_watcher_holds_no_database_connection(web: str, watcher: Client) -> None:
     run = make_run()
-    streams = [open_stream(server, run.pk, watcher) for _ in range(5)]
+    streams = [open_stream(web, run.pk, watcher) for _ in range(5)]
     for stream in streams:
         assert next_message(stream)["type"] == "run"
     with connection.cursor() as cursor:
@@ -118,12 +74,12 @@ def test_a_watcher_holds_no_database_connection(server: int, watcher: Client) ->
         stream.close()
 
 
-def test_a_stranger_is_refused_and_hears_nothing(server: int) -> None:
+def test_a_stranger_is_refused_and_hears_nothing(web: str) -> None:
     run = make_run()
-    answer = open_stream(server, run.pk, None)
+    answer = open_stream(web, run.pk, None)
     assert (answer.status, answer.read()) == (403, b"Log in first.")
 
 
-def test_a_run_that_is_not_there_has_no_stream(server: int, watcher: Client) -> None:
-    answer = open_stream(server, 9999, watcher)
+def test_a_run_that_is_not_there_has_no_stream(web: str, watcher: Client) -> None:
+    answer = open_stream(web, 9999, watcher)
     assert (answer.status, answer.read()) == (404, b"There is no run 9999.")

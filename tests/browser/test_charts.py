@@ -1,0 +1,124 @@
+"""Charts in a real browser: what a reader does with them, by mouse and by keyboard, and how they fill live."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from benchweb.results.ingest import ingest, parsed_result
+from benchweb.runs import live
+from benchweb.runs.models import Run, State, Trial
+from tests.browser.steps import PASSWORD, log_in
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SIZES = [64, 1024, 16384]
+STEPS = [{"kind": "udp_stream", "params": {"message_size_bytes": SIZES, "duration_seconds": 1}}]
+
+
+@pytest.fixture
+def run(transactional_db: None) -> Run:
+    """Give a run of three message sizes, and a user who may look at it."""
+    User.objects.create_user("ada", password=PASSWORD)
+    return make_run(steps=STEPS)
+
+
+def give(trial: Trial, throughput_bps: float) -> None:
+    """Give a trial its result, as the worker does."""
+    metrics = {"throughput_bps": throughput_bps, "send_throughput_bps": throughput_bps * 2}
+    document = {"kind": trial.kind, "metrics": metrics}
+    assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
+
+
+def finish(run: Run) -> None:
+    """End a run whose trials have 1, 2 and 3 Gbit/s."""
+    for trial in run.trials.order_by("index"):
+        give(trial, trial.index * 1e9)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+
+
+def throughput_chart(page: Page):
+    """Give the chart of throughput by message size."""
+    return page.get_by_role("region", name="Throughput by message size", exact=True)
+
+
+def test_the_table_behind_a_chart_has_every_figure(page: Page, run: Run) -> None:
+    finish(run)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    chart = throughput_chart(page)
+    expect(chart.get_by_role("table")).to_be_hidden()
+    chart.get_by_role("button", name="Table").click()
+    table = chart.get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(1 + 2 * len(SIZES))
+    expect(table).to_contain_text("3.00 Gbit/s")
+    expect(table).to_contain_text("6.00 Gbit/s")
+
+
+def test_legend_entries_toggle_and_isolate_by_keyboard(page: Page, run: Run) -> None:
+    finish(run)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    received, sent = throughput_chart(page).locator(".legend button").all()
+    received.focus()
+    page.keyboard.press("Space")
+    expect(received).to_have_attribute("aria-pressed", "false")
+    expect(sent).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Space")
+    page.keyboard.press("i")
+    expect(received).to_have_attribute("aria-pressed", "true")
+    expect(sent).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("i")
+    expect(sent).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_drag_zooms_into_the_url_and_a_double_click_shows_all_again(page: Page, run: Run) -> None:
+    finish(run)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    canvas = throughput_chart(page).locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.4, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.9, middle, steps=3)
+    page.mouse.up()
+    zoomed = re.compile(rf"/runs/{run.pk}\?zoom\.udp_stream-throughput=[\d.e+]+%3A[\d.e+]+$")
+    expect(page).to_have_url(zoomed)
+    page.reload()
+    expect(page).to_have_url(zoomed)
+    throughput_chart(page).locator("canvas").dblclick(position={"x": 200, "y": 100})
+    expect(page).to_have_url(re.compile(rf"/runs/{run.pk}$"))
+
+
+def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) -> None:
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    page.evaluate("window.sameDocument = true")
+    expect(page.get_by_text("0 of 3 trials done")).to_be_visible()
+    throughput_chart(page).get_by_role("button", name="Table").click()
+    first = run.trials.get(index=1)
+    interval = {"start_seconds": 0, "end_seconds": 1, "metrics": {"throughput_bps": 1e9}}
+    message = {"type": "interval", "trial": first.pk, "index": 1, "metric": "throughput_bps", "interval": interval}
+    live.publish(run.pk, message)
+    expect(page.get_by_role("region", name="Measured live", exact=True)).to_be_visible()
+    give(first, 7e9)
+    expect(page.get_by_text("1 of 3 trials done")).to_be_visible()
+    expect(throughput_chart(page).get_by_role("table")).to_contain_text("7.00 Gbit/s")
+    Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="2 of 3 trials failed: no route")
+    live.publish(run.pk, {"type": "run", "state": "failed"})
+    expect(page.get_by_text("2 of 3 trials failed: no route")).to_be_visible()
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    assert page.evaluate("window.sameDocument")
+
+
+def test_the_theme_switch_holds_over_pages(page: Page, run: Run) -> None:
+    log_in(page)
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    page.goto("/runs")
+    expect(root).to_have_attribute("data-bs-theme", "dark")
