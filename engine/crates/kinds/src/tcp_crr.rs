@@ -19,6 +19,8 @@ use crate::streams::payload;
 const REGISTERED_PORTS: u16 = 16_384;
 /// Linux's default range, where the kernel doesn't tell.
 const DEFAULT_PORTS: (u16, u16) = (32_768, 60_999);
+/// Below it are ports that hosts' services like; a bound one is only skipped, but costs a call.
+const FIRST_PLAIN_PORT: u16 = 10_000;
 /// So many failures in a row are not bad luck.
 const ERRORS_IN_A_ROW_LIMIT: u32 = 1_000;
 
@@ -68,16 +70,23 @@ impl Kind for TcpCrr {
     }
 }
 
-/// A part of this host's ephemeral ports, at a random place.
+/// A part of this host's ports, at a random place; below the ephemeral ones where there is room. The sink takes a
+/// connection from a registered port for this session's, and another session's from this host has an ephemeral one.
 pub fn choose_ports() -> Result<(u16, u16), String> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let mut bounds = text.split_whitespace().map_while(|bound| bound.parse::<u16>().ok());
-    let (low, high) = bounds.next().zip(bounds.next()).unwrap_or(DEFAULT_PORTS);
-    let count = REGISTERED_PORTS.min(high.saturating_sub(low));
-    let slack = u64::from(high - low - count);
+    let ephemeral = bounds.next().zip(bounds.next()).unwrap_or(DEFAULT_PORTS);
     let random = getrandom::u64().map_err(|error| format!("no random numbers: {error}"))?;
+    Ok(part_of_ports(ephemeral, random))
+}
+
+fn part_of_ports((low, high): (u16, u16), random: u64) -> (u16, u16) {
+    let has_room_below = low > FIRST_PLAIN_PORT + REGISTERED_PORTS;
+    let (low, high) = if has_room_below { (FIRST_PLAIN_PORT, low - 1) } else { (low, high) };
+    let count = (REGISTERED_PORTS - 1).min(high.saturating_sub(low));
+    let slack = u64::from(high - low - count);
     let first = low + u16::try_from(random % (slack + 1)).unwrap_or(0);
-    Ok((first, first + count))
+    (first, first + count)
 }
 
 /// Hands out source ports one after the other, from a random start, around and around.
@@ -292,7 +301,7 @@ fn answer(end: &End, cue: &Cue, socket: OwnedFd, request: &mut [u8], response: &
 
 #[cfg(test)]
 mod tests {
-    use super::{PortSteps, choose_ports};
+    use super::{PortSteps, choose_ports, part_of_ports};
 
     #[test]
     fn ports_go_around_within_their_range() {
@@ -303,8 +312,12 @@ mod tests {
     }
 
     #[test]
-    fn chosen_ports_are_a_range_within_the_ephemeral_one() {
+    fn chosen_ports_lie_below_the_ephemeral_ones_where_there_is_room() {
         let (first, last) = choose_ports().expect("random numbers");
         assert!(first >= 1_024 && last > first);
+        assert_eq!(part_of_ports((32_768, 60_999), 0), (10_000, 26_383));
+        assert_eq!(part_of_ports((32_768, 60_999), 6_384), (16_384, 32_767));
+        assert_eq!(part_of_ports((1_024, 65_535), 0), (1_024, 17_407));
+        assert_eq!(part_of_ports((60_000, 60_100), 0), (10_000, 26_383));
     }
 }
