@@ -19,6 +19,7 @@ use failure::Failure;
 /// Runs the program and answers its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    allow_many_descriptors();
     // A session's start is part of every trial's overhead: it skips the command line's parser.
     let outcome = if std::env::args_os().nth(1).is_some_and(|argument| argument == "session") {
         session_process::main().map_err(Failure::from)
@@ -32,6 +33,14 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Raises the soft limit of open files to the hard one: thousands of flows or strangers are a descriptor each.
+fn allow_many_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // Within the hard limit this is always allowed; failing, the old limit stays, and a test that needs more says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn command(command: Command) -> Result<(), Failure> {

@@ -258,3 +258,24 @@ fn serve_without_its_token_file_is_one_clear_sentence() {
             .contains("is empty; put one line with a secret in it")
     );
 }
+
+#[test]
+fn a_second_engine_on_the_same_state_folder_is_refused() {
+    let engine = Engine::start();
+    let state = engine.folder.path().join("state");
+    let output = run(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-port",
+        "0",
+        "--state-dir",
+        state.to_str().unwrap(),
+        "--token-file",
+        engine.token_file().to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("another engine uses the state folder")
+    );
+}

@@ -137,3 +137,29 @@ impl Sessions {
         self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proto::{EventBody, FailureCode};
+
+    use super::super::event_log::EventLog;
+    use super::*;
+
+    #[test]
+    fn of_1003_finished_sessions_the_oldest_three_are_surplus_and_a_running_one_never_is() {
+        let sessions = Sessions::default();
+        let add = |id: String| {
+            let session = Session::new(id, Role::Sink, String::new(), EventLog::default(), None);
+            sessions.add(Arc::new(session));
+        };
+        add("running".to_owned());
+        (0..1003).for_each(|number| add(number.to_string()));
+        for session in sessions.all().iter().filter(|session| session.id != "running") {
+            session.push(EventBody::failure(FailureCode::Cancelled, "", None));
+        }
+        let surplus: Vec<String> =
+            sessions.surplus().iter().map(|session| session.id.clone()).collect();
+        assert_eq!(surplus, ["0", "1", "2"]);
+        assert_eq!(sessions.running(), 1);
+    }
+}

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use proto::FailureCode;
+use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -52,7 +53,7 @@ const STOP_LIMIT: Duration = Duration::from_millis(1_200);
 /// When the engine can't start; the message says what is missing and how to mend it.
 pub fn main(options: &ServeOptions) -> Result<()> {
     let token = read_token(&options.token_file)?;
-    make_state_folder(options)?;
+    let _lock = claim_state_folder(options)?;
     let identity = Identity::open(&options.state_dir)?;
     let runtime = Runtime::new()?;
     runtime.block_on(async {
@@ -77,13 +78,24 @@ pub fn main(options: &ServeOptions) -> Result<()> {
     })
 }
 
-fn make_state_folder(options: &ServeOptions) -> Result<()> {
+/// Makes the state folder and holds it: a second engine on it would take the first one's sessions for dead.
+fn claim_state_folder(options: &ServeOptions) -> Result<fs::File> {
     let folder = &options.state_dir;
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .with_context(|| format!("can't make the state folder {}", folder.display()))
+        .with_context(|| format!("can't make the state folder {}", folder.display()))?;
+    let lock = store::private_file(&folder.join("lock"))
+        .with_context(|| format!("can't write to the state folder {}", folder.display()))?;
+    let held = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+    held.map_err(|_| {
+        anyhow::anyhow!(
+            "another engine uses the state folder {}; stop it, or name another with --state-dir",
+            folder.display()
+        )
+    })?;
+    Ok(lock)
 }
 
 async fn listen(options: &ServeOptions) -> Result<TcpListener> {

@@ -174,4 +174,19 @@ mod tests {
         assert!(admits_link(&mut network, "192.0.2.2".parse().unwrap()));
         assert_eq!(network.peer, Some("192.0.2.2".parse().unwrap()));
     }
+
+    #[tokio::test]
+    async fn of_4097_half_open_connections_the_oldest_is_closed() {
+        let half_open = HalfOpen::default();
+        let tasks: Vec<_> =
+            (0..4_097).map(|_| tokio::spawn(std::future::pending::<()>())).collect();
+        for (number, task) in (0..).zip(&tasks) {
+            half_open.add(number, task.abort_handle());
+        }
+        tokio::task::yield_now().await;
+        let closed: Vec<usize> =
+            (0..tasks.len()).filter(|&index| tasks[index].is_finished()).collect();
+        assert_eq!(closed, [0]);
+        assert_eq!(locked(&half_open.waiting).len(), 4_096);
+    }
 }
