@@ -60,8 +60,8 @@ def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         request,
         title=f"endpoint {endpoint}",
         losses=[
-            f"{counted(pairs.filter(archived_at=None).count(), 'pair')} are archived with it; no new run can use them.",
-            f"{counted(Run.objects.filter(pair__in=pairs).count(), 'run')} and their results stay.",
+            f"Archived with it: {counted(pairs.filter(archived_at=None).count(), 'pair')}. No new run can use them.",
+            f"Kept, with results and links: {counted(Run.objects.filter(pair__in=pairs).count(), 'run')}.",
         ],
         back=host_url,
         done=host_url,

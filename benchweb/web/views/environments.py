@@ -91,8 +91,8 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
         request,
         title=f"environment {environment.name}",
         losses=[
-            f"{counted(pairs, 'pair')} are archived with it; no new run can use them.",
-            f"{counted(runs, 'run')} and their results stay, and so do their links.",
+            f"Archived with it: {counted(pairs, 'pair')}. No new run can use them.",
+            f"Kept, with results and links: {counted(runs, 'run')}.",
         ],
         back=reverse("web:environment", args=[environment.pk]),
         done=reverse("web:environments"),

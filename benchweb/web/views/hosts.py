@@ -124,9 +124,9 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
         request,
         title=f"host {host.name}",
         losses=[
-            f"{counted(host.endpoints.filter(archived_at=None).count(), 'endpoint')} and "
-            f"{counted(pairs.filter(archived_at=None).count(), 'pair')} are archived with it; no new run can use them.",
-            f"{counted(Run.objects.filter(pair__in=pairs).count(), 'run')} and their results stay, with their links.",
+            f"Archived with it: {counted(host.endpoints.filter(archived_at=None).count(), 'endpoint')} and "
+            f"{counted(pairs.filter(archived_at=None).count(), 'pair')}. No new run can use them.",
+            f"Kept, with results and links: {counted(Run.objects.filter(pair__in=pairs).count(), 'run')}.",
         ],
         back=reverse("web:host", args=[host.pk]),
         done=reverse("web:hosts"),

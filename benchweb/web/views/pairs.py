@@ -111,7 +111,7 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
         title=f"pair {pair}",
         losses=[
             "It can't be launched any more.",
-            f"{counted(runs, 'run')} and {counted(series, 'series', 'series')} stay, and so do their links.",
+            f"Kept, with results and links: {counted(runs, 'run')} and {counted(series, 'series', 'series')}.",
         ],
         back=reverse("web:pair", args=[pair.pk]),
         done=reverse("web:pairs"),

@@ -125,7 +125,7 @@ def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
     return archive_page(
         request,
         title=f"plan {plan.name}",
-        losses=["It can't be launched any more.", f"{counted(runs, 'run')} of it stay, and so do their links."],
+        losses=["It can't be launched any more.", f"Kept, with results and links: {counted(runs, 'run')}."],
         back=reverse("web:plan", args=[plan.pk]),
         done=reverse("web:plans"),
         act=lambda: services.plan_archive(plan=plan),

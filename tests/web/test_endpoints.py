@@ -1,0 +1,181 @@
+"""Endpoints: add, edit, archive, check, watch, pin."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.secrets import decrypted
+from benchweb.hosts.services import CHECK_TASK, CheckOutcome, archive, endpoint_record_check
+from tests.factories import make_endpoint, make_pair
+
+PINNED = "sha256:" + "a" * 64
+SEEN = "sha256:" + "b" * 64
+VALUES = {"control_address": "192.0.2.10:7410", "network_mode": "host", "token": ""}
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Collect the endpoints whose check is asked for."""
+    asked: list[int] = []
+
+    def send(task: str, *ids: int, **options: object) -> None:
+        asked.extend(ids if task == CHECK_TASK else ())
+
+    monkeypatch.setattr("benchweb.queue.send", send)
+    return asked
+
+
+def answered(endpoint: Endpoint, fingerprint: str = PINNED, **values: object) -> None:
+    """Record a check that found the engine."""
+    outcome = CheckOutcome("answered", fingerprint=fingerprint, **({"catalog_version": 1} | values))
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=outcome)
+
+
+def test_an_endpoint_is_added_to_a_host(signed_in: Client) -> None:
+    host = make_endpoint().host
+    response = signed_in.post(f"/hosts/{host.pk}/endpoints/new", VALUES | {"token": "t", "network_mode": "terway"})
+    assert response.headers["Location"] == f"/hosts/{host.pk}"
+    assert sorted(host.endpoints.values_list("network_mode", flat=True)) == ["host", "terway"]
+
+
+def test_an_archived_host_takes_no_endpoint(signed_in: Client) -> None:
+    host = make_endpoint(host_name="alder").host
+    archive(row=host)
+    text = signed_in.post(f"/hosts/{host.pk}/endpoints/new", VALUES).content.decode()
+    assert "Host alder is archived: restore it, or choose another." in text
+    assert host.endpoints.count() == 1
+
+
+def test_an_edited_endpoint_keeps_its_token_when_none_is_typed(signed_in: Client) -> None:
+    endpoint = make_endpoint(token="secret")
+    page = signed_in.get(f"/endpoints/{endpoint.pk}/edit").content.decode()
+    assert "secret" not in page
+    assert "Leave empty to keep the stored token." in page
+    signed_in.post(f"/endpoints/{endpoint.pk}/edit", VALUES | {"endpoint_name": "second"})
+    endpoint.refresh_from_db()
+    assert (endpoint.control_address, endpoint.name) == ("192.0.2.10:7410", "second")
+    assert decrypted(endpoint.token_encrypted) == "secret"
+
+
+def test_a_refused_edit_changes_nothing_and_keeps_what_was_typed(signed_in: Client) -> None:
+    endpoint = make_endpoint(control_address="192.0.2.1:7410")
+    response = signed_in.post(f"/endpoints/{endpoint.pk}/edit", VALUES | {"control_address": "a b:1"})
+    assert "is neither a host name nor an IP address" in response.content.decode()
+    assert response.context["form"]["control_address"].value() == "a b:1"
+    endpoint.refresh_from_db()
+    assert endpoint.control_address == "192.0.2.1:7410"
+
+
+def test_archiving_an_endpoint_names_its_pairs_and_hides_them(signed_in: Client) -> None:
+    pair = make_pair()
+    assert "Archived with it: 1 pair." in signed_in.get(f"/endpoints/{pair.source_id}/archive").content.decode()
+    signed_in.post(f"/endpoints/{pair.source_id}/archive")
+    pair.refresh_from_db()
+    assert pair.archived_at is not None
+    signed_in.post(f"/endpoints/{pair.source_id}/restore")
+    assert Endpoint.objects.get(pk=pair.source_id).archived_at is None
+
+
+def test_an_endpoint_of_an_archived_host_is_not_restored(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    archive(row=endpoint.host)
+    response = signed_in.post(f"/endpoints/{endpoint.pk}/restore", follow=True)
+    assert "is archived: restore the host first." in response.content.decode()
+    assert Endpoint.objects.get().archived_at is not None
+
+
+def test_check_asks_a_worker_and_the_panel_then_looks_again(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint)
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/check", headers={"HX-Request": "true"}).content.decode()
+    assert checks == [endpoint.pk]
+    assert "checking" in text
+    assert 'hx-trigger="every 2s"' in text
+
+
+def test_check_without_a_script_goes_back_to_the_host(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    assert signed_in.post(f"/endpoints/{endpoint.pk}/check").headers["Location"] == f"/hosts/{endpoint.host_id}"
+    assert checks == [endpoint.pk]
+
+
+def test_a_panel_that_waits_for_its_check_asks_for_no_other(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
+    assert "checking" in text
+    assert checks == []
+
+
+def test_a_panel_of_a_silent_engine_asks_again_by_itself(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome("unreachable", "connection refused"))
+    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unreachable"}
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
+    assert checks == [endpoint.pk]
+    assert "connection refused" in text
+    assert f'id="endpoint-{endpoint.pk}-body"' not in text
+
+
+def test_a_panel_turns_green_and_stops_when_the_engine_answers(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint, engine_version="0.1.0", round_trip_seconds=0.0005, clock_offset_seconds=0.002)
+    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
+    assert "state-answered" in text
+    assert "every 2s" not in text
+    assert f'id="endpoint-{endpoint.pk}-body" hx-swap-oob="true"' in text
+    assert checks == []
+
+
+def test_a_check_that_no_worker_records_is_said_to_be_overdue(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    long_ago = (timezone.now() - timedelta(seconds=21)).timestamp()
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"asked_at": long_ago, "since": ""}).content.decode()
+    assert "No worker has recorded a check within 20 s." in text
+    assert "every 2s" not in text
+    assert checks == []
+
+
+@pytest.mark.parametrize("asked_at", ["", "soon", "nan", "1e400", "-1e20"])
+def test_a_time_that_cannot_be_read_counts_as_none(signed_in: Client, checks: list[int], asked_at: str) -> None:
+    endpoint = make_endpoint()
+    assert signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"asked_at": asked_at}).status_code == 200
+
+
+def test_the_command_with_the_token_goes_once_an_engine_has_answered(signed_in: Client) -> None:
+    endpoint = make_endpoint(token="secret-of-the-engine")
+    url = f"/hosts/{endpoint.host_id}"
+    assert "secret-of-the-engine" in signed_in.get(url).content.decode()
+    answered(endpoint)
+    assert "secret-of-the-engine" not in signed_in.get(url).content.decode()
+
+
+def test_an_engine_with_another_catalog_is_said_so(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint, engine_version="0.0.9", catalog_version=0)
+    assert "older than this dashboard&#x27;s 1" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+
+
+def test_another_fingerprint_is_explained_and_pinned_only_deliberately(signed_in: Client, checks: list[int]) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint)
+    other = CheckOutcome("refused", "other certificate", fingerprint=SEEN)
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=other)
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert "The engine shows another certificate than the pinned one." in text
+    assert (PINNED in text, SEEN in text) == (True, True)
+    assert Endpoint.objects.get().fingerprint == PINNED
+    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": SEEN})
+    assert Endpoint.objects.get().fingerprint == SEEN
+
+
+@pytest.mark.parametrize("fingerprint", ["", "sha256:" + "c" * 64, "sha256:12"])
+def test_a_fingerprint_that_was_not_seen_is_not_pinned(signed_in: Client, fingerprint: str) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint)
+    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": fingerprint})
+    assert Endpoint.objects.get().fingerprint == PINNED

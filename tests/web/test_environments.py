@@ -1,0 +1,49 @@
+"""Environments: list, create, edit, archive, restore."""
+
+from django.test import Client
+
+from benchweb.hosts.models import Environment, Pair
+from benchweb.hosts.services import environment_create
+from tests.factories import make_pair
+
+
+def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
+    assert "Add the first environment" in signed_in.get("/environments").content.decode()
+
+
+def test_an_environment_is_created(signed_in: Client) -> None:
+    response = signed_in.post("/environments/new", {"name": "same zone", "description": "two of a type"})
+    environment = Environment.objects.get()
+    assert response.headers["Location"] == f"/environments/{environment.pk}"
+    assert (environment.name, environment.description) == ("same zone", "two of a type")
+
+
+def test_an_environment_without_a_name_is_refused_and_its_description_kept(signed_in: Client) -> None:
+    text = signed_in.post("/environments/new", {"name": "", "description": "two of a type"}).content.decode()
+    assert "Name is needed." in text
+    assert "two of a type" in text
+    assert Environment.objects.count() == 0
+
+
+def test_an_environment_is_renamed(signed_in: Client) -> None:
+    environment = environment_create(name="lab")
+    signed_in.post(f"/environments/{environment.pk}/edit", {"name": "laboratory", "description": ""})
+    assert Environment.objects.get().name == "laboratory"
+
+
+def test_the_list_counts_pairs_and_sorts_by_them(signed_in: Client) -> None:
+    environment_create(name="alone")
+    make_pair(environment="with a pair")
+    rows = signed_in.get("/environments?sort=-pair_count").context["page"].rows
+    assert [(row.name, row.pair_count) for row in rows] == [("with a pair", 1), ("alone", 0)]
+
+
+def test_archiving_takes_its_pairs_along_and_restoring_brings_it_back(signed_in: Client) -> None:
+    pair = make_pair()
+    url = f"/environments/{pair.environment_id}"
+    assert "Archived with it: 1 pair." in signed_in.get(f"{url}/archive").content.decode()
+    signed_in.post(f"{url}/archive")
+    assert Pair.objects.get().archived_at is not None
+    assert signed_in.get("/environments").context["page"].rows == []
+    signed_in.post(f"{url}/restore")
+    assert [row.name for row in signed_in.get("/environments").context["page"].rows] == ["lab"]

@@ -1,0 +1,113 @@
+"""Launching a plan on one or several pairs."""
+
+import pytest
+from django.test import Client
+
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.services import archive
+from benchweb.plans.services import plan_archive
+from benchweb.runs.models import Campaign, Run
+from tests.factories import SIZES, make_endpoint, make_pair, make_plan
+
+LAUNCH = {"action": "launch"}
+
+
+def test_it_names_what_is_missing_first(signed_in: Client) -> None:
+    text = signed_in.get("/launch").content.decode()
+    assert "There is no plan yet." in text
+    assert "Add the first pair" in text
+
+
+def test_one_pair_ends_on_the_run_s_page(signed_in: Client, ada) -> None:
+    plan, pair = make_plan(steps=SIZES), make_pair()
+    response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk]})
+    run = Run.objects.get()
+    assert response.headers["Location"] == f"/runs/{run.pk}"
+    assert (run.pair, run.plan_version.plan, run.campaign.created_by) == (pair, plan, ada)
+    assert run.trials.count() == 4
+
+
+def test_several_pairs_end_on_the_runs_of_their_campaign(signed_in: Client) -> None:
+    plan, pairs = make_plan(), [make_pair(), make_pair()]
+    response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk for pair in pairs]})
+    campaign = Campaign.objects.get()
+    assert response.headers["Location"] == f"/runs?campaign={campaign.pk}"
+    make_plan(name="another")
+    shown = signed_in.get(response.headers["Location"]).content.decode()
+    assert all(f"/runs/{run.pk}" in shown for run in campaign.runs.all())
+
+
+@pytest.mark.parametrize(
+    ("plan", "pairs", "field", "message"),
+    [
+        (False, True, "plan", "Choose the plan to run."),
+        (True, False, "pairs", "Choose at least one pair to run the plan on."),
+    ],
+)
+def test_a_choice_that_is_missing_is_named_and_the_other_kept(
+    signed_in: Client, plan: bool, pairs: bool, field: str, message: str
+) -> None:
+    rows = {"plan": make_plan().pk if plan else "", "pairs": [make_pair().pk] if pairs else []}
+    response = signed_in.post("/launch", LAUNCH | rows)
+    page = response.context["page"]
+    assert (page.field, page.error) == (field, message)
+    assert message in response.content.decode()
+    assert (bool(page.plan), bool(page.chosen)) == (plan, pairs)
+    assert Campaign.objects.count() == 0
+
+
+def test_an_archived_plan_is_refused_and_not_offered(signed_in: Client) -> None:
+    plan, pair = make_plan(name="old"), make_pair()
+    plan_archive(plan=plan)
+    response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk]})
+    assert response.context["page"].error == "Plan old is archived: restore it, or choose another."
+    assert response.context["page"].plans == []
+    assert Campaign.objects.count() == 0
+
+
+def test_a_pair_archived_meanwhile_is_refused(signed_in: Client) -> None:
+    plan, pair, gone = make_plan(), make_pair(), make_pair()
+    archive(row=gone)
+    response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk, gone.pk]})
+    assert response.context["page"].error.startswith("1 of the chosen pairs")
+    assert Campaign.objects.count() == 0
+
+
+@pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 30, "1; drop table"])
+def test_what_is_no_id_is_no_choice(signed_in: Client, nonsense: str) -> None:
+    response = signed_in.post("/launch", LAUNCH | {"plan": nonsense, "pairs": [nonsense]})
+    assert response.context["page"].error == "Choose the plan to run."
+    assert Campaign.objects.count() == 0
+
+
+def test_the_filter_keeps_chosen_pairs_in_sight(signed_in: Client) -> None:
+    alder = make_pair(source=make_endpoint(host_name="alder"))
+    birch = make_pair(source=make_endpoint(host_name="birch"))
+    make_pair(source=make_endpoint(host_name="cedar"))
+    page = signed_in.post("/launch/choice", {"q": "ald", "pairs": [birch.pk]}).context["page"]
+    assert page.pairs == [alder, birch]
+    assert page.chosen == [birch]
+
+
+def test_enter_in_the_filter_launches_nothing(signed_in: Client) -> None:
+    pair = make_pair()
+    choice = {"action": "filter", "plan": make_plan().pk, "pairs": [pair.pk]}
+    assert signed_in.post("/launch", choice).context["page"].chosen == [pair]
+    assert Campaign.objects.count() == 0
+
+
+def test_the_summary_counts_runs_and_time_and_warns_of_silent_ends(signed_in: Client) -> None:
+    plan, silent, answering = make_plan(steps=SIZES, repetitions=3), make_pair(), make_pair()
+    Endpoint.objects.filter(pk__in=[answering.source_id, answering.sink_id]).update(status="answered")
+    response = signed_in.post("/launch/choice", {"plan": plan.pk, "pairs": [silent.pk, answering.pk]})
+    page, text = response.context["page"], response.content.decode()
+    assert (page.preview.count, page.preview.measured_seconds) == (12, 12)
+    assert "2 runs" in text
+    assert page.silent == [silent]
+    assert "did not answer its last check" in text
+
+
+def test_links_fill_the_choice_in(signed_in: Client) -> None:
+    plan, pair = make_plan(), make_pair()
+    assert signed_in.get(f"/plans/{plan.pk}/launch").context["page"].plan == plan
+    assert signed_in.get(f"/launch?pairs={pair.pk}").context["page"].chosen == [pair]
