@@ -186,6 +186,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     parser.add_argument("--json", type=Path, help="write every sample there")
     arguments = parser.parse_args()
+    # A terminated comparison takes its servers and its namespace with it, as an interrupted one does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     results = []
     print(f"{'case':<26}{'netperf':>18}{'engine':>18}  {'unit':<6}{'engine : netperf':>17}{'netperf again':>15}")
     with servers(arguments.seconds) as bench:
