@@ -19,6 +19,8 @@ startTheme();
 startKeys();
 startActions();
 startClocks();
+// On a phone the sections scroll sideways: the one that is shown must not be out of sight.
+document.querySelector(".sections [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 htmx.onLoad((content) => {
   showTimes(content as Element);
   startLive(content as Element);
