@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchweb.ops.processes import SetupError
+from benchweb.ops.processes import SetupError, root_needs_another_owner, unprivileged_account
 
 PROJECT = Path(__file__).resolve().parents[2]
 # sockaddr_un holds 108 bytes; the longest name in the folder is .s.PGSQL.5432.lock.
@@ -64,6 +64,9 @@ class Home:
         try:
             for folder in (self.folder, self.logs, self.folder / "stamps"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if root_needs_another_owner():
+                # The database's account has to pass through, but can't look around.
+                self.folder.chmod(0o711)
         except OSError as error:
             raise SetupError(
                 f"The state folder {self.folder} can't be written ({error.strerror}): "
@@ -151,5 +154,6 @@ def digest_of_files(paths: Iterable[Path]) -> str:
 def _make_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+    owners = {os.getuid(), unprivileged_account().pw_uid} if root_needs_another_owner() else {os.getuid()}
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in owners or status.st_mode & 0o077:
         raise SetupError(f"{folder} exists but isn't a private folder of yours: remove it and start again.")

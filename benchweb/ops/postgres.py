@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -79,7 +80,9 @@ def create(data: Path, *, sync: bool = True) -> None:
     options += ["--locale=C.UTF-8", "--builtin-locale=C.UTF-8", "--no-instructions"]
     options += [] if sync else ["--no-sync"]
     _run([binary("initdb"), "-D", draft, *options])
-    single_user: list[str | Path] = [binary("postgres"), "--single", "-D", draft, "-c", "fsync=off", "postgres"]
+    # Without exit_on_error a refused statement would still end with status 0.
+    single_user: list[str | Path] = [binary("postgres"), "--single", "-D", draft]
+    single_user += ["-c", "fsync=off", "-c", "exit_on_error=on", "postgres"]
     _run(single_user, text=f"CREATE DATABASE {DATABASE}\n")
     draft.rename(data)
 
@@ -149,14 +152,23 @@ def _run(words: Sequence[str | Path], *, text: str = "") -> None:
 
 
 def _give_away(folder: Path) -> None:
+    """Make a folder the server's account's, where that isn't ours."""
     if not root_needs_another_owner():
         return
     account = unprivileged_account()
+    for path, help_text in (
+        (folder, "set BENCHWEB_HOME to a folder below one that it can enter, such as /var/lib/benchweb"),
+        (binary("postgres"), "move the checkout to where it can, such as /opt"),
+    ):
+        closed = [parent for parent in path.resolve().parents if not _lets_in(parent, account)]
+        if closed:
+            raise SetupError(
+                f"PostgreSQL doesn't run as root, this system has no user namespaces, and the account "
+                f"'{account.pw_name}' can't enter {closed[0]}: {help_text}, or run as a normal user."
+            )
     os.chown(folder, account.pw_uid, account.pw_gid)
-    unreachable = [parent for parent in folder.resolve().parents if not parent.stat().st_mode & 0o001]
-    if unreachable:
-        raise SetupError(
-            f"PostgreSQL doesn't run as root, this system has no user namespaces, and the account "
-            f"'{account.pw_name}' can't enter {unreachable[0]}: set BENCHWEB_HOME to a folder that it can reach "
-            "(for example /var/lib/benchweb), or run as a normal user."
-        )
+
+
+def _lets_in(folder: Path, account: pwd.struct_passwd) -> bool:
+    status = folder.stat()
+    return bool(status.st_mode & 0o001) or (status.st_uid == account.pw_uid and bool(status.st_mode & 0o100))
