@@ -82,7 +82,7 @@ def create(data: Path, *, sync: bool = True) -> None:
     _run([binary("initdb"), "-D", draft, *options])
     # Without exit_on_error a refused statement would still end with status 0.
     single_user: list[str | Path] = [binary("postgres"), "--single", "-D", draft]
-    single_user += ["-c", "fsync=off", "-c", "exit_on_error=on", "postgres"]
+    single_user += ["-c", f"fsync={'on' if sync else 'off'}", "-c", "exit_on_error=on", "postgres"]
     _run(single_user, text=f"CREATE DATABASE {DATABASE}\n")
     draft.rename(data)
 
