@@ -55,18 +55,48 @@ def netperf_rate(key: str) -> Callable[[dict[str, str]], float]:
 def cases() -> Iterator[Case]:
     for size in STREAM_SIZES_BYTES:
         options, params = ("-m", str(size)), (f"message_size_bytes={size}",)
-        yield Case(f"TCP_STREAM {size}", "bit/s", (0, 1), "TCP_STREAM", options, netperf_throughput(1e6), "tcp_stream", params, "throughput_bps")
+        yield Case(
+            f"TCP_STREAM {size}",
+            "bit/s",
+            (0, 1),
+            "TCP_STREAM",
+            options,
+            netperf_throughput(1e6),
+            "tcp_stream",
+            params,
+            "throughput_bps",
+        )
     for cpus in ((0, 0), (0, 1)):
         place = "one CPU" if cpus[0] == cpus[1] else "two CPUs"
         for test in ("TCP_RR", "TCP_CRR", "UDP_RR"):
-            yield Case(f"{test} {place}", "1/s", cpus, test, ("-r", "1,1"), netperf_throughput(1), test.lower(), (), "transactions_per_second")
+            yield Case(
+                f"{test} {place}",
+                "1/s",
+                cpus,
+                test,
+                ("-r", "1,1"),
+                netperf_throughput(1),
+                test.lower(),
+                (),
+                "transactions_per_second",
+            )
     for size in DATAGRAM_SIZES_BYTES:
         options, params = ("-m", str(size)), (f"message_size_bytes={size}",)
         for what, key, metric in (
             ("sent", "LOCAL_SEND_CALLS", "send_packets_per_second"),
             ("received", "REMOTE_RECV_CALLS", "packets_per_second"),
         ):
-            yield Case(f"UDP_STREAM {size} {what}", "pkt/s", (0, 1), "UDP_STREAM", options, netperf_rate(key), "udp_stream", params, metric)
+            yield Case(
+                f"UDP_STREAM {size} {what}",
+                "pkt/s",
+                (0, 1),
+                "UDP_STREAM",
+                options,
+                netperf_rate(key),
+                "udp_stream",
+                params,
+                metric,
+            )
 
 
 @dataclass

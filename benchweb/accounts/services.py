@@ -38,9 +38,7 @@ def token_user(*, secret: str) -> User | None:
 
 def token_revoke(*, user: User, token_id: int) -> bool:
     """Revoke one of the user's own tokens; False when there is none such."""
-    return bool(
-        ApiToken.objects.filter(pk=token_id, user=user, revoked_at=None).update(revoked_at=timezone.now())
-    )
+    return bool(ApiToken.objects.filter(pk=token_id, user=user, revoked_at=None).update(revoked_at=timezone.now()))
 
 
 def token_digest(secret: str) -> str:

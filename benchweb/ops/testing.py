@@ -77,7 +77,7 @@ def _passes(part: Part) -> tuple[bool, float]:
     """Run one part; print its output when it fails."""
     print(f"{part.name}…", flush=True)
     started_at = time.monotonic()
-    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "FORCE_COLOR": "0"}
+    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "NO_COLOR": "1"}
     with tempfile.TemporaryFile() as output:
         status = subprocess.run(
             part.command,
