@@ -83,6 +83,9 @@ def _create(trial: Trial, ends: Ends) -> None:
         f"{trial.session}-sink",
         SessionSpec(role="sink", bind=ends.sink_bind, **common),
     )
+    # What a trial that was begun before came to, its source tells better.
+    if prepared["state"] == "failed" and trial.state == State.PENDING:
+        raise EngineRefused(f"{ends.sink.name} could not prepare the test: {prepared.get('reason')}", code="failed")
     peer = {"address": ends.sink_address, "data_port": prepared.get("data_port")}
     ends.source.create(
         f"{trial.session}-source", SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)

@@ -95,6 +95,13 @@ def test_a_failure_with_a_partial_result_keeps_what_was_measured(broken):
     assert (kept.metrics, kept.flags) == ({"throughput_bps": 5.0}, ["partial"])
 
 
+def test_a_sink_that_fails_at_once_fails_each_trial_in_its_own_words(broken):
+    failed = answer_json({"state": "failed", "reason": "no such congestion control"}, status=201)
+    ended = executed(broken({"PUT /v1/sessions": failed}))
+    assert ended.reason.startswith("2 of 2 trials failed: The engine of beta (host) (127.0.0.1:")
+    assert ended.reason.endswith("could not prepare the test: no such congestion control")
+
+
 def test_a_check_records_what_it_found(broken):
     pair = broken({"GET /v1/facts": answer_json({"kernel": "6.1"})}).pair
     check.check(pair.source_id)
