@@ -66,6 +66,8 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("BENCHWEB_TRUSTED_ORIGINS", "").split(",") if origin]
 BEHIND_TLS = os.environ.get("BENCHWEB_BEHIND_TLS") == "1"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+# A plan of 100 steps has 20 fields a step, empty ones included.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
 X_FRAME_OPTIONS = "DENY"

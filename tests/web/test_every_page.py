@@ -28,7 +28,7 @@ def url_of(name: str) -> str:
         "pair": pair.pk,
         "plan": run.plan_version.plan_id,
     }
-    first = "host" if name == "endpoint_new" else name.split("_")[0]
+    first = "host" if name == "endpoint_new" else name.split("_", maxsplit=1)[0]
     return reverse(f"web:{name}", args=[rows[first]])
 
 
@@ -63,3 +63,9 @@ def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
     for name in ("hosts", "environments", "pairs", "plans", "launch"):
         with django_assert_max_num_queries(MOST_QUERIES):
             assert signed_in.get(reverse(f"web:{name}")).status_code == 200
+
+
+def test_a_partial_update_whose_session_has_ended_reloads_the_page(db: None) -> None:
+    htmx = {"HX-Request": "true"}
+    response = Client().get("/hosts?q=a", headers=htmx, follow=True)
+    assert (response.status_code, response.content, response["HX-Refresh"]) == (200, b"", "true")

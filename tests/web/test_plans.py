@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from benchweb.catalog import catalog
 from benchweb.plans.models import Plan, PlanVersion
 from tests.factories import SIZES, make_plan, make_run
 
@@ -50,6 +51,15 @@ def test_ticked_boxes_are_a_sweep(signed_in: Client) -> None:
     params = PlanVersion.objects.get().steps[0]["params"]
     assert params["direction"] == ["forward", "reverse"]
     assert params["nodelay"] == [False, True]
+
+
+def test_a_plan_of_a_hundred_steps_fits_into_one_form(signed_in: Client) -> None:
+    steps = [f"s{number}" for number in range(100)]
+    fields = {f"{step}-kind": "tcp_stream" for step in steps}
+    # All fields of a step are sent, the empty ones too.
+    fields |= {f"{step}-{name}": "" for step in steps for name in catalog().kinds["tcp_stream"].parameters}
+    signed_in.post("/plans/new", FORM | fields | {"step": steps, "action": "save"})
+    assert len(PlanVersion.objects.get().steps) == 100
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth import views
+from django.http import HttpRequest, HttpResponse
 
 
 class Login(views.LoginView):
@@ -10,6 +11,12 @@ class Login(views.LoginView):
 
     template_name = "pages/login.html"
     redirect_authenticated_user = True
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show the form; a partial update whose session has ended reloads its page, which then leads here whole."""
+        if request.headers.get("HX-Request"):
+            return HttpResponse(headers={"HX-Refresh": "true"})
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Keep the shell's bar off a page for someone not yet inside."""
