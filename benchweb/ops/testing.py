@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchweb.ops import steps
+from benchweb.ops.bootstrap import TOOLS
 from benchweb.ops.home import PROJECT
 from benchweb.ops.steps import ENGINE, FRONTEND, VENV
 
@@ -22,14 +24,17 @@ class Part:
     """One command and what it checks; a `loud` one prints for itself."""
 
     name: str
-    command: Sequence[str]
+    command: Sequence[str | Path]
     folder: Path = PROJECT
+    environment: Mapping[str, str] = field(default_factory=dict)
     loud: bool = False
 
 
 def parts() -> list[Part]:
     """Give everything that is checked, cheap parts first."""
     python = str(VENV / "bin" / "python")
+    cargo = str(steps.cargo())
+    npm, npm_environment = steps.npm_command(TOOLS)
     tool = str(VENV / "bin") + "/"
     return [
         Part("Python style", [f"{tool}ruff", "check", "."]),
@@ -38,15 +43,15 @@ def parts() -> list[Part]:
         Part("room boundaries", [f"{tool}lint-imports"]),
         Part("templates", [f"{tool}djlint", "benchweb", "--lint", "--quiet"]),
         Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
-        Part("script types and style", ["npm", "run", "check"], FRONTEND),
-        Part("script tests", ["npm", "test"], FRONTEND),
-        Part("Rust format", ["cargo", "fmt", "--all", "--check"], ENGINE),
+        Part("script types and style", [*npm, "run", "check"], FRONTEND, npm_environment),
+        Part("script tests", [*npm, "test"], FRONTEND, npm_environment),
+        Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE),
         Part(
             "Rust style",
-            ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            [cargo, "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
             ENGINE,
         ),
-        Part("Rust tests", ["cargo", "test", "--release", "--locked", "--workspace"], ENGINE),
+        Part("Rust tests", [cargo, "test", "--release", "--locked", "--workspace"], ENGINE),
         Part("Python and browser tests", [python, "-m", "pytest"], loud=True),
     ]
 
@@ -77,7 +82,7 @@ def _passes(part: Part) -> tuple[bool, float]:
     """Run one part; print its output when it fails."""
     print(f"{part.name}…", flush=True)
     started_at = time.monotonic()
-    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "NO_COLOR": "1"}
+    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "NO_COLOR": "1", **part.environment}
     with tempfile.TemporaryFile() as output:
         status = subprocess.run(
             part.command,

