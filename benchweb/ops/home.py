@@ -72,6 +72,9 @@ class Home:
                 f"The state folder {self.folder} can't be written ({error.strerror}): "
                 "set BENCHWEB_HOME to a folder of yours."
             ) from error
+
+    def create_sockets(self) -> None:
+        """Make the private folder of the sockets; only the holder of the lock may."""
         _make_private(self.sockets)
 
     def lock(self) -> int:

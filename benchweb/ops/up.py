@@ -58,6 +58,7 @@ def main(words: list[str]) -> int:
     home.create()
     lock = home.lock()
     check_free(options.port)
+    home.create_sockets()
     up = Up(home, options.port, demo=not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0")
     try:
         up.start(started_at)

@@ -41,6 +41,7 @@ def forget() -> None:
 def owner_of_the_running_server(home: Home) -> tuple[int, int]:
     """Start a server, give the owners of its process and of its folder as this system sees them, and stop it."""
     home.create()
+    home.create_sockets()
     postgres.create(home.postgres, sync=False)
     postgres.prepare_sockets(home.sockets)
     with (home.folder / "log").open("wb") as log:
