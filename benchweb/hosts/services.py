@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -19,6 +19,7 @@ CHECK_TASK = "workers.tasks.check_endpoint"
 _FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
 # Facts that change by themselves and say nothing of the machine's set-up.
 VOLATILE_FACTS = ("time", "uptime_seconds", "load_average")
+FACTS_SEEN_STEP = timedelta(minutes=1)
 
 
 class HostsError(ValueError):
@@ -121,15 +122,16 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
 
 
 def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> Facts:
-    """Keep facts as a row with the time they were first and last seen; equal facts stay one row."""
+    """Keep facts as a row with the time they were first and last seen, to the minute; equal facts stay one row."""
     stable = {key: value for key, value in document.items() if key not in VOLATILE_FACTS}
     digest = hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()
-    facts, created = Facts.objects.get_or_create(
+    facts, _ = Facts.objects.get_or_create(
         endpoint_id=endpoint_id,
         digest=digest,
         defaults={"document": document, "first_seen_at": at, "last_seen_at": at},
     )
-    if not created:
+    # Trials come each second: to write the time of every one would only wear the table.
+    if at - facts.last_seen_at > FACTS_SEEN_STEP:
         Facts.objects.filter(pk=facts.pk, last_seen_at__lt=at).update(last_seen_at=at)
     return facts
 

@@ -96,12 +96,10 @@ def _add_points(trial: Trial, metrics: dict[str, float]) -> None:
     digest = identity_digest(identity)
     pair_id = trial.run.pair_id
     key = {"pair_id": pair_id, "kind": trial.kind, "identity_digest": digest}
-    known = set(Series.objects.filter(**key).values_list("metric", flat=True))
-    Series.objects.bulk_create(
-        [Series(metric=metric, identity=identity, **key) for metric in metrics if metric not in known],
-        ignore_conflicts=True,
-    )
     ids = dict(Series.objects.filter(**key).values_list("metric", "pk"))
+    if new := [Series(metric=metric, identity=identity, **key) for metric in metrics if metric not in ids]:
+        Series.objects.bulk_create(new, ignore_conflicts=True)
+        ids = dict(Series.objects.filter(**key).values_list("metric", "pk"))
     at = trial.started_at or timezone.now()
     Point.objects.bulk_create(
         Point(series_id=ids[metric], at=at, value=value, run_id=trial.run_id, trial=trial)

@@ -57,12 +57,14 @@ def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
 def reservation_extend(*, run_id: int, seconds: float) -> bool:
     """Keep the run's resources for `seconds` from now; False when another reservation is in the way."""
     until = timezone.now() + timedelta(seconds=seconds) + RESERVATION_MARGIN
+    too_short = list(Reservation.objects.filter(run_id=run_id, during__endswith__lt=until))
+    if not too_short:
+        return True
     try:
         with transaction.atomic():
-            for row in Reservation.objects.filter(run_id=run_id).select_for_update():
-                if row.during.upper < until:
-                    row.during = DateTimeTZRange(row.during.lower, until)
-                    row.save(update_fields=["during"])
+            for row in too_short:
+                row.during = DateTimeTZRange(row.during.lower, until)
+                row.save(update_fields=["during"])
     except IntegrityError:
         return False
     return True

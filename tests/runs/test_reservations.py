@@ -4,8 +4,9 @@ import threading
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
-from benchweb.runs.execution import claim, run_end
+from benchweb.runs.execution import claim, reservation_extend, run_end
 from benchweb.runs.models import Reservation, Resource, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 
@@ -48,6 +49,19 @@ def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
     insert(make_run(), resource, 1, 15, 20)
     insert(make_run(), resource, 1, 20, 25)
     assert Reservation.objects.count() == 4
+
+
+def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_follows(resource):
+    run = make_run()
+    insert(run, resource, 1, -5, 5)
+    assert reservation_extend(run_id=run.pk, seconds=2)
+    until = run.reservations.get().during.upper
+    assert 11 < (until - timezone.now()).total_seconds() <= 12
+    assert reservation_extend(run_id=run.pk, seconds=1)
+    assert run.reservations.get().during.upper == until
+    insert(make_run(), resource, 1, 15, 20)
+    assert not reservation_extend(run_id=run.pk, seconds=60)
+    assert run.reservations.get().during.upper == until
 
 
 def test_other_hosts_are_free(resource):
