@@ -107,6 +107,8 @@ class Catalog:
     version: int
     kinds: dict[str, Kind]
     metrics: dict[str, Metric]
+    # What a flag on a result means to a reader, by the flag.
+    flags: dict[str, str]
     document: dict[str, Any]
 
 
@@ -118,7 +120,7 @@ def catalog() -> Catalog:
     document = json.loads(CATALOG_FILE.read_text(encoding="utf-8"))
     if settings.CATALOG_OVERLAY:
         overlay = json.loads(Path(settings.CATALOG_OVERLAY).read_text(encoding="utf-8"))
-        for section in ("parameters", "metrics", "kinds"):
+        for section in ("parameters", "metrics", "flags", "kinds"):
             document[section] |= overlay.get(section, {})
     return parsed(document)
 
@@ -127,7 +129,9 @@ def parsed(document: dict[str, Any]) -> Catalog:
     """Turn a catalog document into objects; a KeyError here is a broken catalog, not bad input."""
     metrics = {key: Metric(key=key, **entry) for key, entry in document["metrics"].items()}
     kinds = {name: _kind(name, entry, document, metrics) for name, entry in document["kinds"].items()}
-    return Catalog(version=document["version"], kinds=kinds, metrics=metrics, document=document)
+    return Catalog(
+        version=document["version"], kinds=kinds, metrics=metrics, flags=document["flags"], document=document
+    )
 
 
 def _kind(name: str, entry: dict[str, Any], document: dict[str, Any], metrics: dict[str, Metric]) -> Kind:

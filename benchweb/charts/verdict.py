@@ -11,19 +11,6 @@ from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Summary, summary
 
-# What a flag means to a reader; a flag that isn't here is shown as its own words.
-FLAG_SENTENCES = {
-    "same_host": "both ends on one host: no wire was measured",
-    "window_short": "the measured window was over 10 % shorter than asked for",
-    "send_errors": "the kernel refused some sends: its queue was full, or the path is gone",
-    "strange_datagrams": "datagrams arrived that were not the test's: they are not counted",
-    "late_datagrams": "datagrams came too late to tell duplicates from reordering",
-    "bytes_unaccounted": "what was received is not what was sent: the throughput is not to be trusted",
-    "warmup_cut_approximate": "the end of the warm-up is uncertain by over 1 % of the duration",
-    "affinity_not_set": "the threads could not be pinned to the CPUs asked for",
-    "histogram_not_encoded": "the latency histogram is missing; percentiles are not affected",
-}
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -142,4 +129,4 @@ def _warnings(trials: Sequence[TrialRow]) -> list[str]:
 
 
 def _flag_sentence(flag: str) -> str:
-    return FLAG_SENTENCES.get(flag, flag.replace("_", " "))
+    return catalog().flags.get(flag, flag.replace("_", " "))

@@ -204,7 +204,7 @@ fn embedded_document() -> Result<Value, serde_json::Error> {
 fn embedded_document() -> Result<Value, serde_json::Error> {
     let mut document: Value = serde_json::from_str(DOCUMENT)?;
     let overlay: Value = serde_json::from_str(OVERLAY)?;
-    for section in ["parameters", "metrics", "kinds"] {
+    for section in ["parameters", "metrics", "flags", "kinds"] {
         if let (Some(target), Some(addition)) =
             (document[section].as_object_mut(), overlay[section].as_object())
         {
