@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from benchweb.ops.build import Build, Command
@@ -83,19 +83,38 @@ def frontend(tools: Path) -> Build:
 
 def engine(tools: Path) -> Build:
     """Build the engine."""
+    return _cargo_build(tools, "engine", "compiling the engine (about a minute the first time)", "benchweb-engine")
+
+
+def fixture(tools: Path) -> Build:
+    """Build the engine with one kind more, for the test that a private kind changes nothing of the dashboard."""
+    options = ["--features", "fixture-kind"]
+    return _cargo_build(tools, "fixture", "compiling the tests' engine", "benchweb-engine-fixture", options, ["engine"])
+
+
+def _cargo_build(
+    tools: Path, name: str, what: str, program: str, options: Sequence[str] = (), needs: Sequence[str] = ()
+) -> Build:
     sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
+    words = ["build", "--release", "--locked", "--package", "agent", "--bin", program, *options]
     return Build(
-        name="engine",
-        what="compiling the engine (about a minute the first time)",
-        commands=[lambda: [cargo(), "build", "--release", "--locked"]],
+        name=name,
+        what=what,
+        commands=[lambda: [cargo(), *words]],
         folder=ENGINE,
-        stamp=tools / "stamps" / "engine",
+        stamp=tools / "stamps" / name,
         digest=_digest(sorted(sources)),
-        outputs=[ENGINE / "target" / "release" / "benchweb-engine"],
+        outputs=[ENGINE / "target" / "release" / program],
+        needs=needs,
     )
 
 
-STEPS: dict[str, Callable[[Path], Build]] = {"python": python, "frontend": frontend, "engine": engine}
+STEPS: dict[str, Callable[[Path], Build]] = {
+    "python": python,
+    "frontend": frontend,
+    "engine": engine,
+    "fixture": fixture,
+}
 
 
 def _digest(sources: Iterable[Path], *more: str) -> str:
