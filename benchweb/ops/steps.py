@@ -83,17 +83,24 @@ def frontend(tools: Path) -> Build:
 
 def engine(tools: Path) -> Build:
     """Build the engine."""
-    return _cargo_build(tools, "engine", "compiling the engine (about a minute the first time)", "benchweb-engine")
+    what = "compiling the engine (about a minute the first time)"
+    return _cargo_build(tools, "engine", what=what, program="benchweb-engine")
 
 
 def fixture(tools: Path) -> Build:
     """Build the engine with one kind more, for the test that a private kind changes nothing of the dashboard."""
-    options = ["--features", "fixture-kind"]
-    return _cargo_build(tools, "fixture", "compiling the tests' engine", "benchweb-engine-fixture", options, ["engine"])
+    return _cargo_build(
+        tools,
+        "fixture",
+        what="compiling the tests' engine",
+        program="benchweb-engine-fixture",
+        options=["--features", "fixture-kind"],
+        needs=["engine"],
+    )
 
 
 def _cargo_build(
-    tools: Path, name: str, what: str, program: str, options: Sequence[str] = (), needs: Sequence[str] = ()
+    tools: Path, name: str, *, what: str, program: str, options: Sequence[str] = (), needs: Sequence[str] = ()
 ) -> Build:
     sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
     words = ["build", "--release", "--locked", "--package", "agent", "--bin", program, *options]
