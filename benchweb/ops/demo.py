@@ -98,6 +98,8 @@ def _update_addresses(home: Home) -> str:
                 data_address=endpoint.data_address,
                 network_mode=endpoint.network_mode,
                 bind_device=endpoint.bind_device,
+                # A new certificate is trusted with the token only by whoever knows the token.
+                token=home.secret(engines.TOKEN_FILE),
                 fingerprint=listening.fingerprint,
             )
             moved += 1

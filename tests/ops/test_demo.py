@@ -9,6 +9,7 @@ from django.test import RequestFactory
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_user
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.secrets import decrypted
 from benchweb.ops import demo
 from benchweb.ops.home import Home
 from benchweb.ops.login import DemoBackend
@@ -27,10 +28,10 @@ def home(tmp_path, monkeypatch):
     return home
 
 
-def listen(home: Home, name: str, *, control_port: int) -> None:
+def listen(home: Home, name: str, *, control_port: int, fingerprint: str = FINGERPRINT) -> None:
     folder = home.folder / "engines" / name
     folder.mkdir(parents=True, exist_ok=True)
-    values = {"control": f"127.0.0.1:{control_port}", "data_port": control_port + 10, "fingerprint": FINGERPRINT}
+    values = {"control": f"127.0.0.1:{control_port}", "data_port": control_port + 10, "fingerprint": fingerprint}
     (folder / "listening.json").write_text(json.dumps(values))
 
 
@@ -57,12 +58,13 @@ def test_without_engines_nothing_is_made(home):
 @pytest.mark.django_db
 def test_an_engine_that_moved_is_followed_and_keeps_its_token(home):
     demo.fill(home)
-    before = Endpoint.objects.get(name="demo-a")
-    listen(home, "a", control_port=7600)
+    (home.folder / "engines" / "a" / "listening.json").unlink()
+    listen(home, "a", control_port=7600, fingerprint="sha256:" + "cd" * 32)
     assert demo.fill(home) == "The demo's data was there; 1 endpoint(s) have a new address."
     after = Endpoint.objects.get(name="demo-a")
     assert after.control_address == "127.0.0.1:7600"
-    assert bytes(after.token_encrypted) == bytes(before.token_encrypted)
+    assert after.fingerprint == "sha256:" + "cd" * 32
+    assert decrypted(after.token_encrypted) == (home.folder / "engine-token").read_text().strip()
 
 
 @pytest.mark.django_db
