@@ -1,16 +1,10 @@
 """Celery tasks: thin, idempotent, carrying ids only."""
 
-import time
-
 from celery import shared_task
-from django.db import connection
 
-from benchweb.runs import execution, live
+from benchweb.runs import execution
 from workers import check, run
-
-# When the worker and the beat were last alive, for /healthz; Redis alone, for a lost key only reads as not ready.
-TICK_KEY = "benchweb:tick"
-_TICK_KEY_SECONDS = 30
+from workers.connections import let_database_go
 
 
 @shared_task(name="workers.tasks.execute_run")
@@ -29,5 +23,4 @@ def check_endpoint(endpoint_id: int) -> None:
 def tick() -> None:
     """Wake what waits: pending runs whose wake-up was lost, runs whose worker fell silent."""
     execution.wake_waiting()
-    live.client().set(TICK_KEY, int(time.time()), ex=_TICK_KEY_SECONDS)
-    connection.close()
+    let_database_go()

@@ -81,10 +81,19 @@ def test_a_change_of_an_endpoint_keeps_what_it_does_not_name(api, sent):
     changed = api.patch(f"/endpoints/{endpoint.pk}", {"control_address": "192.0.2.2:9"}).json()
     assert (changed["control_address"], changed["data_address"]) == ("192.0.2.2:9", "192.0.2.9")
     assert (changed["fingerprint"], changed["has_token"]) == (FINGERPRINT, True)
-    assert api.patch(f"/endpoints/{endpoint.pk}", {"fingerprint": ""}).json()["fingerprint"] == ""
     endpoint.refresh_from_db()
     assert decrypted(endpoint.token_encrypted) == "engine-secret"
-    assert sent == [(CHECK_TASK, endpoint.pk)] * 2
+    assert sent == [(CHECK_TASK, endpoint.pk)]
+
+
+def test_a_pin_is_only_dropped_together_with_a_token(api):
+    endpoint = make_endpoint(token="engine-secret", fingerprint=FINGERPRINT)
+    refused = api.patch(f"/endpoints/{endpoint.pk}", {"fingerprint": ""})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "token")
+    endpoint.refresh_from_db()
+    assert endpoint.fingerprint == FINGERPRINT
+    changed = api.patch(f"/endpoints/{endpoint.pk}", {"fingerprint": "", "token": "another"})
+    assert (changed.status_code, changed.json()["fingerprint"]) == (200, "")
 
 
 def test_a_check_is_asked_for_and_answered_with_202(api, sent):
