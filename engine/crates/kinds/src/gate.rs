@@ -78,6 +78,13 @@ pub enum Phase {
     Over = 2,
 }
 
+impl Phase {
+    /// What a test begins with.
+    pub fn first(has_warmup: bool) -> Self {
+        if has_warmup { Self::Warmup } else { Self::Measured }
+    }
+}
+
 /// The phase, read by hot loops at the price of one load.
 #[derive(Debug)]
 #[repr(align(128))]
@@ -86,7 +93,7 @@ pub struct Pulse(AtomicU8);
 impl Pulse {
     /// Begins in warm-up, or measured when there is none.
     pub fn new(has_warmup: bool) -> Self {
-        Self(AtomicU8::new(if has_warmup { Phase::Warmup } else { Phase::Measured } as u8))
+        Self(AtomicU8::new(Phase::first(has_warmup) as u8))
     }
 
     /// The phase now.

@@ -10,7 +10,7 @@ use proto::{Metrics, Role, SinkReport};
 
 use crate::Outbox;
 use crate::counter::{Count, Counter};
-use crate::gate::{Gate, Pulse};
+use crate::gate::{Gate, Phase, Pulse};
 use crate::line::Signal;
 use crate::requests::Transacted;
 use crate::settings::Settings;
@@ -181,6 +181,14 @@ pub struct Cue {
     pub signals: Sender<Signal>,
 }
 
+impl Cue {
+    /// Waits for the start and tells when it was; none when the test was given up before it, or when the machine was
+    /// so busy that it was over before this thread got going.
+    pub fn start(&self) -> Option<Instant> {
+        self.gate.pass().filter(|_| self.pulse.phase() != Phase::Over)
+    }
+}
+
 /// A socket that comes and goes, where another thread may interrupt it.
 #[derive(Debug, Default)]
 pub struct Current(Mutex<Option<Arc<OwnedFd>>>);
@@ -248,4 +256,29 @@ pub struct Measured {
     pub cuts: std::collections::BTreeMap<u32, FlowCut>,
     /// What the peer sent on each flow in the window, once it told.
     pub peer_sent: Option<Vec<proto::SentCount>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cue() -> Cue {
+        Cue {
+            flow: 0,
+            gate: Arc::default(),
+            pulse: Arc::new(Pulse::new(false)),
+            counter: Arc::default(),
+            current: Arc::default(),
+            signals: std::sync::mpsc::channel().0,
+        }
+    }
+
+    #[test]
+    fn a_thread_that_gets_going_after_the_test_has_nothing_to_do() {
+        let cue = cue();
+        let opened_at = cue.gate.open();
+        assert_eq!(cue.start(), Some(opened_at));
+        cue.pulse.set(Phase::Over);
+        assert_eq!(cue.start(), None);
+    }
 }

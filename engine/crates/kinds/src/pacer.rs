@@ -27,14 +27,16 @@ impl Pacer {
         Some(Self { nanoseconds_per_message, begin, messages: 0 })
     }
 
-    /// Waits until the next message is due, or the test is over.
-    pub fn wait(&mut self, pulse: &Pulse) {
+    /// Waits until the next message is due, or the test is over; the phase by then. After `Over` nothing is due: one
+    /// message more would be twice the rate asked for when that is a message per test.
+    pub fn wait(&mut self, pulse: &Pulse) -> Phase {
         let due = self.begin + self.offset();
         self.messages += 1;
-        while pulse.phase() != Phase::Over {
+        loop {
+            let phase = pulse.phase();
             let left = due.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
+            if phase == Phase::Over || left.is_zero() {
+                return phase;
             }
             thread::sleep(left.min(LONGEST_SLEEP));
         }
@@ -50,7 +52,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::Pacer;
-    use crate::gate::Pulse;
+    use crate::gate::{Phase, Pulse};
 
     #[test]
     fn rate_zero_needs_no_pacer() {
@@ -62,7 +64,16 @@ mod tests {
         let begin = Instant::now();
         let mut pacer = Pacer::new(8e6, 1_000, begin).expect("a rate");
         let pulse = Pulse::new(false);
-        (0..11).for_each(|_| pacer.wait(&pulse));
+        assert!((0..11).all(|_| pacer.wait(&pulse) == Phase::Measured));
         assert!(begin.elapsed() >= Duration::from_millis(10));
+    }
+
+    #[test]
+    fn a_message_that_is_due_after_the_test_is_not_sent() {
+        let mut pacer = Pacer::new(1.0, 1_000, Instant::now()).expect("a rate");
+        let pulse = Pulse::new(false);
+        assert_eq!(pacer.wait(&pulse), Phase::Measured);
+        pulse.set(Phase::Over);
+        assert_eq!(pacer.wait(&pulse), Phase::Over);
     }
 }

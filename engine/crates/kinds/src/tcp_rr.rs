@@ -56,7 +56,7 @@ fn ask(end: &End, cue: &Cue) -> Finished {
     let socket = end.flow(cue.flow);
     let request = payload(end.settings.request_bytes);
     let mut response = vec![0; end.settings.response_bytes];
-    let Some(opened_at) = cue.gate.pass() else {
+    let Some(opened_at) = cue.start() else {
         return requests::nothing_transacted();
     };
     let mut timekeeper = Timekeeper::new(end, opened_at);

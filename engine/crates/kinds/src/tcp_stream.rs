@@ -82,25 +82,26 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
         retransmits_before: 0,
         connection: None,
     };
-    let Some(opened_at) = cue.gate.pass() else {
+    let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
     let mut pacer = Pacer::new(end.settings.flow_rate_bps(), message.len(), opened_at);
     let mut begin = opened_at;
-    let mut phase = cue.pulse.phase();
+    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
+    let mut phase = Phase::first(!end.settings.warmup.is_zero());
     let mut place = 0;
     let fault = loop {
-        let now_phase = cue.pulse.phase();
+        let due = pacer.as_mut().filter(|_| place == 0);
+        let now_phase = due.map_or_else(|| cue.pulse.phase(), |pacer| pacer.wait(&cue.pulse));
         if now_phase != phase {
+            if phase == Phase::Warmup {
+                begin = Instant::now();
+                mark(end, cue, &mut sent);
+            }
             phase = now_phase;
             if phase == Phase::Over {
                 break None;
             }
-            begin = Instant::now();
-            mark(end, cue, &mut sent);
-        }
-        if let Some(pacer) = pacer.as_mut().filter(|_| place == 0) {
-            pacer.wait(&cue.pulse);
         }
         match net::send(socket, &message[place..]) {
             Ok(bytes) => {

@@ -122,7 +122,7 @@ impl Window {
 }
 
 fn ask(end: &End, cue: &Cue) -> Finished {
-    let Some(opened_at) = cue.gate.pass() else {
+    let Some(opened_at) = cue.start() else {
         return requests::nothing_transacted();
     };
     let mut client = Client::new(end, cue, opened_at);

@@ -80,28 +80,29 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
         retransmits_before: 0,
         connection: None,
     };
-    let Some(opened_at) = cue.gate.pass() else {
+    let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
     let mut message = Message::new(end.settings.message_bytes, cue.flow);
     let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
     let mut begin = opened_at;
-    let mut phase = cue.pulse.phase();
+    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
+    let mut phase = Phase::first(!end.settings.warmup.is_zero());
     message.set_measured(phase == Phase::Measured);
     let fault = loop {
-        let now_phase = cue.pulse.phase();
+        let now_phase =
+            pacer.as_mut().map_or_else(|| cue.pulse.phase(), |pacer| pacer.wait(&cue.pulse));
         if now_phase != phase {
+            if phase == Phase::Warmup {
+                message.set_measured(true);
+                message.send_markers(socket);
+                begin = Instant::now();
+                (sent.messages, sent.failed) = (0, 0);
+            }
             phase = now_phase;
             if phase == Phase::Over {
                 break None;
             }
-            message.set_measured(true);
-            message.send_markers(socket);
-            begin = Instant::now();
-            (sent.messages, sent.failed) = (0, 0);
-        }
-        if let Some(pacer) = &mut pacer {
-            pacer.wait(&cue.pulse);
         }
         message.stamp(opened_at);
         match net::send(socket, message.bytes()) {
