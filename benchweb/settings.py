@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "benchweb.web.storable_text.StorableTextMiddleware",
 ]
 
 ROOT_URLCONF = "benchweb.urls"

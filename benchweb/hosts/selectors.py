@@ -47,7 +47,7 @@ def endpoints_usable() -> QuerySet[Endpoint]:
 def pairs_matching(
     *,
     text: str = "",
-    environment: str = "",
+    environment: int | None = None,
     status: str = "",
     host: Host | None = None,
     endpoint: Endpoint | None = None,
@@ -59,8 +59,8 @@ def pairs_matching(
         pairs = pairs.filter(
             _end_matches("host__name", text) | _end_matches("name", text) | _end_matches("data_address", text)
         )
-    if environment:
-        pairs = pairs.filter(environment=int(environment)) if environment.isdecimal() else pairs.none()
+    if environment is not None:
+        pairs = pairs.filter(environment=environment)
     if status:
         pairs = pairs.filter(Q(source__status=status) | Q(sink__status=status))
     if host is not None:

@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, QueryDict
 
+from benchweb.web.row_ids import row_id
+
 PAGE_SIZE = 50
-# The largest id that PostgreSQL's bigint takes: a longer `after` is no row's id.
-_LARGEST_ID = 2**63 - 1
 Row = TypeVar("Row", bound=Model)
 
 
@@ -70,15 +70,16 @@ def listing(
 
 def _beyond(rows: QuerySet[Row], sort: str, after: str) -> QuerySet[Row]:
     """Keep what comes after the row with the id `after`, in the order of `sort` and then the id."""
-    if not after.isascii() or not after.isdecimal() or int(after) > _LARGEST_ID:
+    after_id = row_id(after)
+    if after_id is None:
         return rows
     field = sort.removeprefix("-")
-    last = rows.model._default_manager.filter(pk=after).values_list(field, flat=True)
+    last = rows.model._default_manager.filter(pk=after_id).values_list(field, flat=True)
     beyond = "lt" if sort.startswith("-") else "gt"
     found = last.first()
     if found is None:
         return rows
-    return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", after)))
+    return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", after_id)))
 
 
 def _heading(query: QueryDict, column: Column, sort: str) -> Heading:

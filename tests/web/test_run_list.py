@@ -54,7 +54,7 @@ def test_each_filter_keeps_what_it_names(reader: Client) -> None:
 
 def test_nonsense_in_the_url_shows_nothing_rather_than_failing(reader: Client) -> None:
     make_run()
-    for query in ("plan=x", "pair=-1", f"host={2**64}", "environment=%00", "q=%00%00no+such"):
+    for query in ("plan=x", "pair=-1", f"host={2**64}", "environment=%D9%A3", "q=no+such"):
         assert shown(reader.get(f"/runs?{query}")) == [], query
     assert len(shown(reader.get("/runs?state=nonsense"))) == 1
 

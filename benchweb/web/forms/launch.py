@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-# PostgreSQL's bigint: a longer number is no row's id.
-_ID_DIGITS = 18
+from benchweb.web.row_ids import row_id
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,4 @@ def launch_form(data: QueryDict) -> LaunchForm:
 
 
 def _ids(texts: list[str]) -> list[int]:
-    return [
-        int(text) for text in dict.fromkeys(texts) if text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS
-    ]
+    return [found for text in dict.fromkeys(texts) if (found := row_id(text)) is not None]

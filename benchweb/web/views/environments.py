@@ -42,7 +42,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     environment = get_object_or_404(Environment, pk=environment_id)
     context = {
         "environment": environment,
-        "pairs": selectors.pairs_matching(environment=str(environment.pk))[:200],
+        "pairs": selectors.pairs_matching(environment=environment.pk)[:200],
         "runs_filter": f"environment={environment.pk}",
         "runs": recent_runs(pairs=environment.pairs.all()),
     }

@@ -19,6 +19,7 @@ from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
 from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
+from benchweb.web.row_ids import row_id
 
 COLUMNS = [
     Column("Source → sink"),
@@ -34,9 +35,11 @@ COLUMNS = [
 def pair_list(request: HttpRequest) -> HttpResponse:
     """List pairs with the state of both ends."""
     archived = request.GET.get("archived") == "1"
+    environment = request.GET.get("environment", "")
     pairs = selectors.pairs_matching(
         text=request.GET.get("q", ""),
-        environment=request.GET.get("environment", ""),
+        # 0 is no row's id: what can't be one matches nothing.
+        environment=row_id(environment) or 0 if environment else None,
         status=request.GET.get("status", ""),
         archived=archived,
     )

@@ -16,6 +16,7 @@ from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run, State
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.listing import Column, listing
+from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows, runs_with_names
 from benchweb.web.run_view import run_view
 
@@ -36,7 +37,6 @@ _BY_ID = {
     "campaign": "campaign_id",
 }
 _FILTERS = ("q", "state", *_BY_ID, "host")
-_LARGEST_ID = 2**63 - 1
 
 
 @login_required
@@ -133,13 +133,13 @@ def _text_matches(text: str) -> Q:
     fields = ("plan_version__plan__name", "pair__source__host__name", "pair__sink__host__name", "reason")
     matches = Q(pk=_id(text))
     for field in fields:
-        matches |= Q((f"{field}__icontains", text.replace("\x00", "")))
+        matches |= Q((f"{field}__icontains", text))
     return matches
 
 
 def _id(text: str) -> int:
     """Give the id that a query string names; 0, which no row has, for anything else."""
-    return int(text) if text.isascii() and text.isdecimal() and int(text) <= _LARGEST_ID else 0
+    return row_id(text) or 0
 
 
 def _clean_url(request: HttpRequest) -> str:

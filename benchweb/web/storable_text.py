@@ -1,0 +1,26 @@
+"""Refuse pages' requests with text that PostgreSQL can't store, before a view asks it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.utils.deprecation import MiddlewareMixin
+
+_REFUSAL = "The address or the form holds a NUL character, which can't be stored: leave it out."
+
+
+class StorableTextMiddleware(MiddlewareMixin):
+    """Answer 400 to NUL characters in a page's query string or form; the API's parser has its own answer."""
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        """Look before the view runs; `args` and `kwargs` come from the path, which holds numbers only."""
+        is_page = request.resolver_match is not None and request.resolver_match.app_name == "web"
+        if is_page and (_has_nul(request.GET) or _has_nul(request.POST)):
+            return HttpResponseBadRequest(_REFUSAL, content_type="text/plain; charset=utf-8")
+        return None
+
+
+def _has_nul(data: QueryDict) -> bool:
+    return any("\0" in text for name, values in data.lists() for text in (name, *values))
