@@ -69,7 +69,7 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         label = self.name or self.network_mode
-        return f"{self.host.name} ({label})"
+        return self.host.name if label == self.host.name else f"{self.host.name} ({label})"
 
 
 class Pair(models.Model):
