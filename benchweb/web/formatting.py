@@ -48,9 +48,10 @@ def setting(value: float, unit: str = "") -> str:
     """Give what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
     factor, shown_unit = _scale(value, unit)
     scaled = value / factor
-    if float(f"{scaled:g}") != scaled:
+    # From a million on, `g` would write an exponent.
+    if abs(scaled) >= 1e6 or float(f"{scaled:g}") != scaled:
         return f"{value:,} {unit}".rstrip()
-    return f"{scaled:g} {shown_unit}".rstrip()
+    return f"{scaled:,g} {shown_unit}" if unit else f"{scaled:g}"
 
 
 def duration(seconds: float | None) -> str:

@@ -37,7 +37,15 @@ def test_significant_digits_need_no_exponent(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(16384, "B", "16 KiB"), (1024, "B", "1 KiB"), (1400, "B", "1,400 B"), (1.5, "s", "1.5 s"), (4, "", "4")],
+    [
+        (16384, "B", "16 KiB"),
+        (1024, "B", "1 KiB"),
+        (1400, "B", "1,400 B"),
+        (1000, "B", "1,000 B"),
+        (1.5, "s", "1.5 s"),
+        (7411, "", "7411"),
+        (1_000_000, "", "1,000,000"),
+    ],
 )
 def test_a_setting_is_shown_exactly(value: float, unit: str, text: str) -> None:
     assert setting(value, unit) == text
