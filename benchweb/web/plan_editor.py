@@ -182,7 +182,7 @@ def _previewed(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTri
 def _resources(kinds: set[str]) -> str:
     classes = {catalog().kinds[kind].exclusivity for kind in kinds}
     if "exclusive" in classes:
-        return "both hosts of the pair, for itself: no other test runs on them meanwhile."
+        return "both hosts of the pair: no other test runs on them meanwhile."
     if "normal" in classes:
         return "both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait."
     return "no host: it runs beside anything."

@@ -195,7 +195,7 @@ def test_the_preview_counts_trials_and_time(
 ) -> None:
     preview = signed_in.post("/plans/preview", FORM | changes).context["editor"].preview
     assert (preview.count, preview.measured_seconds, preview.held_seconds) == (count, measured, held)
-    assert preview.resources == "both hosts of the pair, for itself: no other test runs on them meanwhile."
+    assert preview.resources == "both hosts of the pair: no other test runs on them meanwhile."
 
 
 def test_the_preview_lists_trials_in_the_asked_order_with_what_is_swept(signed_in: Client) -> None:
@@ -230,7 +230,7 @@ def test_a_plan_shows_each_of_its_versions(signed_in: Client) -> None:
     assert signed_in.get(f"/plans/{plan.pk}").context["preview"].count == 20
     old = signed_in.get(f"/plans/{plan.pk}?version=1")
     assert old.context["preview"].count == 12
-    assert "message size 64 B, 1000 B, 16 KiB" in old.content.decode()
+    assert "message size 64 B, 1,000 B, 16 KiB" in old.content.decode()
     assert signed_in.get(f"/plans/{plan.pk}?version=3").status_code == 404
 
 

@@ -14,7 +14,7 @@ _HELP_KEPT = "Leave empty to keep the stored token."
 class NamedForm(PageForm):
     """A name and a description: an environment, or a host by itself."""
 
-    name = text_field("Name", required=True, max_length=100)
+    name = text_field("Name", required=True, max_length=100, autofocus="autofocus")
     description = description_field()
 
     @classmethod
@@ -88,7 +88,7 @@ class HostForm(EndpointForm):
         "Host's name",
         required=True,
         max_length=100,
-        help_text="As your people call the machine.",
+        help_text="What you call the machine, such as its host name.",
         autofocus="autofocus",
     )
     description = description_field()
