@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ EVENT_SILENCE_SECONDS = 4.0
 # A result with intervals, flows and a histogram; more is not one.
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
 _MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
 class EngineClient:
@@ -213,6 +215,6 @@ def unreachable(who: str, error: BaseException) -> EngineUnreachable:
 
 
 def _cause(error: BaseException) -> str:
-    """Give the innermost cause in a few words, without addresses of Python objects."""
+    """Give the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
     text = str(error.__cause__ or error.__context__ or error)
-    return text.rsplit(">: ", 1)[-1][:200]
+    return _ERROR_NUMBER.sub("", text.rsplit(">: ", 1)[-1])[:200]
