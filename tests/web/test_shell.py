@@ -1,6 +1,7 @@
 """The shell around every page, the log-in, and the overview."""
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -103,3 +104,14 @@ def test_the_overview_costs_the_same_queries_whatever_it_shows(reader: Client, d
             make_run()
         with django_assert_num_queries(OVERVIEW_QUERIES):
             assert reader.get("/").status_code == 200
+
+
+def test_a_page_that_does_not_exist_says_so_and_leads_on(reader: Client) -> None:
+    answer = reader.get("/no-such-page")
+    assert answer.status_code == 404
+    assert "There is no page at <code>/no-such-page</code>" in answer.content.decode()
+    assert '<a class="btn" href="/">Overview</a>' in answer.content.decode()
+
+
+def test_the_page_of_a_fault_stands_alone() -> None:
+    assert '<a href="/">overview</a>' in render_to_string("500.html")
