@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+# The run's summary and its first row of charts.
+README = {"width": 1440, "height": 666}
 THEMES = ("light", "dark")
 # Charts draw without animation, but the font and the first live event may come later.
 SETTLE_MILLISECONDS = 400
@@ -66,6 +68,7 @@ def main() -> None:
                     _take(page, arguments.url + address, arguments.out / f"{name}-{width}-{theme}.png")
         if arguments.readme:
             page = _logged_in(browser, arguments, "light", DESK)
+            page.set_viewport_size(README)
             _take(page, arguments.url + _row(page, arguments.url, "/runs"), arguments.readme, whole=False)
         browser.close()
 
