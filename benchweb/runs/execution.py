@@ -62,6 +62,7 @@ def reservation_extend(*, run_id: int, seconds: float) -> bool:
         return True
     try:
         with transaction.atomic():
+            _locked(Resource.objects.filter(pk__in=[row.resource_id for row in too_short]))
             for row in too_short:
                 row.during = DateTimeTZRange(row.during.lower, until)
                 row.save(update_fields=["during"])
@@ -120,7 +121,9 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "") -> bool:
 
 def release(*, run_id: int, at: datetime) -> None:
     """End the run's reservations; what it has occupied stays on record."""
-    for row in Reservation.objects.filter(run_id=run_id):
+    rows = list(Reservation.objects.filter(run_id=run_id))
+    _locked(Resource.objects.filter(pk__in=[row.resource_id for row in rows]))
+    for row in rows:
         if row.during.lower >= at:
             row.delete()
         elif row.during.upper > at:
@@ -174,13 +177,24 @@ def _reserve(run: Run) -> None:
         return
     seconds = sum(kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds)
     seconds += run.plan_version.pause_seconds * run.trials.count()
+    host_ids = sorted({run.pair.source.host_id, run.pair.sink.host_id})
+    for host_id in host_ids:
+        Resource.objects.get_or_create(host_id=host_id)
+    resources = _locked(Resource.objects.filter(host__in=host_ids))
     now = timezone.now()
     during = DateTimeTZRange(now, now + timedelta(seconds=seconds) + RESERVATION_MARGIN)
-    # In the order of host ids: two claims that meet on two hosts wait for each other in one direction only.
-    for host_id in sorted({run.pair.source.host_id, run.pair.sink.host_id}):
-        resource, _ = Resource.objects.get_or_create(host_id=host_id)
-        exclusive = Reservation.EXCLUSIVE if "exclusive" in classes else Reservation.NORMAL
+    exclusive = Reservation.EXCLUSIVE if "exclusive" in classes else Reservation.NORMAL
+    for resource in resources:
         Reservation.objects.create(run=run, resource=resource, exclusive=exclusive, during=during)
+
+
+def _locked(resources: QuerySet[Resource]) -> list[Resource]:
+    """Lock resources, in one order, before their reservations change.
+
+    The constraint alone decides who may have what; but two writers that have both written before either looks wait for
+    each other, and twenty runs that wait for one host would end in deadlocks again and again.
+    """
+    return list(resources.order_by("pk").select_for_update(no_key=True))
 
 
 def _note_waiting(run_id: int) -> None:

@@ -125,3 +125,26 @@ def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
     assert len(won) == 1
     assert Run.objects.filter(state=State.RUNNING).count() == 1
     assert Run.objects.filter(state=State.PENDING).count() == 7
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock():
+    pair = make_pair()
+    before, run = make_run(pair=pair), make_run(pair=pair)
+    claim(run_id=before.pk, owner="before")
+    run_end(run_id=before.pk, owner="before")
+    won: list[int] = []
+
+    def try_claim() -> None:
+        if claim(run_id=run.pk, owner="after") is not None:
+            won.append(run.pk)
+        connection.close()
+
+    thread = threading.Thread(target=try_claim)
+    with transaction.atomic():
+        list(Resource.objects.select_for_update(no_key=True))
+        thread.start()
+        thread.join(timeout=0.7)
+        assert thread.is_alive()
+    thread.join()
+    assert won == [run.pk]
