@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchweb import queue
@@ -149,11 +148,11 @@ def _claim(run_id: int, owner: str) -> Claimed | None:
     now = timezone.now()
     fields = {"lease_owner": owner, "lease_until": now + LEASE}
     mine = Run.objects.filter(pk=run_id)
-    if mine.filter(state=State.PENDING).update(
-        state=State.RUNNING, started_at=Coalesce(F("started_at"), now), waiting_for="", **fields
-    ):
+    if mine.filter(state=State.PENDING).update(state=State.RUNNING, waiting_for="", **fields):
+        _reserve(_loaded(run_id))
+        # Only now are the hosts its own: the wait for them may have taken a moment.
+        mine.update(started_at=timezone.now())
         run = _loaded(run_id)
-        _reserve(run)
         event_add(run_id=run_id, text="A worker took the run.")
         transaction.on_commit(lambda: live.publish(run_id, {"type": "run", "state": State.RUNNING}))
         return Claimed(run, owner, taken_over=False)
