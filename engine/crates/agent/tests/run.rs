@@ -79,6 +79,7 @@ fn bad_usage_is_2_before_anyone_is_spoken_to() {
         (&["udp_stream", "--set", "message_size_bytes=65536"], "65,507"),
         (&["tcp_rr", "--set", "colour=red"], "tcp_rr has no parameter \"colour\""),
         (&["tcp_rr", "--set", "flows"], "write it as name=value"),
+        (&["tcp_rr", "--set", "flows=1", "--set", "flows=2"], "--set flows is given twice"),
     ] {
         let output = engine.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

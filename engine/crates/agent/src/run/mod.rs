@@ -57,6 +57,9 @@ fn parameters(options: &RunOptions) -> Result<Params, Failure> {
                 "--set {setting}: write it as name=value, such as duration_seconds=5"
             ))
         })?;
+        if given.has(name) {
+            return Err(Failure::Usage(format!("--set {name} is given twice; name one value")));
+        }
         given.set(name, catalog.parse_text(&options.kind, name, text)?);
     }
     Ok(catalog.fill(&options.kind, &given)?)

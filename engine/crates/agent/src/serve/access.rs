@@ -1,6 +1,6 @@
 //! Who may speak to this engine: the bearer token and the allowed networks.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
@@ -58,12 +58,17 @@ impl Allowed {
     }
 }
 
-/// Whether traffic may go to `address` at all: never to many hosts at once, never to none.
+/// Whether traffic may go to `address` at all: never to many hosts at once, never to none. A subnet's broadcast address
+/// can't be told by its look; the kernel refuses it to sockets that don't ask for broadcasts, as ours don't.
 pub fn is_single_host(address: IpAddr) -> bool {
-    let address = address.to_canonical();
-    !address.is_multicast()
-        && !address.is_unspecified()
-        && address != IpAddr::V4(Ipv4Addr::BROADCAST)
+    match address.to_canonical() {
+        // 0.0.0.0/8 is "this network" and 240.0.0.0/4 reserved, with the broadcast address in it (RFC 6890).
+        IpAddr::V4(address) => {
+            let first = address.octets()[0];
+            !address.is_multicast() && first != 0 && first < 240
+        }
+        IpAddr::V6(address) => !address.is_multicast() && !address.is_unspecified(),
+    }
 }
 
 #[cfg(test)]
@@ -93,9 +98,16 @@ mod tests {
 
     #[test]
     fn multicast_broadcast_and_unspecified_addresses_are_no_peers() {
-        for address in
-            ["224.0.0.1", "255.255.255.255", "0.0.0.0", "ff02::1", "::", "::ffff:224.0.0.1"]
-        {
+        for address in [
+            "224.0.0.1",
+            "255.255.255.255",
+            "0.0.0.0",
+            "0.1.2.3",
+            "240.0.0.1",
+            "ff02::1",
+            "::",
+            "::ffff:224.0.0.1",
+        ] {
             assert!(!is_single_host(address.parse().unwrap()), "{address}");
         }
         assert!(is_single_host("192.0.2.1".parse().unwrap()));
