@@ -1,6 +1,5 @@
 """What all resources' bodies and answers share."""
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -8,6 +7,7 @@ from django.http import HttpRequest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
+from benchweb.names import text_fault
 
 Identifier = Annotated[int, Field(ge=1, le=MAXIMUM_INTEGER)]
 
@@ -31,10 +31,8 @@ class Created(Item):
 
 
 def _one_line(text: str) -> str:
-    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text):
-        raise ValueError("Control characters and line breaks can't be in a name: leave them out.")
-    if any("\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069" for character in text):
-        raise ValueError("Characters that turn the direction of writing can't be in a name: leave them out.")
+    if fault := text_fault(text):
+        raise ValueError(fault)
     return text
 
 

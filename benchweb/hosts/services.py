@@ -14,6 +14,7 @@ from benchweb import queue
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.secrets import encrypted
+from benchweb.names import name_fault, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 _FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
@@ -193,10 +194,9 @@ def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> N
 
 
 def _name(name: str) -> str:
-    name = name.strip()
-    if not 1 <= len(name) <= 100:
-        raise HostsError("name", "A name has 1 to 100 characters.")
-    return name
+    if fault := name_fault(name):
+        raise HostsError("name", fault)
+    return name.strip()
 
 
 def _endpoint_fields(
@@ -209,6 +209,9 @@ def _endpoint_fields(
     token: str = "",
     fingerprint: str = "",
 ) -> dict[str, Any]:
+    for field, text in (("name", name), ("network_mode", network_mode), ("bind_device", bind_device)):
+        if fault := text_fault(text):
+            raise HostsError(field, fault)
     if not 1 <= len(network_mode.strip()) <= 40:
         raise HostsError("network_mode", "network_mode is a word such as host, terway or terway-eni.")
     if len(name) > 100 or len(bind_device) > 15:

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from benchweb.names import name_fault
 from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
 
@@ -61,8 +62,8 @@ def plan_restore(*, plan: Plan) -> bool:
 def _checked(
     name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float
 ) -> dict[str, Any]:
-    if not name.strip() or len(name.strip()) > 100:
-        raise PlanError("name", "The plan needs a name of 1 to 100 characters.")
+    if fault := name_fault(name):
+        raise PlanError("name", fault)
     if order not in PlanVersion.Order.values:
         raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
     if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:

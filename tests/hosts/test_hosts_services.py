@@ -16,7 +16,8 @@ from benchweb.hosts.services import (
     pair_create,
     restore,
 )
-from tests.factories import make_endpoint, make_pair
+from benchweb.plans.expansion import PlanError
+from tests.factories import make_endpoint, make_pair, make_plan
 
 PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 
@@ -126,6 +127,17 @@ def test_restoring_a_pair_that_was_made_again_is_refused():
 def test_empty_and_endless_names_are_refused(name):
     with pytest.raises(HostsError, match="1 to 100"):
         host_create(name=name)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["a\nb", "a\x00b", "a\u2028b", "a\u202eb", "a\u2066b"])
+def test_names_that_break_lines_or_turn_the_writing_are_refused_everywhere(name):
+    with pytest.raises(HostsError, match="can't be in a name"):
+        host_create(name=name)
+    with pytest.raises(HostsError, match="can't be in a name"):
+        make_endpoint(name=name)
+    with pytest.raises(PlanError, match="can't be in a name"):
+        make_plan(name=name)
 
 
 @pytest.mark.django_db

@@ -65,8 +65,8 @@ def test_a_plan_of_a_hundred_steps_fits_into_one_form(signed_in: Client) -> None
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
-        ({"name": ""}, "name", "The plan needs a name of 1 to 100 characters."),
-        ({"name": "x" * 101}, "name", "The plan needs a name of 1 to 100 characters."),
+        ({"name": ""}, "name", "A name has 1 to 100 characters."),
+        ({"name": "x" * 101}, "name", "A name has 1 to 100 characters."),
         ({"repetitions": ""}, "repetitions", "Enter a number."),
         ({"repetitions": "many"}, "repetitions", "&#x27;many&#x27; is not a number."),
         ({"repetitions": "1.5"}, "repetitions", "Repetitions are whole numbers."),

@@ -1,0 +1,23 @@
+"""What a name may hold, for pages and API alike; imports no room."""
+
+import unicodedata
+
+MAXIMUM_LENGTH = 100
+_LINE_BREAKING = {"Cc", "Zl", "Zp"}
+
+
+def name_fault(name: str) -> str:
+    """Say what is wrong with a name of something, or nothing."""
+    if not 1 <= len(name.strip()) <= MAXIMUM_LENGTH:
+        return f"A name has 1 to {MAXIMUM_LENGTH} characters."
+    return text_fault(name)
+
+
+def text_fault(text: str) -> str:
+    """Say why a text can't stand on one line among others, or nothing."""
+    if any(unicodedata.category(character) in _LINE_BREAKING for character in text):
+        return "Control characters and line breaks can't be in a name: leave them out."
+    # With these one name can be made to look like another.
+    if any("\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069" for character in text):
+        return "Characters that turn the direction of writing can't be in a name: leave them out."
+    return ""
