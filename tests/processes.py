@@ -1,5 +1,6 @@
 """Child processes of the whole-system tests: started, waited for, and surely ended."""
 
+import ctypes
 import json
 import os
 import secrets
@@ -45,7 +46,13 @@ def started(command: list[str], environment: dict[str, str], *, ready: bytes) ->
     """Start a process of its own group and wait until its output says that it is ready."""
     with tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log") as log:
         process = subprocess.Popen(
-            command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # One foreign call and no lock: safe beside threads.
+            preexec_fn=_die_with_the_tests,  # noqa: PLW1509
         )
         give_up_at = time.monotonic() + START_SECONDS
         while ready not in (output := Path(log.name).read_bytes()):
@@ -54,6 +61,11 @@ def started(command: list[str], environment: dict[str, str], *, ready: bytes) ->
                 raise RuntimeError(f"{command} did not get ready:\n{output.decode(errors='replace')}")
             time.sleep(0.05)
     return process
+
+
+def _die_with_the_tests() -> None:
+    """Ask the kernel to end the child when the tests are killed: prctl(PR_SET_PDEATHSIG, SIGKILL)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def stopped(process: "subprocess.Popen[bytes]", patience_seconds: float = 3) -> None:
