@@ -65,13 +65,6 @@ def duration(seconds: float | None) -> str:
     return _two(int(seconds) // 60, 60, "h", "min")
 
 
-def spread(low: float | None, median: float | None, high: float | None) -> float | None:
-    """Give the half range of repetitions over their median; None where there is nothing to compare."""
-    if low is None or high is None or not median:
-        return None
-    return (high - low) / 2 / abs(median)
-
-
 def _scale(value: float, unit: str) -> tuple[float, str]:
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
     size = abs(float(f"{value:.2e}"))
