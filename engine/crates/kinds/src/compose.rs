@@ -3,8 +3,8 @@
 use std::time::{Instant, SystemTime};
 
 use proto::{
-    CpuPerCore, EngineVersions, Facts, Flow, Granted, Interval, Params, Role, RunResult,
-    SinkReport, Window,
+    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval, Params,
+    Role, RunResult, SinkReport, Window,
 };
 
 use crate::cpu::CpuUse;
@@ -104,6 +104,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         flags,
         engine: halves.versions,
         cpu_per_core: Some(CpuPerCore { source: source.cpu_per_core, sink: sink.cpu_per_core }),
+        limits: Vec::new(),
+        hosts: join_hosts(source.host, sink.host),
     }
 }
 
@@ -151,11 +153,16 @@ fn own_flags(
     flags
 }
 
+fn join_hosts(source: Option<HostWindow>, sink: Option<HostWindow>) -> Option<HostWindows> {
+    (source.is_some() || sink.is_some()).then_some(HostWindows { source, sink })
+}
+
 /// Pairs the two directions' intervals of one place in time.
 fn join_intervals(own: Vec<Interval>, peer: Vec<Interval>) -> Vec<Interval> {
     let (mut joined, rest) = if own.len() >= peer.len() { (own, peer) } else { (peer, own) };
     for (interval, addition) in joined.iter_mut().zip(rest) {
         interval.metrics.extend(addition.metrics);
+        interval.flows.extend(addition.flows);
         interval.end_seconds = interval.end_seconds.max(addition.end_seconds);
     }
     joined
@@ -177,6 +184,8 @@ fn join_flows(source: Vec<Flow>, sink: Vec<Flow>) -> Vec<Flow> {
                     sink_sndbuf: far.granted.sink_sndbuf,
                     sink_rcvbuf: far.granted.sink_rcvbuf,
                 },
+                source_tcp: near.source_tcp,
+                sink_tcp: far.sink_tcp,
             }
         })
         .collect()

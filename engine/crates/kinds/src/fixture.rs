@@ -8,6 +8,7 @@ use proto::{Metrics, Role, SinkReport};
 use crate::counter::Count;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::settings::Settings;
 use crate::streams::joint_seconds;
 
 const METRIC: &str = "probe_round_trip_seconds";
@@ -20,7 +21,7 @@ impl Kind for TcpEchoProbe {
         "tcp_echo_probe"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Tcp
     }
 

@@ -25,6 +25,8 @@ pub enum Transport {
     Udp,
     /// A TCP connection per transaction, on the lent listener.
     Connections,
+    /// Nothing between the two ends but the link: the source speaks to the sink's host, or elsewhere, by itself.
+    None,
 }
 
 /// How the end of a warm-up becomes known to the end that measures.
@@ -41,7 +43,7 @@ pub trait Kind: Sync {
     /// Its name in the catalog.
     fn name(&self) -> &'static str;
     /// How its traffic is connected.
-    fn transport(&self) -> Transport;
+    fn transport(&self, settings: &Settings) -> Transport;
     /// How its warm-up is cut.
     fn cut(&self) -> Cut {
         Cut::OwnAccord
@@ -60,10 +62,10 @@ pub struct End {
     pub role: Role,
     /// The parameters that the shared machinery uses.
     pub settings: Settings,
-    /// All parameters, for those that only one kind has; of today's kinds that is the fixture.
+    /// All parameters, for those that only one kind has.
     #[cfg_attr(not(feature = "fixture-kind"), allow(dead_code))]
     pub params: proto::Params,
-    /// The flows' sockets, by index; empty for [`Transport::Connections`].
+    /// The flows' sockets, by index; empty for [`Transport::Connections`] and [`Transport::None`].
     pub flows: Vec<OwnedFd>,
     /// Where a source's connections go.
     pub peer: Option<SocketAddr>,

@@ -114,7 +114,7 @@ pub fn flows(end: &End, received_bytes: impl Fn(u32) -> u64) -> Vec<Flow> {
                 Role::Sink => (bytes, 0),
                 Role::Source => (0, bytes),
             };
-            Flow { index, bytes, reverse_bytes, granted: granted(end, index) }
+            Flow { index, bytes, reverse_bytes, granted: granted(end, index), ..Flow::default() }
         })
         .collect()
 }

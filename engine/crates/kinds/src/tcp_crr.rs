@@ -13,6 +13,7 @@ use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Lent, Measured, Outcome, Part, Task, Transport};
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::settings::Settings;
 use crate::streams::payload;
 
 /// Ports that one session registers: other sessions of the same source need some too.
@@ -32,7 +33,7 @@ impl Kind for TcpCrr {
         "tcp_crr"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Connections
     }
 

@@ -11,6 +11,7 @@ use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::settings::Settings;
 use crate::streams::payload;
 
 /// The kind.
@@ -21,7 +22,7 @@ impl Kind for TcpRr {
         "tcp_rr"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Tcp
     }
 

@@ -14,6 +14,7 @@ use crate::kind::{
 };
 use crate::line::Signal;
 use crate::pacer::Pacer;
+use crate::settings::Settings;
 use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
 
 /// As much as netperf's receiver asks for at once on a default Linux.
@@ -30,7 +31,7 @@ impl Kind for TcpStream {
         "tcp_stream"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Tcp
     }
 

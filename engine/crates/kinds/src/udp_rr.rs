@@ -14,6 +14,7 @@ use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::requests::{self, Timekeeper};
+use crate::settings::Settings;
 use crate::streams::payload;
 
 /// A response that takes longer than this is lost, however slow the path.
@@ -31,7 +32,7 @@ impl Kind for UdpRr {
         "udp_rr"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Udp
     }
 

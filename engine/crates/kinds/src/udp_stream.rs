@@ -10,6 +10,7 @@ use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::pacer::Pacer;
+use crate::settings::Settings;
 use crate::streams::{
     self, Datagrams, Order, Received, Sent, joint_seconds, other, receivers, senders,
 };
@@ -35,7 +36,7 @@ impl Kind for UdpStream {
         "udp_stream"
     }
 
-    fn transport(&self) -> Transport {
+    fn transport(&self, _settings: &Settings) -> Transport {
         Transport::Udp
     }
 

@@ -6,12 +6,15 @@ mod channel;
 mod cookie;
 mod event;
 mod facts;
+mod host_window;
+mod limit;
 mod link;
 mod parameters;
 mod result;
 #[cfg(test)]
 mod schemas;
 mod session;
+mod tcp_figures;
 mod timestamp;
 pub mod wire;
 
@@ -21,12 +24,16 @@ pub use channel::{AgentMessage, DescriptorRole, ProcessMessage};
 pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
 pub use facts::{CpuFacts, Facts, InterfaceFacts};
+pub use host_window::{Background, CoreShares, HostWindow, HostWindows, InterfaceWindow};
+pub use limit::{Evidence, Limit, LimitedBy};
 pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};
 pub use result::{
-    CpuPerCore, EngineVersions, Flow, Granted, Histogram, Interval, Metrics, RunResult, Window,
+    CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, Interval, Metrics,
+    RunResult, Window,
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
+pub use tcp_figures::TcpFigures;
 pub use timestamp::Timestamp;
 
 /// The version of the conversations in `docs/engine-protocol.md`.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Facts, FailureCode, Flow, Histogram, Interval, Metrics, Params, Window};
+use crate::{Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, Window};
 
 /// What was sent on one flow in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct SinkReport {
     /// Short words that qualify the result.
     #[serde(default)]
     pub flags: Vec<String>,
+    /// CPU, interfaces and surroundings of this host over the window.
+    #[serde(default)]
+    pub host: Option<HostWindow>,
 }
 
 /// One line on the link.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Facts, Params, Timestamp};
+use crate::{Facts, HostWindows, Limit, Params, Role, TcpFigures, Timestamp};
 
 /// Metric values by their catalog key; what was not measured is absent.
 pub type Metrics = BTreeMap<String, f64>;
@@ -22,6 +22,21 @@ pub struct Interval {
     /// Whether it lies before the measured window.
     #[serde(default)]
     pub warmup: bool,
+    /// What the kernels told of each flow's connection at its end; bounded, see `docs/engine.md`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowInterval>,
+}
+
+/// One flow's connection at the end of an interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FlowInterval {
+    /// The flow's index, from 0.
+    pub index: u32,
+    /// Which end's kernel tells this.
+    pub end: Role,
+    /// Counts and times are those of this interval alone.
+    pub tcp: TcpFigures,
 }
 
 /// The measured window.
@@ -87,6 +102,12 @@ pub struct Flow {
     /// Socket buffers that the kernels granted.
     #[serde(default)]
     pub granted: Granted,
+    /// What the source's kernel tells of the connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_tcp: Option<TcpFigures>,
+    /// What the sink's kernel tells of the connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_tcp: Option<TcpFigures>,
 }
 
 /// Versions of the two engines.
@@ -142,6 +163,12 @@ pub struct RunResult {
     /// Busy ratio of each core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_per_core: Option<CpuPerCore>,
+    /// What limited each direction of the run, with the evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+    /// CPU, interfaces and surroundings of both hosts over the measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostWindows>,
 }
 
 impl RunResult {

@@ -122,7 +122,7 @@ impl<'a> Conduct<'a> {
     }
 
     fn start_source(&mut self, timed: usize) -> Result<(), Failure> {
-        if self.brief.kind.transport() == Transport::Tcp {
+        if self.brief.kind.transport(&self.brief.settings) == Transport::Tcp {
             wait_for_flows_ready(self.line, self.brief.settings.flows, |_| {})?;
         }
         if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
@@ -254,7 +254,7 @@ impl<'a> Conduct<'a> {
         if threads.has(Part::Client) {
             self.interrupt_all();
             self.clock().next_interrupt = Some(Instant::now() + INTERRUPT_INTERVAL);
-        } else if self.brief.kind.transport() == Transport::Tcp {
+        } else if self.brief.kind.transport(&self.brief.settings) == Transport::Tcp {
             self.setup.end.flows.iter().for_each(net::end_sending);
         }
     }
@@ -295,7 +295,8 @@ impl<'a> Conduct<'a> {
     fn tell_stop(&mut self) -> Result<(), Failure> {
         let threads = self.threads();
         let has_timed = threads.timed_count() > 0;
-        let is_early = has_timed && self.brief.kind.transport() == Transport::Udp;
+        let is_early =
+            has_timed && self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
         let has_stopped = if is_early { threads.timed_are_done() } else { threads.are_done() };
         // A sink without senders has nothing to tell; its report says when it is done.
         let is_silent = self.role() == Role::Sink && !has_timed;
@@ -365,8 +366,8 @@ impl<'a> Conduct<'a> {
         self.measured.peer_sent = Some(flows);
         let threads = self.threads();
         let (is_timed, has_servers) = (threads.timed_count() > 0, threads.has(Part::Server));
-        let awaits_datagrams =
-            threads.has(Part::Receiver) && self.brief.kind.transport() == Transport::Udp;
+        let awaits_datagrams = threads.has(Part::Receiver)
+            && self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
         let units = threads.measured_units();
         if self.clock.is_none() {
             return;

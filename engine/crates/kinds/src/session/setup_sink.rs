@@ -30,12 +30,12 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         version: proto::ENGINE_VERSION.to_owned(),
     };
     line.tell(&ready)?;
-    let transport = brief.kind.transport();
+    let transport = brief.kind.transport(&brief.settings);
     let lent = match transport {
         Transport::Connections => Some(borrow_listener(brief, line)?),
-        Transport::Tcp | Transport::Udp => None,
+        Transport::Tcp | Transport::Udp | Transport::None => None,
     };
-    if transport != Transport::Connections {
+    if matches!(transport, Transport::Tcp | Transport::Udp) {
         wait_for_flows(brief, line, &mut flows)?;
     }
     let end = End {
@@ -110,7 +110,7 @@ fn wait_for_flows(
         }
     }
     let options = &brief.settings.end(Role::Sink).options;
-    let is_tcp = brief.kind.transport() == Transport::Tcp;
+    let is_tcp = brief.kind.transport(&brief.settings) == Transport::Tcp;
     for socket in flows.values() {
         let is_ipv4 = net::local_address(socket.as_fd()).is_ok_and(|address| address.is_ipv4());
         net::apply(socket.as_fd(), options, is_ipv4, is_tcp).map_err(|error| {

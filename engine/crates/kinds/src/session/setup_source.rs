@@ -28,13 +28,13 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let facts = facts::facts();
     connect_link(brief, line, peer, &local)?;
     let (peer_facts, peer_version) = greet(brief, line, &facts)?;
-    let transport = brief.kind.transport();
+    let transport = brief.kind.transport(&brief.settings);
     let ports = match transport {
         Transport::Connections => Some(register_ports(line)?),
-        Transport::Tcp | Transport::Udp => None,
+        Transport::Tcp | Transport::Udp | Transport::None => None,
     };
     let flows = match transport {
-        Transport::Connections => Vec::new(),
+        Transport::Connections | Transport::None => Vec::new(),
         Transport::Tcp => connect_tcp_flows(brief, line, peer, &local)?,
         Transport::Udp => udp_hello::connect(brief, line, peer, &local)?,
     };
