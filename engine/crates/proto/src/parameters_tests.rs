@@ -17,7 +17,7 @@ fn what_is_left_out_is_filled_in_with_the_kinds_own_default() {
     assert_eq!(params.integer("message_size_bytes"), Ok(1400));
     assert_eq!(params.number("duration_seconds"), Ok(10.0));
     assert_eq!(params.text("direction"), Ok("forward"));
-    assert_eq!(params.iter().count(), 12);
+    assert_eq!(params.iter().count(), 14);
     assert!(!params.has("nodelay"));
 }
 
