@@ -77,7 +77,7 @@ pub fn choose_ports() -> Result<(u16, u16), String> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let mut bounds = text.split_whitespace().map_while(|bound| bound.parse::<u16>().ok());
     let ephemeral = bounds.next().zip(bounds.next()).unwrap_or(DEFAULT_PORTS);
-    let random = getrandom::u64().map_err(|error| format!("no random numbers: {error}"))?;
+    let random = net::random_number().map_err(|error| format!("no random numbers: {error}"))?;
     Ok(part_of_ports(ephemeral, random))
 }
 
@@ -101,7 +101,8 @@ impl PortSteps {
     fn new((first, last): (u16, u16)) -> Self {
         let count = u32::from(last - first) + 1;
         // Any start will do; without randomness it is the first.
-        let next = AtomicU32::new(getrandom::u32().unwrap_or(0) % count);
+        let seed = net::random_number().map_or(0, |number| (number >> 32) as u32);
+        let next = AtomicU32::new(seed % count);
         Self { first, count, next }
     }
 

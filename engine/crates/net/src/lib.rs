@@ -5,6 +5,7 @@
 
 mod affinity;
 mod ethtool;
+mod random;
 mod socket;
 mod tcp_info;
 mod traffic;
@@ -12,6 +13,7 @@ mod usage;
 
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use ethtool::{Link, OFFLOADS, interface_addresses, link};
+pub use random::{fill_random, random_number};
 pub use socket::{
     LocalEnd, Options, apply, bind_reusable, connect, connect_tcp, granted_buffers, local_address,
     open_tcp, open_udp, peer_address, set_receive_timeout, set_send_timeout,

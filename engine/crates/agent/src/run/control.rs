@@ -41,7 +41,7 @@ impl Sink {
             eprintln!("peer {address} has the fingerprint {}", client.fingerprint);
         }
         let mut random = [0; 48];
-        getrandom::fill(&mut random)
+        net::fill_random(&mut random)
             .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
         let id = proto::hex(&random[32..]);
         let mut secret = [0; 32];

@@ -112,7 +112,7 @@ fn open_engine(
     let store = Store::open(&options.state_dir).context("can't open the state folder")?;
     let (sessions, finished_at) = restore(&store)?;
     let mut challenge_key = [0; 32];
-    getrandom::fill(&mut challenge_key)
+    net::fill_random(&mut challenge_key)
         .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
     let addresses = data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {

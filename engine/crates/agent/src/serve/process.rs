@@ -1,13 +1,15 @@
 //! Sessions' processes: started by one thread, listened to by one thread each.
 
-use std::io;
-use std::os::fd::OwnedFd;
+use std::ffi::OsString;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, io};
 
 use proto::ProcessMessage;
 use tokio::sync::oneshot;
@@ -49,14 +51,24 @@ impl Spawner {
     }
 }
 
-/// Starts this same program, even if its file has been replaced meanwhile.
+/// This same program, even if its file has been replaced meanwhile.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
 fn spawn(socket: OwnedFd) -> io::Result<Child> {
-    Command::new("/proc/self/exe")
+    // A session prints nothing; what it prints all the same belongs into the log, and an empty root has no /dev/null.
+    let log = io::stderr().as_fd().try_clone_to_owned()?;
+    Command::new(own_program())
         .arg0("benchweb-engine")
         .arg("session")
         .stdin(Stdio::from(socket))
-        .stdout(Stdio::null())
+        .stdout(Stdio::from(log))
         .spawn()
+}
+
+/// Without /proc there is the path that this program was started by.
+fn own_program() -> OsString {
+    let has_proc = Path::new(OWN_PROGRAM).exists();
+    env::args_os().next().filter(|_| !has_proc).unwrap_or_else(|| OWN_PROGRAM.into())
 }
 
 /// Listens to a session's process until its end, from a thread of its own.
