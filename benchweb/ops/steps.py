@@ -27,7 +27,7 @@ VERSION_SECONDS = 20
 
 def python(tools: Path) -> Build:
     """Install Python's packages, exactly those of uv.lock."""
-    uv = _uv(tools)
+    uv = uv_program(tools)
     commands: list[Callable[[], Command]] = []
     if not uv.exists():
         # Debian's own Python refuses a bare `pip install`: a small environment of its own takes it.
@@ -195,10 +195,11 @@ def _node_commands(tools: Path, node: Path | None) -> list[Callable[[], Command]
     """Install a Node.js of our own where `node` says so and it isn't there yet."""
     if node is None or node.exists():
         return []
-    return [lambda: [_uv(tools), "pip", "install", "--target", tools / "node", NODE_WHEEL]]
+    return [lambda: [uv_program(tools), "pip", "install", "--target", tools / "node", NODE_WHEEL]]
 
 
-def _uv(tools: Path) -> Path:
+def uv_program(tools: Path) -> Path:
+    """Give uv's place, whether it is there yet or not."""
     return _find("uv") or tools / "uv" / "bin" / "uv"
 
 

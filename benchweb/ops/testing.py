@@ -16,6 +16,13 @@ from benchweb.ops.home import PROJECT
 from benchweb.ops.steps import ENGINE, FRONTEND, VENV
 
 CHROMIUM = Path("/usr/bin/chromium")
+# What tests run, and the Debian package that brings it.
+NEEDED = {
+    "/usr/bin/qemu-aarch64-static": "qemu-user-static",
+    "/usr/bin/aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "/usr/bin/systemd-analyze": "systemd",
+    str(CHROMIUM): "chromium",
+}
 TAIL_LINES = 60
 
 
@@ -73,9 +80,10 @@ def run(words: list[str]) -> int:
 
 
 def _missing() -> str:
-    if not os.access(CHROMIUM, os.X_OK):
-        return "the browser tests need Debian's Chromium: sudo apt install chromium, then run the same command again."
-    return ""
+    missing = [package for program, package in NEEDED.items() if not os.access(program, os.X_OK)]
+    if not missing:
+        return ""
+    return f"some tests need programs of Debian's: sudo apt install {' '.join(missing)}, then run the same command again."
 
 
 def _passes(part: Part) -> tuple[bool, float]:

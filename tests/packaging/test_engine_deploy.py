@@ -1,0 +1,79 @@
+"""The engine as a service of systemd and as a DaemonSet: both files are valid, and agree with program and image."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchweb.ops import steps
+from benchweb.ops.bootstrap import TOOLS
+from tests.conftest import ENGINE
+from tests.packaging import rules
+
+DEPLOY = rules.PROJECT / "engine" / "deploy"
+UNIT = DEPLOY / "benchweb-engine.service"
+MANIFEST = DEPLOY / "daemonset.yaml"
+# systemd's own scale: 10 is a service without any sandbox, 2 and below is "OK".
+MOST_EXPOSED = 2.0
+STAGE = rules.stage_of(rules.document()["services"]["engine"])
+
+
+@pytest.fixture
+def pod() -> dict[str, Any]:
+    """Give the manifest's pod."""
+    manifest: dict[str, Any] = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    pod: dict[str, Any] = manifest["spec"]["template"]["spec"]
+    return pod
+
+
+def test_systemd_takes_the_unit_as_it_is(tmp_path: Path):
+    unit = tmp_path / UNIT.name
+    # Only what is there once it is installed is put in its place: the program and its manual page.
+    text = UNIT.read_text().replace("/usr/local/bin/benchweb-engine", str(ENGINE))
+    unit.write_text(re.sub(r"^Documentation=.*\n", "", text, flags=re.MULTILINE))
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_unit_leaves_little_open():
+    words = ["systemd-analyze", "security", "--offline=true", UNIT]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+    assert found and float(found[1]) <= MOST_EXPOSED, done.stdout[-400:]
+
+
+def test_the_units_command_is_one_that_the_program_takes():
+    command = re.search(r"^ExecStart=\S+ serve (.*)$", UNIT.read_text(), flags=re.MULTILINE)
+    assert command
+    # A token file that isn't there is looked for only after all options were understood.
+    done = subprocess.run([ENGINE, "serve", *command[1].split()], capture_output=True, text=True, check=False, timeout=5)
+    assert "can't read the token file" in done.stderr
+
+
+def test_the_manifest_is_valid_kubernetes():
+    uv = [steps.uv_program(TOOLS), "run", "--isolated", "--frozen", "--only-group", "manifests"]
+    words = [*uv, "kubernetes-validate", "--strict", "--kubernetes-version", "1.31", MANIFEST]
+    done = subprocess.run(words, cwd=rules.PROJECT, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout + done.stderr
+
+
+def test_the_manifest_and_the_image_agree_on_user_ports_and_folders(pod: dict[str, Any]):
+    engine = pod["containers"][0]
+    state = next(mount["mountPath"] for mount in engine["volumeMounts"] if mount["name"] == "state")
+    user = f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}"
+    assert STAGE.arguments("USER") == [user]
+    assert state in STAGE.command() and f"--state-dir={state}" in engine["args"]
+    exposed = set(STAGE.arguments("EXPOSE")[0].split())
+    assert {f"{port['containerPort']}/{port['protocol'].lower()}" for port in engine["ports"]} == exposed
+
+
+def test_the_pod_measures_the_nodes_network_and_has_no_rights_to_spare(pod: dict[str, Any]):
+    engine = pod["containers"][0]
+    assert pod["hostNetwork"] is True and pod["securityContext"]["runAsNonRoot"] is True
+    assert engine["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert engine["securityContext"]["readOnlyRootFilesystem"] is True
+    assert "cpu" not in engine["resources"]["limits"], "a throttled engine would measure its own cgroup"
