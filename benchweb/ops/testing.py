@@ -83,7 +83,7 @@ def _missing() -> str:
     missing = [package for program, package in NEEDED.items() if not os.access(program, os.X_OK)]
     if not missing:
         return ""
-    return f"some tests need programs of Debian's: sudo apt install {' '.join(missing)}, then run the same command again."
+    return f"tests need programs of Debian's: sudo apt install {' '.join(missing)}, then run the same command again."
 
 
 def _passes(part: Part) -> tuple[bool, float]:

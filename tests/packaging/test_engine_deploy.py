@@ -49,7 +49,8 @@ def test_the_units_command_is_one_that_the_program_takes():
     command = re.search(r"^ExecStart=\S+ serve (.*)$", UNIT.read_text(), flags=re.MULTILINE)
     assert command
     # A token file that isn't there is looked for only after all options were understood.
-    done = subprocess.run([ENGINE, "serve", *command[1].split()], capture_output=True, text=True, check=False, timeout=5)
+    words = [ENGINE, "serve", *command[1].split()]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=5)
     assert "can't read the token file" in done.stderr
 
 
