@@ -44,7 +44,7 @@ pub struct ServeOptions {
     /// Folder for the certificate and for results that wait to be fetched.
     #[arg(long, value_name = "DIR")]
     pub state_dir: PathBuf,
-    /// File with the bearer token that controllers must send.
+    /// File with the bearer tokens that controllers must send: one a line, its limits (name=value) behind it.
     #[arg(long, value_name = "F")]
     pub token_file: PathBuf,
     /// Network that controllers and peers must be in; may be repeated.
@@ -53,6 +53,21 @@ pub struct ServeOptions {
     /// Sessions at once.
     #[arg(long, value_name = "N", default_value = "64")]
     pub max_sessions: usize,
+    /// Seconds that a session may take, warm-up included.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
+    pub max_duration: Option<f64>,
+    /// Flows, or connections, that a session may have.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_flows: Option<u64>,
+    /// Payload rate that a session may have, in bit/s, such as 1e9.
+    #[arg(long, value_name = "BPS", value_parser = parse_limit)]
+    pub max_rate: Option<f64>,
+    /// Payload that a session may carry, in bytes.
+    #[arg(long, value_name = "BYTES", value_parser = parse_limit)]
+    pub max_bytes: Option<f64>,
+    /// Memory that all sessions together may need, in bytes; else half of the host's.
+    #[arg(long, value_name = "BYTES", value_parser = parse_limit)]
+    pub max_memory: Option<f64>,
 }
 
 /// Options of `run`.
@@ -118,6 +133,10 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| {
             "give an address of this host, such as 192.0.2.1:7410 or 127.0.0.1:0".to_owned()
         })
+}
+
+fn parse_limit(text: &str) -> Result<f64, String> {
+    crate::serve::positive("the limit", text)
 }
 
 fn parse_network(text: &str) -> Result<IpNet, String> {

@@ -1,51 +1,8 @@
-//! Who may speak to this engine: the bearer token and the allowed networks.
+//! Which addresses may speak to this engine, and to which it may.
 
 use std::net::IpAddr;
-use std::path::Path;
 
-use anyhow::{Result, anyhow, ensure};
 use ipnet::IpNet;
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
-
-/// The bearer token, kept as its digest so that comparing takes the same time for every wrong one.
-pub struct Token([u8; 32]);
-
-impl Token {
-    /// Takes the token from its text.
-    pub fn new(text: &str) -> Self {
-        Self(Sha256::digest(text.trim()).into())
-    }
-
-    /// Whether an `Authorization` header's value carries the token.
-    pub fn is_carried_by(&self, authorization: &[u8]) -> bool {
-        let Some((scheme, token)) = authorization.split_at_checked("Bearer ".len()) else {
-            return false;
-        };
-        let digest: [u8; 32] = Sha256::digest(token.trim_ascii()).into();
-        scheme.eq_ignore_ascii_case(b"Bearer ") && bool::from(self.0.ct_eq(&digest))
-    }
-}
-
-/// Reads a token file's text.
-pub fn read_token(path: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let path = path.display();
-        anyhow!("can't read the token file {path} ({error}); make one with: (umask 077; openssl rand -hex 32 > {path})")
-    })?;
-    let token = text.trim();
-    ensure!(
-        !token.is_empty(),
-        "the token file {} is empty; put one line with a secret in it",
-        path.display()
-    );
-    ensure!(
-        token.bytes().all(|byte| byte.is_ascii_graphic()),
-        "the token in {} has spaces or other than plain ASCII characters; use one word",
-        path.display()
-    );
-    Ok(token.to_owned())
-}
 
 /// The networks that may connect; all when none is named.
 pub struct Allowed(pub Vec<IpNet>);
@@ -74,18 +31,6 @@ pub fn is_single_host(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_whole_token_after_bearer_counts() {
-        let token = Token::new("secret\n");
-        assert!(token.is_carried_by(b"Bearer secret"));
-        assert!(token.is_carried_by(b"bearer secret"));
-        for wrong in
-            [&b"Bearer secre"[..], b"Bearer secrets", b"Basic secret", b"secret", b"", b"Bearer "]
-        {
-            assert!(!token.is_carried_by(wrong), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn an_allowed_network_admits_its_addresses_also_when_mapped_to_version_6() {

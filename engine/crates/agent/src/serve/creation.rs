@@ -8,10 +8,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::access::is_single_host;
 use super::answer::Refusal;
+use super::demand::Demand;
 use super::engine::Engine;
 use super::event_log::EventLog;
+use super::limits::Whose;
 use super::process;
-use super::session::{Live, Session};
+use super::session::{Live, Name, Session};
+use super::tokens::Holder;
 use crate::channel::{self, ChannelReceiver, ChannelSender};
 
 /// A lease shorter than this would end sessions of a healthy controller; a longer one keeps a dead one's for too long.
@@ -23,6 +26,7 @@ impl Engine {
     /// Makes the session, or finds the one that the same request made before; answers whether it is new.
     pub async fn create(
         self: &Arc<Self>,
+        holder: &Holder,
         id: &str,
         body: &[u8],
     ) -> Result<(Arc<Session>, bool), Refusal> {
@@ -31,20 +35,20 @@ impl Engine {
             return Err(Refusal::new(StatusCode::BAD_REQUEST, "malformed", message));
         }
         let spec = self.checked(body)?;
+        let demand = Demand::of(&spec);
+        self.limits.check(Whose::Engine, &demand)?;
+        holder.limits.check(Whose::Token, &demand)?;
         let digest = digest(&spec);
         let _only_one = self.creation.lock().await;
         if let Some(session) = self.sessions.find(id) {
-            let is_same = session.digest == digest;
+            let is_same = session.digest == digest && self.tokens.may_see(holder, &session.owner);
             return if is_same { Ok((session, false)) } else { Err(clash(id)) };
         }
-        if self.sessions.running() >= self.session_limit {
-            let message = format!(
-                "{} sessions run here, which is this engine's limit; wait for one to end",
-                self.session_limit
-            );
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
-        }
-        let session = self.start(id, spec, digest).await.map_err(|error| {
+        self.limits.check_count(Whose::Engine, self.sessions.running())?;
+        let owner = holder.owner.as_str();
+        holder.limits.check_count(Whose::Token, self.sessions.running_of(owner))?;
+        self.memory.check(&demand, self.sessions.demanded_memory_bytes())?;
+        let session = self.start(owner, id, spec, digest, demand).await.map_err(|error| {
             let message = format!("the session's process can't be started: {error}");
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
         })?;
@@ -96,9 +100,11 @@ impl Engine {
 
     async fn start(
         self: &Arc<Self>,
+        owner: &str,
         id: &str,
         spec: SessionSpec,
         digest: String,
+        demand: Demand,
     ) -> anyhow::Result<Arc<Session>> {
         let (ours, theirs) = channel::pair()?;
         let child = self.spawner.spawn(theirs).await?;
@@ -107,9 +113,9 @@ impl Engine {
         let config =
             AgentMessage::Config { spec: Box::new(spec.clone()), data_port: self.data.port };
         sender.send(&config, None)?;
-        let role = spec.role;
-        let live = Live::new(spec, sender, child);
-        let session = Session::new(id.to_owned(), role, digest, EventLog::default(), Some(live));
+        let name = Name { id: id.to_owned(), role: spec.role, owner: owner.to_owned(), digest };
+        let live = Live::new(spec, demand.memory_bytes, sender, child);
+        let session = Session::new(name, EventLog::default(), Some(live));
         let session = Arc::new(session);
         self.sessions.add(Arc::clone(&session));
         self.persist(&session);

@@ -7,26 +7,34 @@ use std::time::Duration;
 use proto::Role;
 use tokio::runtime::Handle;
 
-use super::access::{Allowed, Token};
+use super::access::Allowed;
 use super::data_ports::DataPorts;
+use super::limits::Limits;
+use super::memory::MemoryShare;
 use super::process::Spawner;
 use super::session::{Session, locked};
 use super::store::{RETAINED_SESSIONS, Store};
-use super::tcp_acceptor::HalfOpen;
+use super::tokens::{Holder, Tokens};
+use super::waiting_room::WaitingRoom;
 
 /// A process that was told to stop has so long to say its last word; controllers are promised a second.
 const CANCEL_GRACE: Duration = Duration::from_millis(700);
 
 /// A serving engine.
 pub struct Engine {
-    pub token: Token,
+    pub tokens: Tokens,
     pub allowed: Allowed,
     pub sessions: Sessions,
-    pub session_limit: usize,
+    /// What any session may ask for.
+    pub limits: Limits,
+    pub memory: MemoryShare,
     pub store: Store,
     pub spawner: Spawner,
     pub data: DataPorts,
-    pub half_open: HalfOpen,
+    /// Control connections that have shown no token yet.
+    pub strangers: Arc<WaitingRoom>,
+    /// Data connections whose preamble is still to come.
+    pub half_open: Arc<WaitingRoom>,
     /// Binds UDP challenges to this engine; new with each start.
     pub challenge_key: [u8; 32],
     pub runtime: Handle,
@@ -59,6 +67,11 @@ impl Engine {
                 }
             }
         });
+    }
+
+    /// The session of this id, if `holder` may see it.
+    pub fn visible(&self, holder: &Holder, id: &str) -> Option<Arc<Session>> {
+        self.sessions.find(id).filter(|session| self.tokens.may_see(holder, &session.owner))
     }
 
     /// Forgets a session and its result.
@@ -96,6 +109,19 @@ impl Sessions {
     /// How many have not ended.
     pub fn running(&self) -> usize {
         self.read().iter().filter(|session| !session.is_final()).count()
+    }
+
+    /// How many of one token's have not ended.
+    pub fn running_of(&self, owner: &str) -> usize {
+        let sessions = self.read();
+        sessions.iter().filter(|session| !session.is_final() && session.owner == owner).count()
+    }
+
+    /// What those that have not ended may take of the host's memory.
+    pub fn demanded_memory_bytes(&self) -> f64 {
+        let sessions = self.read();
+        let running = sessions.iter().filter(|session| !session.is_final());
+        running.filter_map(|session| session.live.as_ref()).map(|live| live.memory_bytes).sum()
     }
 
     /// The finished sessions beyond those that are kept, oldest first.
@@ -143,14 +169,16 @@ mod tests {
     use proto::{EventBody, FailureCode};
 
     use super::super::event_log::EventLog;
+    use super::super::session::Name;
     use super::*;
 
     #[test]
     fn of_1003_finished_sessions_the_oldest_three_are_surplus_and_a_running_one_never_is() {
         let sessions = Sessions::default();
         let add = |id: String| {
-            let session = Session::new(id, Role::Sink, String::new(), EventLog::default(), None);
-            sessions.add(Arc::new(session));
+            let (owner, digest) = ("owner".to_owned(), String::new());
+            let name = Name { id, role: Role::Sink, owner, digest };
+            sessions.add(Arc::new(Session::new(name, EventLog::default(), None)));
         };
         add("running".to_owned());
         (0..1003).for_each(|number| add(number.to_string()));

@@ -1,85 +1,152 @@
 //! HTTP/1.1 over TLS: connections are bounded in number and in the time they take to say something.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Result;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::{Response, StatusCode};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
 
-use super::answer::Refusal;
+use super::answer::{Body, Refusal};
 use super::engine::Engine;
 use super::routes;
+use super::session::locked;
+use super::tokens::Holder;
+use super::waiting_room::Seat;
 
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
-/// A connection without the token is closed after so long, whatever it sends.
+/// A connection without a token is closed after so long, whatever it sends.
 const UNAUTHORISED_LIMIT: Duration = Duration::from_secs(5);
-/// How long a connection that has shown the token may rest between calls, or take for a header.
+/// How long a connection that has shown a token may rest between calls, or take for a header.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
-/// A controller's host that vanished without a word shows as unacknowledged data after so long.
+/// A controller's host that vanished without a word, or that reads nothing, shows as data unsent after so long.
 const UNACKNOWLEDGED_LIMIT_MILLISECONDS: u32 = 10_000;
-const CONNECTION_LIMIT: usize = 1_024;
+/// Headers longer than this are refused (431); a token's line is far below.
+const HEADER_LIMIT_BYTES: usize = 16 * 1024;
+const HEADERS_AT_MOST: usize = 64;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves for ever.
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, tls: TlsAcceptor) -> Infallible {
-    let connections = Arc::new(Semaphore::new(CONNECTION_LIMIT));
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(ACCEPT_PAUSE).await;
-            continue;
-        };
-        // Over the limit, the newest is closed: those at work go on.
-        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let (engine, tls) = (Arc::clone(&engine), tls.clone());
-        tokio::spawn(async move {
-            // A connection that breaks concerns its controller, who sees it; nothing is to be done here.
-            let _ = connection(engine, stream, tls).await;
-            drop(permit);
-        });
+        match listener.accept().await {
+            Ok((stream, peer)) => admit(&engine, stream, peer, &tls),
+            Err(_) => {
+                // Mostly without free descriptors: one who waits gives up his, and the next try waits too, so as not
+                // to spin.
+                engine.strangers.make_room();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
     }
 }
 
-async fn connection(engine: Arc<Engine>, stream: TcpStream, tls: TlsAcceptor) -> Result<()> {
+fn admit(engine: &Arc<Engine>, stream: TcpStream, peer: SocketAddr, tls: &TlsAcceptor) {
+    let (engine, tls) = (Arc::clone(engine), tls.clone());
+    Arc::clone(&engine.strangers).enter(peer.ip(), |seat| {
+        let task = tokio::spawn(async move {
+            // A connection that breaks concerns its controller, who sees it; nothing is to be done here.
+            let _ = connection(engine, stream, tls, Guest::stranger(seat)).await;
+        });
+        task.abort_handle()
+    });
+}
+
+/// Who is at the other end of a connection: a stranger with a seat in the waiting room, or a token's holder.
+struct Guest(Mutex<Place>);
+
+enum Place {
+    Stranger(#[allow(dead_code, reason = "held for its place")] Seat),
+    Holder(#[allow(dead_code, reason = "held for its place")] OwnedSemaphorePermit),
+}
+
+impl Guest {
+    fn stranger(seat: Seat) -> Self {
+        Self(Mutex::new(Place::Stranger(seat)))
+    }
+
+    fn is_stranger(&self) -> bool {
+        matches!(*locked(&self.0), Place::Stranger(_))
+    }
+
+    /// Moves from the waiting room to the places of the token; answers whether one was free.
+    fn show(&self, holder: &Holder) -> bool {
+        if !self.is_stranger() {
+            return true;
+        }
+        let Ok(permit) = Arc::clone(&holder.connections).try_acquire_owned() else { return false };
+        let left = std::mem::replace(&mut *locked(&self.0), Place::Holder(permit));
+        drop(left);
+        true
+    }
+}
+
+async fn connection(
+    engine: Arc<Engine>,
+    stream: TcpStream,
+    tls: TlsAcceptor,
+    guest: Guest,
+) -> Result<()> {
     let is_allowed = engine.allowed.admits(stream.peer_addr()?.ip());
     stream.set_nodelay(true)?;
     sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_LIMIT_MILLISECONDS)?;
     let stream = tokio::time::timeout(HANDSHAKE_LIMIT, tls.accept(stream)).await??;
-    let is_authorised = AtomicBool::new(false);
+    let guest = &guest;
     let service = service_fn(|request| {
         let engine = Arc::clone(&engine);
-        if is_allowed && routes::has_token(&engine, &request) {
-            is_authorised.store(true, Ordering::Relaxed);
-        }
         async move {
             let response =
-                if is_allowed { routes::answer(engine, request).await } else { not_allowed() };
+                if is_allowed { answer(engine, request, guest).await } else { not_allowed() };
             Ok::<_, Infallible>(response)
         }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE_LIMIT)
+        .max_buf_size(HEADER_LIMIT_BYTES)
+        .max_headers(HEADERS_AT_MOST)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     if let Ok(ended) = tokio::time::timeout(UNAUTHORISED_LIMIT, connection.as_mut()).await {
         return Ok(ended?);
     }
-    if is_authorised.load(Ordering::Relaxed) {
+    if !guest.is_stranger() {
         connection.await?;
     }
     Ok(())
 }
 
-fn not_allowed() -> Response<super::answer::Body> {
+async fn answer(engine: Arc<Engine>, request: Request<Incoming>, guest: &Guest) -> Response<Body> {
+    let Some(holder) = routes::holder(&engine, &request) else {
+        return unauthorised();
+    };
+    if !guest.show(&holder) {
+        return too_many_connections();
+    }
+    routes::answer(engine, holder, request).await
+}
+
+fn unauthorised() -> Response<Body> {
+    let message =
+        "the bearer token is missing or not this engine's; send the one from its --token-file";
+    Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into()
+}
+
+fn too_many_connections() -> Response<Body> {
+    let message = "this token has as many connections here as one may have; close some";
+    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message).into()
+}
+
+fn not_allowed() -> Response<Body> {
     let message =
         "this address is in none of the networks that this engine's operator allows (--allow)";
     Refusal::new(StatusCode::FORBIDDEN, "not_allowed", message).into()

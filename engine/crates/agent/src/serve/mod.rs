@@ -4,21 +4,27 @@ mod access;
 mod answer;
 mod creation;
 mod data_ports;
+mod demand;
 mod engine;
 mod event_log;
 mod event_stream;
 mod http;
 mod identity;
+mod limits;
+mod memory;
 mod process;
 mod routes;
 mod session;
 mod store;
 mod tcp_acceptor;
+mod tokens;
 mod udp_acceptor;
+mod waiting_room;
 mod watchdog;
 
-pub use access::read_token;
 pub use identity::fingerprint;
+pub use limits::positive;
+pub use tokens::read_token;
 
 use std::collections::HashMap;
 use std::fs;
@@ -30,35 +36,45 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use proto::FailureCode;
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::ServeOptions;
-use access::{Allowed, Token};
+use access::Allowed;
 use data_ports::DataPorts;
 use engine::{Engine, Sessions};
 use identity::Identity;
+use limits::Limits;
+use memory::MemoryShare;
 use process::Spawner;
 use session::Session;
 use store::Store;
+use tokens::{Tokens, read_tokens};
+use waiting_room::WaitingRoom;
 
 /// Sessions told to stop have so long to end before the engine does.
 const STOP_LIMIT: Duration = Duration::from_millis(1_200);
+
+/// Control connections without a token, at once: some 30 kB each after the handshake.
+const STRANGERS: usize = 1_024;
+/// Data connections without a preamble, at once.
+const HALF_OPEN: usize = 4_096;
 
 /// Serves until a signal says to stop.
 ///
 /// # Errors
 /// When the engine can't start; the message says what is missing and how to mend it.
 pub fn main(options: &ServeOptions) -> Result<()> {
-    let token = read_token(&options.token_file)?;
+    let tokens = read_tokens(&options.token_file)?;
     let _lock = claim_state_folder(options)?;
     let identity = Identity::open(&options.state_dir)?;
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         let control = listen(options).await?;
-        let (engine, finished_at) = open_engine(options, &token)?;
+        let (engine, finished_at) = open_engine(options, tokens)?;
         let announcement = json!({
             "event": "listening",
             "control": control.local_addr()?.to_string(),
@@ -107,28 +123,48 @@ async fn listen(options: &ServeOptions) -> Result<TcpListener> {
 
 fn open_engine(
     options: &ServeOptions,
-    token: &str,
+    tokens: Tokens,
 ) -> Result<(Arc<Engine>, HashMap<String, Instant>)> {
     let store = Store::open(&options.state_dir).context("can't open the state folder")?;
     let (sessions, finished_at) = restore(&store)?;
     let mut challenge_key = [0; 32];
     net::fill_random(&mut challenge_key)
         .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    let descriptors = descriptor_limit();
     let addresses = data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {
-        token: Token::new(token),
+        tokens,
         allowed: Allowed(options.allow.clone()),
         sessions,
-        session_limit: options.max_sessions,
+        limits: engine_limits(options),
+        memory: MemoryShare::new(options.max_memory),
         store,
         spawner: Spawner::start()?,
         data: DataPorts::open(&addresses, options.data_port.first, options.data_port.last)?,
-        half_open: tcp_acceptor::HalfOpen::default(),
+        strangers: WaitingRoom::new(STRANGERS.min(descriptors / 8)),
+        half_open: WaitingRoom::new(HALF_OPEN.min(descriptors / 4)),
         challenge_key,
         runtime: tokio::runtime::Handle::current(),
         creation: tokio::sync::Mutex::default(),
     };
     Ok((Arc::new(engine), finished_at))
+}
+
+fn engine_limits(options: &ServeOptions) -> Limits {
+    Limits {
+        sessions: Some(options.max_sessions),
+        duration_seconds: options.max_duration,
+        flows: options.max_flows,
+        rate_bps: options.max_rate,
+        bytes: options.max_bytes,
+        kinds: None,
+    }
+}
+
+/// How many descriptors this process may have: strangers get a share of them, the sessions' flows need the rest.
+fn descriptor_limit() -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
 /// Reads back the results that still wait, with when each was finished by this process's clock.

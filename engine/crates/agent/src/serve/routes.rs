@@ -16,43 +16,48 @@ use super::creation::wait_until_prepared;
 use super::engine::Engine;
 use super::event_stream;
 use super::session::Session;
+use super::tokens::Holder;
 
 const BODY_LIMIT_BYTES: usize = 256 * 1024;
 const BODY_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 type Answer = Result<Response<Body>, Refusal>;
 
-/// Answers one request.
-pub async fn answer(engine: Arc<Engine>, request: Request<Incoming>) -> Response<Body> {
-    route(&engine, request).await.unwrap_or_else(Into::into)
+/// Answers one request of a token's holder.
+pub async fn answer(
+    engine: Arc<Engine>,
+    holder: Arc<Holder>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    route(&engine, &holder, request).await.unwrap_or_else(Into::into)
 }
 
-async fn route(engine: &Arc<Engine>, request: Request<Incoming>) -> Answer {
-    if !has_token(engine, &request) {
-        let message =
-            "the bearer token is missing or not this engine's; send the one from its --token-file";
-        return Err(Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message));
-    }
+async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>) -> Answer {
     let path = request.uri().path().to_owned();
     let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     match (request.method(), segments.as_slice()) {
-        (&Method::GET, ["v1", "about"]) => Ok(about(engine)),
+        (&Method::GET, ["v1", "about"]) => Ok(about(engine, holder)),
         (&Method::GET, ["v1", "catalog"]) => {
             Ok(document(StatusCode::OK, Catalog::embedded().document()))
         }
         (&Method::GET, ["v1", "facts"]) => facts().await,
-        (&Method::PUT, ["v1", "sessions", id]) => create(engine, id, request).await,
+        (&Method::PUT, ["v1", "sessions", id]) => create(engine, holder, id, request).await,
         (&Method::GET, ["v1", "sessions", id]) => {
-            let session = find(engine, id)?;
+            let session = find(engine, holder, id)?;
             Ok(document(StatusCode::OK, &session.document(engine.data.port)))
         }
         (&Method::GET, ["v1", "sessions", id, "events"]) => {
             let last_seen_id = after(request.uri().query().unwrap_or_default())?;
-            Ok(event_stream::stream(find(engine, id)?, last_seen_id))
+            Ok(event_stream::stream(find(engine, holder, id)?, last_seen_id))
         }
-        (&Method::POST, ["v1", "sessions", id, "cancel"]) => cancel(engine, id, request).await,
+        (&Method::POST, ["v1", "sessions", id, "cancel"]) => {
+            cancel(engine, holder, id, request).await
+        }
         (&Method::DELETE, ["v1", "sessions", id]) => {
-            engine.forget(id);
+            // Another token's session stays, and the answer is that of one that isn't there.
+            if engine.visible(holder, id).is_some() {
+                engine.forget(id);
+            }
             Ok(document(StatusCode::OK, &json!({"id": id, "deleted": true})))
         }
         (method, _) => Err(Refusal::not_found(format!(
@@ -61,13 +66,12 @@ async fn route(engine: &Arc<Engine>, request: Request<Incoming>) -> Answer {
     }
 }
 
-/// Whether a request carries the engine's token.
-pub fn has_token(engine: &Engine, request: &Request<Incoming>) -> bool {
-    let header = request.headers().get(AUTHORIZATION);
-    header.is_some_and(|value| engine.token.is_carried_by(value.as_bytes()))
+/// Whose token a request carries.
+pub fn holder(engine: &Engine, request: &Request<Incoming>) -> Option<Arc<Holder>> {
+    engine.tokens.holder(request.headers().get(AUTHORIZATION)?.as_bytes())
 }
 
-fn about(engine: &Engine) -> Response<Body> {
+fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
     let catalog = Catalog::embedded();
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     document(
@@ -81,6 +85,7 @@ fn about(engine: &Engine) -> Response<Body> {
             "data_port": engine.data.port,
             "sessions": engine.sessions.running(),
             "kinds": catalog.kinds.keys().collect::<Vec<_>>(),
+            "limits": {"engine": engine.limits, "token": holder.limits},
         }),
     )
 }
@@ -94,9 +99,14 @@ async fn facts() -> Answer {
     Ok(document(StatusCode::OK, &facts))
 }
 
-async fn create(engine: &Arc<Engine>, id: &str, request: Request<Incoming>) -> Answer {
+async fn create(
+    engine: &Arc<Engine>,
+    holder: &Holder,
+    id: &str,
+    request: Request<Incoming>,
+) -> Answer {
     let body = read(request).await?;
-    let (session, is_new) = engine.create(id, &body).await?;
+    let (session, is_new) = engine.create(holder, id, &body).await?;
     session.renew_lease();
     wait_until_prepared(&session).await;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -109,21 +119,26 @@ struct CancelRequest {
     reason: Option<String>,
 }
 
-async fn cancel(engine: &Arc<Engine>, id: &str, request: Request<Incoming>) -> Answer {
+async fn cancel(
+    engine: &Arc<Engine>,
+    holder: &Holder,
+    id: &str,
+    request: Request<Incoming>,
+) -> Answer {
     let body = read(request).await?;
     let asked: CancelRequest = if body.is_empty() {
         CancelRequest::default()
     } else {
         proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?
     };
-    let session = find(engine, id)?;
+    let session = find(engine, holder, id)?;
     let reason = asked.reason.unwrap_or_else(|| "the controller cancelled the session".to_owned());
     engine.cancel(&session, FailureCode::Cancelled, &reason);
     Ok(document(StatusCode::OK, &session.document(engine.data.port)))
 }
 
-fn find(engine: &Engine, id: &str) -> Result<Arc<Session>, Refusal> {
-    let session = engine.sessions.find(id).ok_or_else(|| {
+fn find(engine: &Engine, holder: &Holder, id: &str) -> Result<Arc<Session>, Refusal> {
+    let session = engine.visible(holder, id).ok_or_else(|| {
         Refusal::not_found(format!("this engine has no session {id:?}; it may have been acknowledged, or waited for over 24 h"))
     })?;
     session.renew_lease();

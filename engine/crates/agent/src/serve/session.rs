@@ -1,14 +1,15 @@
 //! One session as its agent sees it: its events, its process and who may connect to it.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::ops::Deref;
 use std::os::fd::BorrowedFd;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use proto::{AgentMessage, EventBody, FailureCode, Role, SessionSpec, SessionState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::event_log::EventLog;
@@ -36,12 +37,21 @@ pub struct SessionDocument {
     data_port: u16,
 }
 
-/// One session.
-pub struct Session {
+/// What stays of a session's request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Name {
     pub id: String,
     pub role: Role,
+    /// The token that made it, as [`super::tokens::Holder::owner`]; empty from an engine that knew but one.
+    #[serde(default)]
+    pub owner: String,
     /// SHA-256 of the filled-in specification: tells a repeated PUT from a clash without keeping the cookie on disk.
     pub digest: String,
+}
+
+/// One session.
+pub struct Session {
+    pub name: Name,
     /// The process and what belongs to it; none for a session read from disk.
     pub live: Option<Live>,
     progress: watch::Sender<Progress>,
@@ -53,6 +63,8 @@ pub struct Session {
 /// A session's running process.
 pub struct Live {
     pub spec: SessionSpec,
+    /// What it may take of the host's memory.
+    pub memory_bytes: f64,
     pub tag: [u8; proto::wire::TAG_LENGTH],
     pub channel: ChannelSender,
     pub child: Mutex<Child>,
@@ -69,15 +81,18 @@ pub struct Network {
     pub has_link: bool,
     /// Source ports (inclusive) whose connections carry no preamble.
     pub registered: Option<(IpAddr, u16, u16)>,
-    pub udp_flows: HashMap<u32, SocketAddr>,
+    /// Flows that have come: each comes once.
+    pub tcp_flows: HashSet<u32>,
+    pub udp_flows: HashSet<u32>,
 }
 
 impl Live {
-    pub fn new(spec: SessionSpec, channel: ChannelSender, child: Child) -> Self {
+    pub fn new(spec: SessionSpec, memory_bytes: f64, channel: ChannelSender, child: Child) -> Self {
         let network = Network { peer: spec.peer.map(|peer| peer.address), ..Network::default() };
         Self {
             tag: spec.cookie.tag(),
             spec,
+            memory_bytes,
             channel,
             child: Mutex::new(child),
             network: Mutex::new(network),
@@ -105,16 +120,14 @@ impl Live {
 }
 
 impl Session {
-    pub fn new(id: String, role: Role, digest: String, log: EventLog, live: Option<Live>) -> Self {
+    pub fn new(name: Name, log: EventLog, live: Option<Live>) -> Self {
         let progress = Progress {
             last_event_id: log.last_id(),
             is_prepared: live.is_none(),
             is_final: log.state().is_final(),
         };
         Self {
-            id,
-            role,
-            digest,
+            name,
             live,
             progress: watch::Sender::new(progress),
             log: Mutex::new(log),
@@ -199,6 +212,15 @@ impl Session {
             last_event_id: log.last_id(),
             data_port,
         }
+    }
+}
+
+/// A session is known by its name's parts.
+impl Deref for Session {
+    type Target = Name;
+
+    fn deref(&self) -> &Name {
+        &self.name
     }
 }
 

@@ -6,24 +6,15 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use proto::{EventBody, FailureCode, Role};
-use serde::{Deserialize, Serialize};
+use proto::{EventBody, FailureCode};
 
 use super::event_log::EventLog;
-use super::session::Session;
+use super::session::{Name, Session};
 
 /// How long a finished session waits for its acknowledgement.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3_600);
 /// How many finished sessions wait at most; the oldest go first.
 pub const RETAINED_SESSIONS: usize = 1_000;
-
-/// The first line of a session's file; its events follow, a line each.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    id: String,
-    role: Role,
-    digest: String,
-}
 
 /// The folder of sessions' files.
 pub struct Store {
@@ -40,9 +31,8 @@ impl Store {
 
     /// Writes a session as it is now, whole or not at all.
     pub fn write(&self, session: &Session) -> io::Result<()> {
-        let header =
-            Header { id: session.id.clone(), role: session.role, digest: session.digest.clone() };
-        let mut content = serde_json::to_vec(&header)?;
+        // The first line is the session's name; its events follow, a line each.
+        let mut content = serde_json::to_vec(&session.name)?;
         content.push(b'\n');
         for line in session.log().after(0).0 {
             content.extend_from_slice(&line);
@@ -102,12 +92,12 @@ fn read(path: &Path) -> anyhow::Result<(SystemTime, Session)> {
     let at = fs::metadata(path)?.modified()?;
     let content = fs::read(path)?;
     let mut lines = content.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let header: Header = proto::parse_json(lines.next().unwrap_or_default())?;
+    let name: Name = proto::parse_json(lines.next().unwrap_or_default())?;
     let mut log = EventLog::default();
     for line in lines {
         log.restore(line)?;
     }
-    Ok((at, Session::new(header.id, header.role, header.digest, log, None)))
+    Ok((at, Session::new(name, log, None)))
 }
 
 fn restart_failure() -> EventBody {
@@ -117,13 +107,18 @@ fn restart_failure() -> EventBody {
 
 #[cfg(test)]
 mod tests {
-    use proto::SessionState;
+    use proto::{Role, SessionState};
 
     use super::*;
 
     fn session(id: &str, events: impl IntoIterator<Item = EventBody>) -> Session {
-        let session =
-            Session::new(id.into(), Role::Sink, "digest".into(), EventLog::default(), None);
+        let name = Name {
+            id: id.into(),
+            role: Role::Sink,
+            owner: "owner".into(),
+            digest: "digest".into(),
+        };
+        let session = Session::new(name, EventLog::default(), None);
         events.into_iter().for_each(|event| session.push(event));
         session
     }

@@ -1,10 +1,8 @@
 //! TCP connections to the data port: each proves by its preamble to which session it belongs.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +10,6 @@ use proto::wire::{ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
 use proto::{AgentMessage, DescriptorRole};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
-use tokio::task::AbortHandle;
 
 use super::data_ports::DataListener;
 use super::engine::Engine;
@@ -20,36 +17,8 @@ use super::session::{Live, Network, locked};
 
 /// A connection that has not brought its preamble by then is closed.
 const PREAMBLE_LIMIT: Duration = Duration::from_secs(2);
-/// So many connections may be without a preamble at once; the oldest goes first.
-const HALF_OPEN_LIMIT: usize = 4_096;
 /// After a failed accept, such as without free descriptors, the next try waits, so as not to spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
-
-/// Connections whose preamble is still to come, oldest first.
-#[derive(Default)]
-pub struct HalfOpen {
-    waiting: Mutex<BTreeMap<u64, AbortHandle>>,
-    next: AtomicU64,
-}
-
-impl HalfOpen {
-    fn add(&self, number: u64, task: AbortHandle) {
-        let mut waiting = locked(&self.waiting);
-        // A task that ended before it was added has no more to be aborted.
-        if !task.is_finished() {
-            waiting.insert(number, task);
-        }
-        if waiting.len() > HALF_OPEN_LIMIT {
-            if let Some((_, oldest)) = waiting.pop_first() {
-                oldest.abort();
-            }
-        }
-    }
-
-    fn remove(&self, number: u64) {
-        locked(&self.waiting).remove(&number);
-    }
-}
 
 /// Accepts on every listener, from a thread each.
 pub fn start(engine: &Arc<Engine>) -> std::io::Result<()> {
@@ -71,7 +40,10 @@ fn accept(engine: &Arc<Engine>, data: &DataListener) {
         }
         match data.listener.accept() {
             Ok((stream, _)) => engine.adopt(stream.into()),
-            Err(_) => thread::sleep(ACCEPT_PAUSE),
+            Err(_) => {
+                engine.half_open.make_room();
+                thread::sleep(ACCEPT_PAUSE);
+            }
         }
     }
 }
@@ -91,16 +63,17 @@ impl Engine {
             }
             return;
         }
-        let number = self.half_open.next.fetch_add(1, Ordering::Relaxed);
         let engine = Arc::clone(self);
-        let task = self.runtime.spawn(async move {
-            let preamble = tokio::time::timeout(PREAMBLE_LIMIT, read_preamble(stream)).await;
-            engine.half_open.remove(number);
-            if let Ok(Ok((stream, bytes))) = preamble {
-                engine.route(address, &stream, &bytes);
-            }
+        self.half_open.enter(address, |seat| {
+            let task = self.runtime.spawn(async move {
+                let preamble = tokio::time::timeout(PREAMBLE_LIMIT, read_preamble(stream)).await;
+                drop(seat);
+                if let Ok(Ok((stream, bytes))) = preamble {
+                    engine.route(address, &stream, &bytes);
+                }
+            });
+            task.abort_handle()
         });
-        self.half_open.add(number, task.abort_handle());
     }
 
     /// Passes a connection on to the session that its preamble proves; any other is closed without a word.
@@ -116,7 +89,7 @@ impl Engine {
                 let message = AgentMessage::Descriptor { role: DescriptorRole::Link, index: 0 };
                 live.pass(&message, stream.as_fd());
             }
-            ConnectionRole::Flow if admits_flow(live, peer, preamble.flow_index) => {
+            ConnectionRole::Flow if admits_tcp_flow(live, peer, preamble.flow_index) => {
                 pass_flow(live, preamble.flow_index, stream);
             }
             _ => {}
@@ -146,6 +119,11 @@ fn admits_link(network: &mut Network, peer: IpAddr) -> bool {
     registered == peer && !std::mem::replace(&mut network.has_link, true)
 }
 
+/// Each flow comes once: whoever replays a preamble must not take its place.
+fn admits_tcp_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
+    admits_flow(live, peer, index) && locked(&live.network).tcp_flows.insert(index)
+}
+
 /// Flows come after the link, from the same peer, and no more of them than the test has.
 pub fn admits_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
     let network = locked(&live.network);
@@ -173,20 +151,5 @@ mod tests {
         let mut network = Network::default();
         assert!(admits_link(&mut network, "192.0.2.2".parse().unwrap()));
         assert_eq!(network.peer, Some("192.0.2.2".parse().unwrap()));
-    }
-
-    #[tokio::test]
-    async fn of_4097_half_open_connections_the_oldest_is_closed() {
-        let half_open = HalfOpen::default();
-        let tasks: Vec<_> =
-            (0..4_097).map(|_| tokio::spawn(std::future::pending::<()>())).collect();
-        for (number, task) in (0..).zip(&tasks) {
-            half_open.add(number, task.abort_handle());
-        }
-        tokio::task::yield_now().await;
-        let closed: Vec<usize> =
-            (0..tasks.len()).filter(|&index| tasks[index].is_finished()).collect();
-        assert_eq!(closed, [0]);
-        assert_eq!(locked(&half_open.waiting).len(), 4_096);
     }
 }

@@ -22,6 +22,9 @@ const DATAGRAM_BUFFER_BYTES: usize = 128;
 /// A peer that floods its socket can't hold up the others for longer than so many datagrams.
 const DRAIN_LIMIT: usize = 10_000;
 
+/// After a failed read, so that an error that lasts doesn't make the loop spin.
+const ERROR_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
 type Datagram = (Vec<u8>, SocketAddr);
 
 /// Answers on every UDP data port, as a task each.
@@ -36,8 +39,11 @@ pub fn start(engine: &Arc<Engine>) -> io::Result<()> {
 async fn answer_for_ever(engine: Arc<Engine>, socket: UdpSocket) {
     let mut buffer = [0; DATAGRAM_BUFFER_BYTES];
     loop {
-        // An error here is a port unreachable that an earlier answer met; the socket goes on.
-        let Ok((length, peer)) = socket.recv_from(&mut buffer).await else { continue };
+        // An error here is mostly a port unreachable that an earlier answer met; the socket goes on.
+        let Ok((length, peer)) = socket.recv_from(&mut buffer).await else {
+            tokio::time::sleep(ERROR_PAUSE).await;
+            continue;
+        };
         let mut waiting = VecDeque::from([(buffer[..length].to_vec(), peer)]);
         while let Some((bytes, peer)) = waiting.pop_front() {
             handle(&engine, &socket, &bytes, peer, &mut waiting);
@@ -90,7 +96,8 @@ fn open_flow(
 ) {
     let Some((session, index)) = proved_flow(engine, bytes, peer) else { return };
     let Some(live) = &session.live else { return };
-    if locked(&live.network).udp_flows.insert(index, peer) == Some(peer) {
+    // The first port that answers has the flow: its own repeated answers, and another port's, change nothing.
+    if !locked(&live.network).udp_flows.insert(index) {
         return;
     }
     match connected_socket(live, local, peer, waiting) {

@@ -33,7 +33,11 @@ impl Engine {
     }
 
     pub fn start_with(folder: TempDir, options: &[&str]) -> Self {
-        std::fs::write(folder.path().join("token"), format!("{TOKEN}\n")).unwrap();
+        Self::start_with_tokens(folder, &format!("{TOKEN}\n"), options)
+    }
+
+    pub fn start_with_tokens(folder: TempDir, tokens: &str, options: &[&str]) -> Self {
+        std::fs::write(folder.path().join("token"), tokens).unwrap();
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--listen", "127.0.0.1:0", "--data-port", "0"])
             .arg("--state-dir")

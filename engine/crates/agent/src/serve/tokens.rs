@@ -1,0 +1,181 @@
+//! The bearer tokens of an engine, each with its owner's limits.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use tokio::sync::Semaphore;
+
+use super::limits::Limits;
+
+/// Every request is compared with every token.
+const TOKENS_AT_MOST: usize = 64;
+/// A controller needs a few connections; one that opens more must not take those of others.
+const CONNECTIONS_PER_TOKEN: usize = 256;
+const FILE_LIMIT_BYTES: usize = 256 * 1024;
+
+/// One token: who may use this engine, and for how much.
+pub struct Holder {
+    /// SHA-256 of the token, so that comparing takes the same time for every wrong one.
+    digest: [u8; 32],
+    /// Names the token on disk without telling it.
+    pub owner: String,
+    pub limits: Limits,
+    /// Connections that have shown this token; they are apart from those of strangers.
+    pub connections: Arc<Semaphore>,
+}
+
+impl Holder {
+    fn new(token: &str, limits: Limits) -> Self {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        let owner = proto::hex(&Sha256::digest(digest)[..16]);
+        let connections = Arc::new(Semaphore::new(CONNECTIONS_PER_TOKEN));
+        Self { digest, owner, limits, connections }
+    }
+}
+
+/// All tokens; never empty.
+pub struct Tokens(Vec<Arc<Holder>>);
+
+impl Tokens {
+    /// Reads a token file's text: a token a line, its limits behind it; `#` begins a comment.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut holders: Vec<Arc<Holder>> = Vec::new();
+        for (line, words) in lines(text) {
+            let holder = parse_line(words).map_err(|reason| format!("line {line}: {reason}"))?;
+            if holders.iter().any(|other| other.digest == holder.digest) {
+                return Err(format!("line {line}: this token is given twice"));
+            }
+            holders.push(Arc::new(holder));
+        }
+        match holders.len() {
+            0 => Err("it is empty; put one line with a secret in it".to_owned()),
+            1..=TOKENS_AT_MOST => Ok(Self(holders)),
+            more => Err(format!("it has {more} tokens, above the limit of {TOKENS_AT_MOST}")),
+        }
+    }
+
+    /// Whose token an `Authorization` header's value carries.
+    pub fn holder(&self, authorization: &[u8]) -> Option<Arc<Holder>> {
+        let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
+        let digest: [u8; 32] = Sha256::digest(token.trim_ascii()).into();
+        let mut found = None;
+        for holder in &self.0 {
+            if bool::from(holder.digest.ct_eq(&digest)) {
+                found = Some(Arc::clone(holder));
+            }
+        }
+        found.filter(|_| scheme.eq_ignore_ascii_case(b"Bearer "))
+    }
+
+    /// Whether a session made by `owner` is `holder`'s. A lone token owns all, so that a changed one still finds the
+    /// results of its predecessor.
+    pub fn may_see(&self, holder: &Holder, owner: &str) -> bool {
+        self.0.len() == 1 || holder.owner == owner
+    }
+}
+
+fn parse_line(text: &str) -> Result<Holder, String> {
+    let mut words = text.split_whitespace();
+    let token = words.next().unwrap_or_default();
+    if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("the token has other than plain ASCII characters".to_owned());
+    }
+    Ok(Holder::new(token, Limits::parse(words)?))
+}
+
+/// The lines that hold a token, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = (1..).zip(text.lines().map(str::trim));
+    numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Reads the tokens of a serving engine.
+pub fn read_tokens(path: &Path) -> Result<Tokens> {
+    let text = read(path)?;
+    Tokens::parse(&text)
+        .map_err(|reason| anyhow!("the token file {} can't be used: {reason}", path.display()))
+}
+
+/// Reads a controller's token: the first of the file.
+pub fn read_token(path: &Path) -> Result<String> {
+    let text = read(path)?;
+    let first = lines(&text).next().and_then(|(_, line)| line.split_whitespace().next());
+    let token = first.with_context(|| {
+        format!("the token file {} is empty; put one line with a secret in it", path.display())
+    })?;
+    ensure!(
+        token.bytes().all(|byte| byte.is_ascii_graphic()),
+        "the token in {} has other than plain ASCII characters",
+        path.display()
+    );
+    Ok(token.to_owned())
+}
+
+fn read(path: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let path = path.display();
+        anyhow!("can't read the token file {path} ({error}); make one with: (umask 077; openssl rand -hex 32 > {path})")
+    })?;
+    ensure!(
+        text.len() <= FILE_LIMIT_BYTES,
+        "the token file {} is longer than 256 KiB",
+        path.display()
+    );
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_after_bearer_counts() {
+        let tokens = Tokens::parse("secret\n").unwrap();
+        assert!(tokens.holder(b"Bearer secret").is_some());
+        assert!(tokens.holder(b"bearer secret").is_some());
+        for wrong in
+            [&b"Bearer secre"[..], b"Bearer secrets", b"Basic secret", b"secret", b"", b"Bearer "]
+        {
+            assert!(tokens.holder(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn each_token_has_its_own_limits_and_sessions() {
+        let text = "# dashboards\nfirst sessions=4 kinds=tcp_rr,tcp_crr\n\n  second  rate=1e9\n";
+        let tokens = Tokens::parse(text).unwrap();
+        let first = tokens.holder(b"Bearer first").unwrap();
+        let second = tokens.holder(b"Bearer second").unwrap();
+        assert_eq!((first.limits.sessions, second.limits.sessions), (Some(4), None));
+        assert_eq!(second.limits.rate_bps, Some(1e9));
+        assert!(tokens.holder(b"Bearer dashboards").is_none());
+        assert!(tokens.may_see(&first, &first.owner));
+        assert!(!tokens.may_see(&first, &second.owner));
+    }
+
+    #[test]
+    fn a_lone_token_sees_the_sessions_of_its_predecessor() {
+        let (old, new) = (Tokens::parse("old").unwrap(), Tokens::parse("new").unwrap());
+        let before = old.holder(b"Bearer old").unwrap();
+        assert!(new.may_see(&new.holder(b"Bearer new").unwrap(), &before.owner));
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_refused_with_its_line() {
+        for (text, reason) in [
+            ("", "it is empty; put one line with a secret in it"),
+            ("# nothing\n", "it is empty"),
+            ("one\ntwo three", "line 2: \"three\" is not name=value"),
+            ("one\none", "line 2: this token is given twice"),
+            ("t\u{f6}ken", "line 1: the token has other than plain ASCII characters"),
+        ] {
+            let refusal = Tokens::parse(text).err().unwrap();
+            assert!(refusal.contains(reason), "{refusal}");
+        }
+        let many: String = (0..65).map(|number| format!("token{number}\n")).collect();
+        assert!(Tokens::parse(&many).err().unwrap().contains("65 tokens"));
+    }
+}
