@@ -47,19 +47,51 @@ impl ChannelSender {
         message: &impl Serialize,
         descriptor: Option<BorrowedFd<'_>>,
     ) -> io::Result<()> {
+        self.send_as(SendFlags::empty(), message, descriptor)
+    }
+
+    /// Sends one message as [`Self::send`] does, or answers false when the socket takes nothing at the moment.
+    pub fn try_send(
+        &self,
+        message: &impl Serialize,
+        descriptor: Option<BorrowedFd<'_>>,
+    ) -> io::Result<bool> {
+        match self.send_as(SendFlags::DONTWAIT, message, descriptor) {
+            Ok(()) => Ok(true),
+            Err(error) if is_full(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The flags are those of the first piece: a line that has begun is finished.
+    fn send_as(
+        &self,
+        flags: SendFlags,
+        message: &impl Serialize,
+        descriptor: Option<BorrowedFd<'_>>,
+    ) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sent = send_piece(socket.as_fd(), &line, descriptor)?;
+        let mut sent = send_piece(socket.as_fd(), flags, &line, descriptor)?;
         while sent < line.len() {
-            sent += send_piece(socket.as_fd(), &line[sent..], None)?;
+            sent += send_piece(socket.as_fd(), SendFlags::empty(), &line[sent..], None)?;
         }
         Ok(())
     }
 }
 
+/// A full socket, or too many descriptors on their way already.
+fn is_full(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::AGAIN, Errno::TOOMANYREFS]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 fn send_piece(
     socket: BorrowedFd<'_>,
+    flags: SendFlags,
     bytes: &[u8],
     descriptor: Option<BorrowedFd<'_>>,
 ) -> io::Result<usize> {
@@ -70,7 +102,7 @@ fn send_piece(
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
     }
     let sent = rustix::io::retry_on_intr(|| {
-        sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)
+        sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, flags | SendFlags::NOSIGNAL)
     })?;
     Ok(sent)
 }
@@ -133,6 +165,25 @@ mod tests {
     use proto::{AgentMessage, DescriptorRole};
 
     use super::*;
+
+    #[test]
+    fn a_full_channel_is_told_at_once_and_what_was_taken_arrives_whole() {
+        let (ours, theirs) = pair().unwrap();
+        let sender = ChannelSender::new(ours);
+        let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index: 7 };
+        let (_kept, passed) = UnixStream::pair().unwrap();
+        let begin = std::time::Instant::now();
+        let taken = (0..100_000)
+            .take_while(|_| sender.try_send(&message, Some(passed.as_fd())).unwrap())
+            .count();
+        assert!(begin.elapsed() < SEND_LIMIT, "it waited");
+        assert!((1..100_000).contains(&taken), "{taken}");
+        drop(sender);
+        let mut receiver = ChannelReceiver::new(theirs);
+        let lines = std::iter::from_fn(|| receiver.line().unwrap()).count();
+        assert_eq!(lines, taken);
+        assert_eq!(std::iter::from_fn(|| receiver.descriptor()).count(), taken);
+    }
 
     #[test]
     fn a_line_arrives_with_its_descriptor_and_the_next_without() {

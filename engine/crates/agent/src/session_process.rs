@@ -19,6 +19,8 @@ use crate::channel::{ChannelReceiver, ChannelSender};
 pub fn main() -> anyhow::Result<()> {
     // The process must not outlive its agent. An agent that died before this call shows as a closed channel.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // When memory runs out, this process goes first, and its agent tells why. Where that is not allowed, it stays as it is.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let outbox = Arc::new(ChannelOutbox { sender: ChannelSender::new(socket.try_clone()?) });
     let mut receiver = ChannelReceiver::new(socket);

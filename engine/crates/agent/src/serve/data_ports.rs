@@ -2,14 +2,13 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use proto::{AgentMessage, DescriptorRole};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::session::{Live, locked};
+use super::session::locked;
 
 /// Connections that wait to be accepted; the kernel lowers it to net.core.somaxconn.
 const BACKLOG: i32 = 4_096;
@@ -62,13 +61,11 @@ impl DataPorts {
         open_all(addresses, first, last)
     }
 
-    /// Lends the listener that serves `peer` to a session; answers whether there is one.
-    pub fn lend(&self, live: &Live, peer: IpAddr) -> bool {
-        let Some(data) = self.listener_for(peer) else { return false };
+    /// Lends the listener that serves `peer`, if there is one.
+    pub fn lend(&self, peer: IpAddr) -> Option<BorrowedFd<'_>> {
+        let data = self.listener_for(peer)?;
         *locked(&data.borrowers) += 1;
-        let message = AgentMessage::Descriptor { role: DescriptorRole::Listener, index: 0 };
-        live.pass(&message, data.listener.as_fd());
-        true
+        Some(data.listener.as_fd())
     }
 
     /// Ends a loan, so that the agent accepts again.

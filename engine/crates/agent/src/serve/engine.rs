@@ -1,5 +1,6 @@
 //! What every part of a serving engine shares.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -13,12 +14,12 @@ use super::limits::Limits;
 use super::memory::MemoryShare;
 use super::process::Spawner;
 use super::session::{Session, locked};
-use super::store::{RETAINED_SESSIONS, Store};
+use super::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 use super::tokens::{Holder, Tokens};
 use super::waiting_room::WaitingRoom;
 
-/// A process that was told to stop has so long to say its last word; controllers are promised a second.
-const CANCEL_GRACE: Duration = Duration::from_millis(700);
+/// A process that was told to stop has so long to say its last word; controllers are promised half a second.
+const CANCEL_GRACE: Duration = Duration::from_millis(400);
 
 /// A serving engine.
 pub struct Engine {
@@ -124,12 +125,19 @@ impl Sessions {
         running.filter_map(|session| session.live.as_ref()).map(|live| live.memory_bytes).sum()
     }
 
-    /// The finished sessions beyond those that are kept, oldest first.
+    /// The finished sessions beyond those that are kept: the oldest of the token that has the most.
     pub fn surplus(&self) -> Vec<Arc<Session>> {
         let sessions = self.read();
-        let finished: Vec<_> = sessions.iter().filter(|session| session.is_final()).collect();
-        let surplus = finished.len().saturating_sub(RETAINED_SESSIONS);
-        finished.into_iter().take(surplus).cloned().collect()
+        let mut finished: Vec<_> =
+            sessions.iter().filter(|session| session.is_final()).cloned().collect();
+        let mut bytes: usize = finished.iter().map(|session| session.log().bytes()).sum();
+        let mut surplus = Vec::new();
+        while finished.len() > RETAINED_SESSIONS || bytes > RETAINED_BYTES {
+            let session = finished.remove(oldest_of_the_most(&finished));
+            bytes -= session.log().bytes();
+            surplus.push(session);
+        }
+        surplus
     }
 
     /// The running sink whose cookie has this tag.
@@ -164,6 +172,16 @@ impl Sessions {
     }
 }
 
+/// Where the oldest session is of the token with the most of them; `sessions` are oldest first and not empty.
+fn oldest_of_the_most(sessions: &[Arc<Session>]) -> usize {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for session in sessions {
+        *counts.entry(&session.owner).or_default() += 1;
+    }
+    let most = counts.values().max().copied().unwrap_or_default();
+    sessions.iter().position(|session| counts[session.owner.as_str()] == most).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use proto::{EventBody, FailureCode};
@@ -173,10 +191,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_1003_finished_sessions_the_oldest_three_are_surplus_and_a_running_one_never_is() {
+    fn of_1003_finished_sessions_the_oldest_three_of_the_greediest_token_are_surplus() {
         let sessions = Sessions::default();
         let add = |id: String| {
-            let (owner, digest) = ("owner".to_owned(), String::new());
+            let owner = if id == "0" { "modest" } else { "owner" };
+            let (owner, digest) = (owner.to_owned(), String::new());
             let name = Name { id, role: Role::Sink, owner, digest };
             sessions.add(Arc::new(Session::new(name, EventLog::default(), None)));
         };
@@ -187,7 +206,7 @@ mod tests {
         }
         let surplus: Vec<String> =
             sessions.surplus().iter().map(|session| session.id.clone()).collect();
-        assert_eq!(surplus, ["0", "1", "2"]);
+        assert_eq!(surplus, ["1", "2", "3"]);
         assert_eq!(sessions.running(), 1);
     }
 }

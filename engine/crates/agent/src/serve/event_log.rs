@@ -9,9 +9,13 @@ use proto::{Event, EventBody, SessionState};
 /// A day of intervals a second each, and room to spare; beyond, the oldest go, and the result still has them all.
 const KEPT_EVENTS: usize = 100_000;
 
+/// The same in bytes: intervals with hundreds of flows are long.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
 /// A session's events and the state that they lead to.
 pub struct EventLog {
     lines: VecDeque<Bytes>,
+    bytes: usize,
     last_id: u64,
     state: SessionState,
     reason: Option<String>,
@@ -19,13 +23,24 @@ pub struct EventLog {
 
 impl Default for EventLog {
     fn default() -> Self {
-        Self { lines: VecDeque::new(), last_id: 0, state: SessionState::Prepared, reason: None }
+        Self {
+            lines: VecDeque::new(),
+            bytes: 0,
+            last_id: 0,
+            state: SessionState::Prepared,
+            reason: None,
+        }
     }
 }
 
 impl EventLog {
     pub const fn last_id(&self) -> u64 {
         self.last_id
+    }
+
+    /// What its lines take.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub const fn state(&self) -> SessionState {
@@ -63,9 +78,11 @@ impl EventLog {
             }
             EventBody::Interval { .. } => {}
         }
+        self.bytes += line.len();
         self.lines.push_back(line);
-        if self.lines.len() > KEPT_EVENTS {
-            self.lines.pop_front();
+        // The last event stays, however long it is.
+        while self.lines.len() > KEPT_EVENTS || (self.bytes > KEPT_BYTES && self.lines.len() > 1) {
+            self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
         }
     }
 
@@ -102,6 +119,20 @@ mod tests {
         );
         assert_eq!(log().after(99).0.len(), 0);
         assert!(log().after(2).0[0].starts_with(br#"{"id":3,"#));
+    }
+
+    #[test]
+    fn of_events_beyond_64_mib_the_oldest_go_and_the_last_stays() {
+        let mut log = log();
+        let event =
+            |bytes: usize| EventBody::failure(FailureCode::PeerLost, "x".repeat(bytes), None);
+        log.push(event(40 * 1024 * 1024));
+        assert_eq!(log.after(0).0.len(), 4);
+        log.push(event(40 * 1024 * 1024));
+        assert_eq!((log.after(0).0.len(), log.last_id()), (1, 5));
+        assert!(log.bytes() < KEPT_BYTES);
+        log.push(event(KEPT_BYTES + 1));
+        assert_eq!((log.after(0).0.len(), log.last_id()), (1, 6));
     }
 
     #[test]

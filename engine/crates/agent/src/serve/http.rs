@@ -38,14 +38,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// Serves for ever.
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, tls: TlsAcceptor) -> Infallible {
     loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => admit(&engine, stream, peer, &tls),
-            Err(_) => {
-                // Mostly without free descriptors: one who waits gives up his, and the next try waits too, so as not
-                // to spin.
-                engine.strangers.make_room();
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
+        if let Ok((stream, peer)) = listener.accept().await {
+            admit(&engine, stream, peer, &tls);
+        } else {
+            // Mostly without free descriptors: one who waits gives up his, and the next try waits, so as not to spin.
+            engine.strangers.make_room();
+            tokio::time::sleep(ACCEPT_PAUSE).await;
         }
     }
 }

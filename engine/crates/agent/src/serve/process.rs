@@ -1,6 +1,7 @@
 //! Sessions' processes: started by one thread, listened to by one thread each.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use proto::ProcessMessage;
+use proto::{DescriptorRole, ProcessMessage};
 use tokio::sync::oneshot;
 
 use super::engine::Engine;
@@ -119,7 +120,7 @@ impl Listener {
             ProcessMessage::Register { ports: [first, last], address } => {
                 locked(&live.network).registered = Some((address.to_canonical(), first, last));
                 if !self.has_borrowed {
-                    self.has_borrowed = self.engine.data.lend(live, address);
+                    self.borrow(address);
                 }
             }
             ProcessMessage::Foreign => {
@@ -135,6 +136,12 @@ impl Listener {
                 }
             }
         }
+    }
+
+    fn borrow(&mut self, peer: IpAddr) {
+        let Some(listener) = self.engine.data.lend(peer) else { return };
+        self.has_borrowed = true;
+        self.engine.pass(&self.session, DescriptorRole::Listener, 0, listener);
     }
 
     /// Takes back what was lent, and writes the end to disk; once.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::os::fd::BorrowedFd;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -100,14 +99,15 @@ impl Live {
         }
     }
 
-    /// Passes a descriptor to the process; one that is gone needs none.
-    pub fn pass(&self, message: &AgentMessage, descriptor: BorrowedFd<'_>) {
-        let _ = self.channel.send(message, Some(descriptor));
-    }
-
     pub fn kill(&self) {
         // A child that has been reaped can't be killed, and needn't be.
         let _ = locked(&self.child).kill();
+    }
+
+    /// Ends a process that doesn't listen any more.
+    pub fn give_up(&self, code: FailureCode, reason: &str) {
+        locked(&self.ending).get_or_insert_with(|| (code, reason.to_owned()));
+        self.kill();
     }
 
     /// The event that stands for a process that ended without a final one.
@@ -183,7 +183,8 @@ impl Session {
         let Some(live) = self.live.as_ref().filter(|_| !self.is_final()) else { return false };
         locked(&live.ending).get_or_insert_with(|| (code, reason.to_owned()));
         let message = AgentMessage::Cancel { code, reason: reason.to_owned() };
-        if live.channel.send(&message, None).is_err() {
+        // A process that doesn't even take this line won't stop by itself.
+        if !matches!(live.channel.try_send(&message, None), Ok(true)) {
             live.kill();
         }
         true

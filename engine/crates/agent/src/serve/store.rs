@@ -15,6 +15,8 @@ use super::session::{Name, Session};
 pub const RETENTION: Duration = Duration::from_secs(24 * 3_600);
 /// How many finished sessions wait at most; the oldest go first.
 pub const RETAINED_SESSIONS: usize = 1_000;
+/// What they take at most, in memory and on disk.
+pub const RETAINED_BYTES: usize = 512 * 1024 * 1024;
 
 /// The folder of sessions' files.
 pub struct Store {

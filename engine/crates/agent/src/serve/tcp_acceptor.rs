@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use proto::DescriptorRole;
 use proto::wire::{ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
-use proto::{AgentMessage, DescriptorRole};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
 
@@ -38,12 +38,11 @@ fn accept(engine: &Arc<Engine>, data: &DataListener) {
         if ready.is_err() || data.is_lent() {
             continue;
         }
-        match data.listener.accept() {
-            Ok((stream, _)) => engine.adopt(stream.into()),
-            Err(_) => {
-                engine.half_open.make_room();
-                thread::sleep(ACCEPT_PAUSE);
-            }
+        if let Ok((stream, _)) = data.listener.accept() {
+            engine.adopt(stream.into());
+        } else {
+            engine.half_open.make_room();
+            thread::sleep(ACCEPT_PAUSE);
         }
     }
 }
@@ -58,9 +57,7 @@ impl Engine {
             return;
         }
         if let Some(session) = self.sessions.registered_to(address, peer.port()) {
-            if let Some(live) = &session.live {
-                pass_flow(live, 0, &stream);
-            }
+            self.pass_flow(&session, 0, stream.as_fd());
             return;
         }
         let engine = Arc::clone(self);
@@ -86,11 +83,10 @@ impl Engine {
         }
         match preamble.role {
             ConnectionRole::Link if admits_link(&mut locked(&live.network), peer) => {
-                let message = AgentMessage::Descriptor { role: DescriptorRole::Link, index: 0 };
-                live.pass(&message, stream.as_fd());
+                self.pass(&session, DescriptorRole::Link, 0, stream.as_fd());
             }
             ConnectionRole::Flow if admits_tcp_flow(live, peer, preamble.flow_index) => {
-                pass_flow(live, preamble.flow_index, stream);
+                self.pass_flow(&session, preamble.flow_index, stream.as_fd());
             }
             _ => {}
         }
@@ -106,11 +102,6 @@ async fn read_preamble(stream: TcpStream) -> std::io::Result<(TcpStream, [u8; PR
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     Ok((stream, bytes))
-}
-
-fn pass_flow(live: &Live, index: u32, stream: &TcpStream) {
-    let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index };
-    live.pass(&message, stream.as_fd());
 }
 
 /// One link per session, from the registered peer; the first link registers it where the controller named none.

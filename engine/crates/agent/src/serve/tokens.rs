@@ -175,7 +175,7 @@ mod tests {
             let refusal = Tokens::parse(text).err().unwrap();
             assert!(refusal.contains(reason), "{refusal}");
         }
-        let many: String = (0..65).map(|number| format!("token{number}\n")).collect();
-        assert!(Tokens::parse(&many).err().unwrap().contains("65 tokens"));
+        let many: Vec<String> = (0..65).map(|number| format!("token{number}")).collect();
+        assert!(Tokens::parse(&many.join("\n")).err().unwrap().contains("65 tokens"));
     }
 }

@@ -7,7 +7,6 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use proto::wire::{Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport};
-use proto::{AgentMessage, DescriptorRole};
 use tokio::net::UdpSocket;
 
 use super::access::is_single_host;
@@ -102,8 +101,7 @@ fn open_flow(
     }
     match connected_socket(live, local, peer, waiting) {
         Ok(socket) => {
-            let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index };
-            live.pass(&message, socket.as_fd());
+            engine.pass_flow(&session, index, socket.as_fd());
         }
         Err(error) => {
             eprintln!("session {}: no UDP socket for flow {index}: {error}", session.id);

@@ -95,7 +95,7 @@ fn one_site(address: IpAddr) -> IpAddr {
             let network = u128::from(address) >> 64 << 64;
             Ipv6Addr::from(network).into()
         }
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 
