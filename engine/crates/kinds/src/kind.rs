@@ -239,9 +239,11 @@ pub struct Finished {
 /// Where a receiving flow's warm-up ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowCut {
-    /// Bytes before the first measured one.
+    /// Bytes that the sender sent before the first measured one.
     pub offset_bytes: u64,
-    /// When the first measured byte arrived.
+    /// Bytes that had arrived when the window of all flows began.
+    pub bytes_before: u64,
+    /// When the first measured byte of any flow arrived: the window's begin.
     pub at: Instant,
     /// How far off `at` may be.
     pub uncertainty: Duration,

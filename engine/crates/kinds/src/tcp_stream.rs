@@ -221,7 +221,7 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     }
     let begin = shares.values().map(|share| share.span.0).min();
     report.window = crate::compose::window(end, begin, seconds, bytes);
-    if sent_bytes(measured).is_some_and(|sent| sent != bytes) {
+    if sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
         // A stream that ended well has delivered every byte: anything else must not go unseen.
         report.flags.push("bytes_unaccounted".into());
     }
@@ -237,6 +237,13 @@ fn sent_bytes(measured: &Measured) -> Option<u64> {
     measured.peer_sent.as_ref().map(|flows| flows.iter().map(|flow| flow.bytes).sum())
 }
 
+/// What arrived behind the marks: all that was sent in the window, though the first of it may have come before others'
+/// last bytes of the warm-up.
+fn marked_bytes(measured: &Measured) -> u64 {
+    let offset = |flow| measured.cuts.get(&flow).map_or(0, |cut| cut.offset_bytes);
+    receivers(measured).map(|received| received.bytes.saturating_sub(offset(received.flow))).sum()
+}
+
 fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option<Share> {
     let (first, last) = received.span?;
     let segments_after = received.data_segments.map(|(_, after)| after);
@@ -246,7 +253,7 @@ fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option
     }
     let cut = cut?;
     Some(Share {
-        bytes: received.bytes.saturating_sub(cut.offset_bytes),
+        bytes: received.bytes.saturating_sub(cut.bytes_before),
         span: (cut.at, last),
         segments: segments_after
             .zip(cut.data_segments)

@@ -34,23 +34,41 @@ impl Checkpoints {
         self.readings.push_back((at_seconds, bytes));
     }
 
-    /// The time at which the stream passed `offset`, once a reading at or beyond it exists.
+    /// When the byte behind `offset` arrived, once a reading beyond it exists. A pause at the offset is not waited
+    /// out: what counts is the first byte after it.
     #[must_use]
     pub fn crossing(&self, offset: u64) -> Option<Crossing> {
-        let after = self.readings.iter().position(|&(_, bytes)| bytes >= offset)?;
+        let after = self.readings.iter().position(|&(_, bytes)| bytes > offset)?;
         let (end, bytes_after) = self.readings[after];
         let Some(&(begin, bytes_before)) =
             after.checked_sub(1).map(|before| &self.readings[before])
         else {
-            // Nothing older is known: exact only if the reading is the offset itself.
-            let uncertainty_seconds = if bytes_after == offset { 0.0 } else { f64::INFINITY };
-            return Some(Crossing { at_seconds: end, uncertainty_seconds });
+            return Some(Crossing { at_seconds: end, uncertainty_seconds: f64::INFINITY });
         };
         let share = (offset - bytes_before) as f64 / (bytes_after - bytes_before) as f64;
         Some(Crossing {
             at_seconds: begin + share * (end - begin),
             uncertainty_seconds: end - begin,
         })
+    }
+
+    /// How many bytes had arrived at a time, between two readings in proportion.
+    #[must_use]
+    pub fn bytes_at(&self, at_seconds: f64) -> Option<u64> {
+        let after = self.readings.iter().position(|&(time, _)| time >= at_seconds);
+        let &(end, bytes_after) = match after {
+            Some(place) => &self.readings[place],
+            None => return self.readings.back().map(|&(_, bytes)| bytes),
+        };
+        let before = after.and_then(|place| place.checked_sub(1));
+        let Some(&(begin, bytes_before)) = before.map(|place| &self.readings[place]) else {
+            return Some(bytes_after);
+        };
+        let share = (at_seconds - begin) / (end - begin);
+        // A share of a difference of byte counts is a byte count.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let part = ((bytes_after - bytes_before) as f64 * share).round() as u64;
+        Some(bytes_before + part)
     }
 }
 
@@ -93,8 +111,27 @@ mod tests {
     }
 
     #[test]
-    fn the_offset_itself_is_exact_even_in_the_oldest_reading() {
-        let crossing = readings(&[(1.0, 10)]).crossing(10);
-        assert_eq!(crossing, Some(Crossing { at_seconds: 1.0, uncertainty_seconds: 0.0 }));
+    fn a_flow_that_paused_at_the_offset_crosses_it_with_its_next_byte() {
+        let paused = [(1.0, 10), (2.0, 10), (3.0, 10)];
+        assert_eq!(readings(&paused).crossing(10), None);
+        let mut checkpoints = readings(&paused);
+        checkpoints.record(4.0, 20);
+        let expected = Crossing { at_seconds: 3.0, uncertainty_seconds: 1.0 };
+        assert_eq!(checkpoints.crossing(10), Some(expected));
+    }
+
+    #[test]
+    fn bytes_between_two_readings_are_in_proportion() {
+        let checkpoints = readings(&[(1.0, 1_000), (2.0, 3_000)]);
+        assert_eq!(checkpoints.bytes_at(1.25), Some(1_500));
+        assert_eq!(checkpoints.bytes_at(2.0), Some(3_000));
+    }
+
+    #[test]
+    fn outside_of_the_readings_the_nearest_one_counts() {
+        let checkpoints = readings(&[(1.0, 1_000), (2.0, 3_000)]);
+        assert_eq!(checkpoints.bytes_at(0.5), Some(1_000));
+        assert_eq!(checkpoints.bytes_at(9.0), Some(3_000));
+        assert_eq!(readings(&[]).bytes_at(1.0), None);
     }
 }

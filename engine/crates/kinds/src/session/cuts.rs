@@ -1,10 +1,14 @@
-//! Where the warm-up of each receiving TCP flow ended, from offsets told by the sender.
+//! Where the warm-up of received TCP flows ended, from offsets told by the sender.
+//!
+//! All flows have one window: it begins when the first measured byte of any flow arrives, and from then on every byte
+//! of every flow counts. Flows cut one by one would leave those out that a slow flow still has from its warm-up, while
+//! the window already runs.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use stats::Checkpoints;
+use stats::{Checkpoints, Crossing};
 
 use super::threads::Threads;
 use crate::kind::{End, FlowCut};
@@ -39,9 +43,9 @@ impl Cuts {
         }
     }
 
-    /// When the next reading is due; none when all cuts are found.
+    /// When the next reading is due; none when the cut is found.
     pub fn next_due(&self) -> Option<Instant> {
-        (self.found.len() < self.flows).then_some(self.next_sample)
+        self.found.is_empty().then_some(self.next_sample)
     }
 
     /// Notes a flow's mark.
@@ -49,7 +53,7 @@ impl Cuts {
         self.marks.insert(flow, offset_bytes);
     }
 
-    /// Reads all counters if it is time, and looks for offsets that have been passed.
+    /// Reads all counters if it is time, and looks for an offset that has been passed.
     pub fn sample(&mut self, now: Instant, threads: &Threads, end: &End) {
         if now < self.next_sample || self.next_due().is_none() {
             return;
@@ -72,27 +76,78 @@ impl Cuts {
             let checkpoints =
                 self.checkpoints.entry(flow).or_insert_with(|| Checkpoints::new(capacity));
             checkpoints.record(seconds, bytes);
-            if let Some(offset_bytes) =
-                self.marks.get(&flow).filter(|_| !self.found.contains_key(&flow))
-            {
-                let Some(crossing) = checkpoints.crossing(*offset_bytes) else {
-                    continue;
-                };
-                let cut = FlowCut {
-                    offset_bytes: *offset_bytes,
-                    at: self.begin + Duration::from_secs_f64(crossing.at_seconds),
-                    uncertainty: Duration::try_from_secs_f64(crossing.uncertainty_seconds)
-                        .unwrap_or(Duration::MAX),
-                    data_segments: net::tcp_info(end.flows[flow as usize].as_fd())
-                        .and_then(|info| info.data_segments_received),
-                };
-                self.found.insert(flow, cut);
-            }
+        }
+        if let Some(crossing) = first_crossing(&self.checkpoints, &self.marks) {
+            self.cut_all(crossing, end);
         }
     }
 
-    /// The cuts that were found.
-    pub fn into_found(self) -> BTreeMap<u32, FlowCut> {
+    fn cut_all(&mut self, crossing: Crossing, end: &End) {
+        let segments = |flow: u32| net::tcp_info(end.flows[flow as usize].as_fd());
+        for (&flow, checkpoints) in &self.checkpoints {
+            let cut = FlowCut {
+                offset_bytes: 0,
+                bytes_before: checkpoints.bytes_at(crossing.at_seconds).unwrap_or(0),
+                at: self.begin + Duration::from_secs_f64(crossing.at_seconds),
+                uncertainty: Duration::try_from_secs_f64(crossing.uncertainty_seconds)
+                    .unwrap_or(Duration::MAX),
+                data_segments: segments(flow).and_then(|info| info.data_segments_received),
+            };
+            self.found.insert(flow, cut);
+        }
+    }
+
+    /// The cuts that were found, each with its flow's mark.
+    pub fn into_found(mut self) -> BTreeMap<u32, FlowCut> {
+        for (flow, offset_bytes) in self.marks {
+            if let Some(cut) = self.found.get_mut(&flow) {
+                cut.offset_bytes = offset_bytes;
+            }
+        }
         self.found
+    }
+}
+
+/// When the first measured byte of any flow arrived.
+fn first_crossing(
+    checkpoints: &BTreeMap<u32, Checkpoints>,
+    marks: &BTreeMap<u32, u64>,
+) -> Option<Crossing> {
+    marks
+        .iter()
+        .filter_map(|(flow, offset_bytes)| checkpoints.get(flow)?.crossing(*offset_bytes))
+        .min_by(|one, other| one.at_seconds.total_cmp(&other.at_seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use stats::Checkpoints;
+
+    use super::first_crossing;
+
+    fn readings(pairs: &[(f64, u64)]) -> Checkpoints {
+        let mut checkpoints = Checkpoints::new(8);
+        for &(at_seconds, bytes) in pairs {
+            checkpoints.record(at_seconds, bytes);
+        }
+        checkpoints
+    }
+
+    #[test]
+    fn the_window_begins_with_the_first_measured_byte_of_any_flow() {
+        let busy = readings(&[(1.0, 1_000), (2.0, 2_000), (3.0, 3_000)]);
+        let stalled_before_its_mark = readings(&[(1.0, 500), (2.0, 500), (3.0, 500)]);
+        let checkpoints = BTreeMap::from([(0, busy), (1, stalled_before_its_mark)]);
+        let marks = BTreeMap::from([(0, 1_500), (1, 500)]);
+        let crossing = first_crossing(&checkpoints, &marks).expect("flow 0 has crossed");
+        assert!((crossing.at_seconds - 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_a_mark_nothing_is_cut() {
+        let checkpoints = BTreeMap::from([(0, readings(&[(1.0, 10), (2.0, 20)]))]);
+        assert_eq!(first_crossing(&checkpoints, &BTreeMap::new()), None);
     }
 }
