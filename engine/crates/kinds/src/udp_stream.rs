@@ -356,8 +356,7 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
         }
     }
     report_order(prefix, &counts, report);
-    let Some(seconds) = joint_seconds(receivers(measured).filter_map(|received| received.span))
-    else {
+    let Some(seconds) = received_seconds(end, measured) else {
         return;
     };
     let bytes: u64 = receivers(measured).map(|received| received.bytes).sum();
@@ -365,6 +364,19 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     report.metrics.insert(format!("{prefix}packets_per_second"), unique as f64 / seconds);
     let begin = receivers(measured).filter_map(|received| received.span).map(|span| span.0).min();
     report.window = crate::compose::window(end, begin, seconds, bytes);
+}
+
+/// The window of the receivers. From first to last arrival it would be one spacing short (at a datagram a second, a
+/// fifth of five seconds), and much shorter when the path lets nothing through at the end: a test that came to its end
+/// was sent for its whole duration.
+fn received_seconds(end: &End, measured: &Measured) -> Option<f64> {
+    let spans = receivers(measured).filter_map(|received| received.span);
+    let (first, last) =
+        spans.reduce(|(first, last), (begin, end)| (first.min(begin), last.max(end)))?;
+    let arrivals = last.saturating_duration_since(first);
+    let is_whole = measured.peer_sent.is_some();
+    let window = if is_whole { arrivals.max(end.settings.duration) } else { arrivals };
+    (!window.is_zero()).then_some(window.as_secs_f64())
 }
 
 fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {

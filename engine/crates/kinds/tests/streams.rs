@@ -151,3 +151,17 @@ fn small_datagrams_give_counts_and_loss_only() {
     }
     assert_eq!(source.window.expect("a window").clock, "source");
 }
+
+#[test]
+fn a_slow_udp_stream_is_as_fast_as_it_was_sent() {
+    let source = result(
+        "udp_stream",
+        r#"{"duration_seconds": 0.5, "message_size_bytes": 100, "rate_bps": 8000}"#,
+    );
+    let sent = metric(&source, "sent_packets");
+    assert_close(sent, 5.0, 0.2);
+    // From first to last arrival would be 0.4 s, and 10,000 bit/s.
+    assert_close(metric(&source, "throughput_bps"), sent * 800.0 / 0.5, 0.02);
+    let last = source.intervals.last().expect("an interval");
+    assert_close(last.end_seconds, 0.5, 0.02);
+}

@@ -26,6 +26,9 @@ pub struct SinkReport {
     pub metrics: Metrics,
     /// The measured window as the sink saw it.
     pub window: Option<Window>,
+    /// When that window began, in seconds after the start of this end's traffic.
+    #[serde(default)]
+    pub window_begin_seconds: Option<f64>,
     /// Each flow's share.
     #[serde(default)]
     pub flows: Vec<Flow>,

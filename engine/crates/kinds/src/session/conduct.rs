@@ -1,7 +1,7 @@
 //! The main thread of a test: start, time, intervals, end.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use proto::{
     EngineVersions, EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, SinkReport,
@@ -430,6 +430,11 @@ impl<'a> Conduct<'a> {
             }
         }
         let mut report = self.brief.kind.report(&self.setup.end, &self.measured);
+        let origin = compose::wall_clock(self.clock().origin);
+        report.window_begin_seconds = report.window.as_ref().and_then(|window| {
+            let begin = SystemTime::from(window.started_at).duration_since(origin);
+            begin.ok().map(|begin| begin.as_secs_f64())
+        });
         if let Some(cpu_use) = self.clock().cpu_use.take() {
             compose::add_cpu(&mut report, self.role(), &cpu_use);
         }
@@ -442,7 +447,9 @@ impl<'a> Conduct<'a> {
     /// The last interval and, from a sink, the report; then the link may close.
     fn part_ways(&mut self) -> Result<SinkReport, Failure> {
         if let Some(last) = self.last_arrival() {
-            self.report_interval(last)?;
+            // Datagrams may be seconds apart: an interval that ended with the last of them would show a peak.
+            let end = self.clock().origin + self.brief.settings.total();
+            self.report_interval(last.max(end.min(Instant::now())))?;
         }
         let own = self.half();
         if self.role() == Role::Source {
@@ -469,6 +476,10 @@ impl<'a> Conduct<'a> {
         let (own_version, peer_version) =
             (proto::ENGINE_VERSION.to_owned(), self.setup.peer_version.clone());
         let (source, sink) = compose::place(role, own, self.peer_report.take());
+        let begin_seconds = [sink.as_ref(), source.as_ref()]
+            .into_iter()
+            .flatten()
+            .find_map(|half| half.window.as_ref().and(half.window_begin_seconds));
         let ((source_facts, source_version), (sink_facts, sink_version)) = match role {
             Role::Source => ((own_facts, own_version), (peer_facts, peer_version)),
             Role::Sink => ((peer_facts, peer_version), (own_facts, own_version)),
@@ -487,9 +498,14 @@ impl<'a> Conduct<'a> {
             },
         );
         if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
-            // "started_at" is by the source's wall clock, whoever measured the length.
-            let origin = self.clock().origin + self.brief.settings.warmup;
-            window.started_at = compose::wall_clock(origin).into();
+            // By the source's wall clock, whoever measured: both ends start within a network delay of each other.
+            let origin = self.clock().origin;
+            let begin = begin_seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .unwrap_or(self.brief.settings.warmup);
+            // A peer may say what it likes; it can't be in the future.
+            let begin = begin.min(origin.elapsed());
+            window.started_at = compose::wall_clock(origin + begin).into();
         }
         result
     }
