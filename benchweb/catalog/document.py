@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -57,6 +57,8 @@ class Chart:
     x: str = ""
     x_scale: Literal["linear", "log2"] = "linear"
     y_from_zero: bool = True
+    # Metrics that are drawn as a horizontal line each, such as a ceiling.
+    lines: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Catalog:
     metrics: dict[str, Metric]
     # What a flag on a result means to a reader, by the flag.
     flags: dict[str, str]
+    # What limited a run, in words, by the verdict.
+    limits: dict[str, str]
     document: dict[str, Any]
 
 
@@ -120,7 +124,7 @@ def catalog() -> Catalog:
     document = json.loads(CATALOG_FILE.read_text(encoding="utf-8"))
     if settings.CATALOG_OVERLAY:
         overlay = json.loads(Path(settings.CATALOG_OVERLAY).read_text(encoding="utf-8"))
-        for section in ("parameters", "metrics", "flags", "kinds"):
+        for section in ("parameters", "metrics", "flags", "limits", "kinds"):
             document[section] |= overlay.get(section, {})
     return parsed(document)
 
@@ -130,7 +134,12 @@ def parsed(document: dict[str, Any]) -> Catalog:
     metrics = {key: Metric(key=key, **entry) for key, entry in document["metrics"].items()}
     kinds = {name: _kind(name, entry, document, metrics) for name, entry in document["kinds"].items()}
     return Catalog(
-        version=document["version"], kinds=kinds, metrics=metrics, flags=document["flags"], document=document
+        version=document["version"],
+        kinds=kinds,
+        metrics=metrics,
+        flags=document["flags"],
+        limits=document["limits"],
+        document=document,
     )
 
 

@@ -29,7 +29,7 @@ def run_csv(run: Run) -> str:
     params, metrics = _param_names(rows), _metric_names(rows)
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags"])
+    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by"])
     for row in rows:
         writer.writerow(map(_cell, _values(run, row, params, metrics)))
     return out.getvalue()
@@ -57,6 +57,7 @@ def _values(run: Run, row: TrialRow, params: Iterable[str], metrics: Iterable[st
         row.finished_at,
         *(row.metrics.get(key) for key in metrics),
         " ".join(row.flags),
+        " ".join(limit["by"] for limit in row.limits),
     ]
 
 
@@ -128,6 +129,7 @@ def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:
         "finished_at": row.finished_at,
         "metrics": row.metrics,
         "flags": row.flags,
+        "limits": row.limits,
         "result": None,
     }
     if result is not None:

@@ -8,7 +8,7 @@ from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import Palette, Sweep, is_sent, point, sort_key, sweeps, variant
 from benchweb.charts.percentiles import percentile_names
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.charts.table import chart_table
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import OPEN_STATES, Run
@@ -94,6 +94,7 @@ class _Drawing:
             x=self.axis,
             y=y,
             series=self.series,
+            lines=_reference_lines(self.sweep, self.chart),
             table=chart_table(self.axis, y, self.series),
         )
 
@@ -101,6 +102,16 @@ class _Drawing:
         if self.x in {"", self.chart.x}:
             return self.chart.title
         return f"{y.label} by {self.axis.label.lower()}"
+
+
+def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:
+    """Draw the chart's own lines, such as a ceiling; one that differs from trial to trial is no line but a metric."""
+    found = []
+    for metric in chart.lines:
+        values = {trial.metrics[metric] for trial in sweep.trials if trial.measured and metric in trial.metrics}
+        if len(values) == 1:
+            found.append(ReferenceLine(label=sweep.kind.metrics[metric].label, y=values.pop()))
+    return found
 
 
 def _setting(sweep: Sweep, name: str, value: Any) -> str:

@@ -47,6 +47,7 @@ class Verdict:
     counts: dict[str, int]
     total: int
     headlines: list[Headline]
+    limited_by: list[str]
     warnings: list[str]
 
 
@@ -65,6 +66,7 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
         counts=dict(counts),
         total=len(trials),
         headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _headline(sweep)) is not None],
+        limited_by=_limited_by(trials),
         warnings=_warnings(trials),
     )
 
@@ -118,15 +120,31 @@ def _setting(sweep: Sweep, trial: TrialRow, name: str) -> Setting:
     return Setting(name=name, label=parameter.label, value=sweep.value(trial, name), unit=parameter.unit)
 
 
+def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
+    """Say what limited the results, the most frequent first, with how many unless all agree."""
+    judged = [trial for trial in trials if trial.limits]
+    counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
+    return [
+        limit_words(by) + ("" if count == len(judged) else f" (in {count} of {len(judged)} results)")
+        for by, count in counts.most_common()
+    ]
+
+
+def limit_words(by: str) -> str:
+    """Give a verdict in words."""
+    return catalog().limits.get(by, by.replace("_", " "))
+
+
 def _warnings(trials: Sequence[TrialRow]) -> list[str]:
     """Say each flag once, with how many results carry it unless all do."""
     with_result = [trial for trial in trials if trial.has_result]
     counts = Counter(flag for trial in with_result for flag in set(trial.flags))
     return [
-        _flag_sentence(flag) + ("" if count == len(with_result) else f" (in {count} of {len(with_result)} results)")
+        flag_words(flag) + ("" if count == len(with_result) else f" (in {count} of {len(with_result)} results)")
         for flag, count in sorted(counts.items())
     ]
 
 
-def _flag_sentence(flag: str) -> str:
+def flag_words(flag: str) -> str:
+    """Say what a flag means to a reader."""
     return catalog().flags.get(flag, flag.replace("_", " "))

@@ -31,6 +31,7 @@ class ParsedResult:
 
     metrics: dict[str, float]
     flags: list[str]
+    limits: list[dict[str, str]]
     histogram: bytes | None
     source_facts: dict[str, Any] | None
     sink_facts: dict[str, Any] | None
@@ -50,6 +51,7 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     return ParsedResult(
         metrics=_metrics(kind_name, document.get("metrics")),
         flags=flags,
+        limits=_limits(document.get("limits") or []),
         histogram=_histogram(document.get("histogram")),
         source_facts=_facts(document, "source"),
         sink_facts=_facts(document, "sink"),
@@ -75,6 +77,7 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
             trial=trial,
             metrics=result.metrics,
             flags=result.flags,
+            limits=result.limits,
             document=result.document,
             histogram=result.histogram,
             source_facts=_facts_row(pair.source_id, result.source_facts, at),
@@ -119,6 +122,14 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
             raise ResultInvalid(f"The result's metric {key} is {value!r:.60}, which is no finite number.")
         checked[key] = float(value)
     return checked
+
+
+def _limits(limits: Any) -> list[dict[str, str]]:
+    """Keep what a list of trials shows of each direction's verdict."""
+    try:
+        return [{key: str(limit[key]) for key in ("direction", "by", "summary")} for limit in limits]
+    except (TypeError, KeyError) as error:
+        raise ResultInvalid("The result's limits are not a list of direction, by and summary.") from error
 
 
 def _histogram(histogram: Any) -> bytes | None:

@@ -12,6 +12,8 @@ class Result(models.Model):
     trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="result")
     metrics = models.JSONField()
     flags = models.JSONField(default=list)
+    # The verdicts alone, for lists; their evidence is in the document.
+    limits = models.JSONField(default=list)
     document = models.JSONField()
     histogram = models.BinaryField(null=True)
     source_facts = models.ForeignKey(Facts, null=True, on_delete=models.PROTECT, related_name="+")

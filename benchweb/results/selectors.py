@@ -26,6 +26,7 @@ class TrialRow:
     finished_at: datetime | None
     metrics: dict[str, float]
     flags: list[str]
+    limits: list[dict[str, str]]
     has_result: bool
 
     @property
@@ -51,10 +52,11 @@ def trial_rows(run_id: int) -> list[TrialRow]:
             "finished_at",
             "result__metrics",
             "result__flags",
+            "result__limits",
             "result__pk",
         )
     )
-    return [TrialRow(*row[:9], row[9] or {}, row[10] or [], row[11] is not None) for row in rows]
+    return [TrialRow(*row[:9], row[9] or {}, row[10] or [], row[11] or [], row[12] is not None) for row in rows]
 
 
 def run_results(run_id: int) -> "QuerySet[Result, Result]":

@@ -7,7 +7,7 @@ MISSING = "—"
 _PREFIXES = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")]
 _BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
 # Units that are words keep apart from their prefix: 728 k pkt/s, but 16.3 Gbit/s.
-_WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors")
+_WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors", "responses", "probes")
 # Already a ratio of two units: a prefix would read as one of them.
 _WITHOUT_PREFIX = {"", "s/GB"}
 _MOST_DIGITS = 12

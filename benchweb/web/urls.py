@@ -3,7 +3,7 @@
 from django.urls import path
 
 from benchweb.web import definition_urls
-from benchweb.web.views import live, overview, runs, session
+from benchweb.web.views import live, overview, runs, session, trials
 
 app_name = "web"
 urlpatterns = [
@@ -17,6 +17,8 @@ urlpatterns = [
     path("runs/<int:run_id>/results.json", runs.run_json_file, name="run_json"),
     path("runs/<int:run_id>/cancel", runs.run_cancel_page, name="run_cancel"),
     path("runs/<int:run_id>/again", runs.run_again, name="run_again"),
+    path("runs/<int:run_id>/trials/<int:index>", trials.trial_page, name="trial"),
+    path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
     *definition_urls.urlpatterns,
 ]

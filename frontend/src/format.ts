@@ -68,7 +68,7 @@ export function binaryTick(value: number): string {
 
 /** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */
 export function joined(prefix: string, unit: string): string {
-  const isWord = /^(pkt|transactions|connections|requests|segments|errors)/.test(unit);
+  const isWord = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/.test(unit);
   return prefix && isWord ? `${prefix} ${unit}` : `${prefix}${unit}`;
 }
 

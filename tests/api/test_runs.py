@@ -52,6 +52,7 @@ def test_the_contracts_example_makes_twelve_pending_trials(api):
         "finished_at": None,
         "metrics": {},
         "flags": [],
+        "limits": [],
     }
 
 

@@ -25,6 +25,7 @@ def trial(kind: str = "tcp_stream", *, metrics: dict[str, float] | None = None, 
         finished_at=None,
         metrics=metrics or {},
         flags=fields.pop("flags", []),
+        limits=fields.pop("limits", []),
         has_result=metrics is not None,
         params=fields,
     )

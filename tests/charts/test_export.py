@@ -46,6 +46,7 @@ def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precisi
         "run", "trial", "index", "kind",
         "message_size_bytes", "request_size_bytes", "response_size_bytes", "duration_seconds",
         "repetition", "state", "reason", "started_at", "finished_at", "throughput_bps", "retransmits", "flags",
+        "limited_by",
     ]  # fmt: skip
     assert [row["index"] for row in found] == ["1", "2", "3", "4", "5", "6", "7", "8"]
     assert (found[0]["run"], found[0]["trial"], found[0]["kind"]) == (str(run.pk), str(trial.pk), "tcp_stream")

@@ -111,7 +111,7 @@ def test_a_metric_that_no_trial_measured_is_left_out():
 
 def test_while_a_run_is_open_what_is_to_come_is_shown_as_pending():
     chart = charts(*stream(64, 1.0), trial(message_size_bytes=1024), is_open=True)
-    assert list(chart) == ["tcp_stream-throughput", "tcp_stream-packet_rate"]
+    assert list(chart) == ["tcp_stream-throughput", "tcp_stream-packet_rate", "tcp_stream-cpu"]
     assert [point.reason for point in chart["tcp_stream-throughput"].series[0].points] == ["", "pending"]
 
 

@@ -60,6 +60,12 @@ class RunItem(RunState):
     finished_at: datetime | None
 
 
+class LimitItem(Item):
+    direction: str
+    by: str
+    summary: str
+
+
 class TrialItem(Item):
     id: int
     index: int
@@ -72,6 +78,7 @@ class TrialItem(Item):
     finished_at: datetime | None
     metrics: dict[str, float]
     flags: list[str]
+    limits: list[LimitItem]
 
 
 class RunDetail(RunItem):
@@ -194,4 +201,5 @@ def _trial_item(row: TrialRow) -> TrialItem:
         finished_at=row.finished_at,
         metrics=row.metrics,
         flags=row.flags,
+        limits=[LimitItem(**limit) for limit in row.limits],
     )

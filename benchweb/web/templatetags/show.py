@@ -1,6 +1,6 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchweb.catalog import Kind, catalog
+from benchweb.charts.verdict import limit_words
 from benchweb.web import formatting
 
 register = template.Library()
@@ -82,6 +83,18 @@ def kind_label(name: str) -> str:
     """Give a kind's label; its bare name when an older run used a kind that has left the catalog."""
     kind = catalog().kinds.get(name)
     return kind.label if kind else name
+
+
+@register.filter
+def limit_label(by: str) -> str:
+    """Say what limited a run."""
+    return limit_words(by)
+
+
+@register.filter
+def with_units(cells: Sequence[Any], columns: Sequence[tuple[str, str]]) -> list[tuple[Any, str]]:
+    """Pair a row's cells with their columns' units."""
+    return [(value, unit) for value, (_, unit) in zip(cells, columns, strict=True)]
 
 
 @register.simple_tag

@@ -1,0 +1,60 @@
+"""A trial's course: what each interval measured, over the time since the traffic began."""
+
+from typing import Any
+
+from benchweb.catalog import Metric, catalog
+from benchweb.charts.lines import Palette
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.table import chart_table
+from benchweb.results.models import Result
+
+_X = Axis(label="Time since the traffic began", unit="s", scale="linear")
+
+
+def course_charts(result: Result) -> list[ChartSpec]:
+    """Give a chart for each quantity that the intervals measured; a single interval has no course."""
+    intervals = sorted(result.document.get("intervals") or [], key=lambda each: each["end_seconds"])
+    if len(intervals) < 2:
+        return []
+    known = catalog().metrics
+    measured = {key for each in intervals for key in each.get("metrics") or {}}
+    quantities: dict[str, list[Metric]] = {}
+    for key, metric in known.items():
+        if key in measured:
+            quantities.setdefault(metric.quantity, []).append(metric)
+    return [_chart(metrics, intervals) for metrics in quantities.values()]
+
+
+def _chart(metrics: list[Metric], intervals: list[dict[str, Any]]) -> ChartSpec:
+    quantity = metrics[0].quantity
+    y = Axis(label=quantity[:1].upper() + quantity[1:], unit=metrics[0].unit, from_zero=True)
+    palette = Palette()
+    series = [_line(metric, intervals, palette) for metric in metrics]
+    return ChartSpec(
+        id=f"course-{metrics[0].key}",
+        title=f"{y.label} over time",
+        subtitle="each point is the interval that ends there; the warm-up is not part of the result",
+        x=_X,
+        y=y,
+        series=series,
+        table=chart_table(_X, y, series),
+    )
+
+
+def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> ChartSeries:
+    points = [_point(metric.key, interval) for interval in intervals]
+    return ChartSeries(
+        id=metric.key,
+        label=metric.label,
+        color=palette.color(metric.key),
+        marker=palette.marker(metric.key),
+        points=points,
+    )
+
+
+def _point(key: str, interval: dict[str, Any]) -> ChartPoint:
+    value = (interval.get("metrics") or {}).get(key)
+    reason = "warm-up" if interval.get("warmup") else ""
+    if value is None:
+        return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or "not measured in this interval")
+    return ChartPoint(x=interval["end_seconds"], y=value, n=1, low=value, high=value, reason=reason)

@@ -1,0 +1,190 @@
+"""Everything that one trial's result tells, prepared for a page; nothing here knows a kind."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.catalog import Metric, catalog
+from benchweb.charts.verdict import flag_words, limit_words
+from benchweb.results.models import Result
+
+# A page of this many flows stays readable; the JSON has all of them.
+FLOWS_SHOWN = 100
+_UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s"}
+# What is counted says so itself.
+_COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
+_DIRECTIONS = {"forward": "source to sink", "reverse": "sink to source"}
+_ENDS = ("source", "sink")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A labelled value; None is missing."""
+
+    label: str
+    value: Any
+    unit: str = ""
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class LimitDetail:
+    """What limited one direction, and the figures that speak for it."""
+
+    direction: str
+    verdict: str
+    summary: str
+    evidence: list[Figure]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: columns are (label, unit), cells raw values or None."""
+
+    columns: list[tuple[str, str]]
+    rows: list[tuple[str, list[Any]]]
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class HostDetail:
+    """One host over the measured window."""
+
+    end: str
+    figures: list[Figure]
+    cores: Grid
+    interfaces: Grid
+
+
+@dataclass(frozen=True)
+class TrialDetail:
+    """One trial's result as its page shows it."""
+
+    metrics: list[tuple[Metric, float]]
+    limits: list[LimitDetail]
+    flags: list[tuple[str, str]]
+    hosts: list[HostDetail]
+    flows: Grid
+    intervals: Grid
+
+
+def trial_detail(kind: str, result: Result) -> TrialDetail:
+    """Prepare a result; it was checked when it was taken in, what is absent stays absent."""
+    document = result.document
+    known = catalog().kinds[kind].metrics if kind in catalog().kinds else {}
+    return TrialDetail(
+        metrics=[(metric, result.metrics[key]) for key, metric in known.items() if key in result.metrics],
+        limits=[_limit(limit) for limit in document.get("limits") or []],
+        flags=[(flag, flag_words(flag)) for flag in result.flags],
+        hosts=[_host(end, window) for end in _ENDS if (window := (document.get("hosts") or {}).get(end))],
+        flows=_flows(document.get("flows") or []),
+        intervals=_intervals(document.get("intervals") or []),
+    )
+
+
+def label_and_unit(key: str) -> tuple[str, str]:
+    """Read label and unit from a name that ends in its unit, as all names of the result do."""
+    words = key.split("_")
+    if words[-1] in _COUNTED:
+        return _capitalised(words), _COUNTED[words[-1]]
+    unit = _UNITS.get(words[-1], "")
+    if words[-2:] == ["per", "second"]:
+        words, unit = words[:-2], "/s"
+    elif unit:
+        words = words[:-1]
+    return _capitalised(words), unit
+
+
+def _capitalised(words: list[str]) -> str:
+    label = " ".join(words)
+    return label[:1].upper() + label[1:]
+
+
+def _limit(limit: Mapping[str, Any]) -> LimitDetail:
+    return LimitDetail(
+        direction=_DIRECTIONS.get(limit["direction"], limit["direction"]),
+        verdict=limit_words(limit["by"]),
+        summary=limit["summary"],
+        evidence=[
+            Figure(each["what"], each["value"], each.get("unit") or "", each.get("threshold"))
+            for each in limit.get("evidence") or []
+        ],
+    )
+
+
+def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
+    # PostgreSQL keeps no order of keys: names are in alphabetical order everywhere.
+    plain = [_figure(key, value) for key, value in sorted(window.items()) if _is_number(value)]
+    background = [
+        _figure(f"background_{key}", value) for key, value in sorted((window.get("background") or {}).items())
+    ]
+    frequency = window.get("cpu_frequency_hertz") or []
+    bounds = zip(("Least CPU frequency", "Greatest CPU frequency"), frequency, strict=False)
+    cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
+    interfaces = [(_interface_name(each), dict(sorted(each.items()))) for each in window.get("interfaces") or []]
+    return HostDetail(
+        end=end,
+        figures=[*plain, *background, *(Figure(label, value, "Hz") for label, value in bounds)],
+        cores=_grid(cores, unit="ratio"),
+        interfaces=_grid(interfaces),
+    )
+
+
+def _interface_name(interface: Mapping[str, Any]) -> str:
+    return f"{interface['name']} (carried the test)" if interface.get("carries_test") else interface["name"]
+
+
+def _figure(key: str, value: Any) -> Figure:
+    label, unit = label_and_unit(key)
+    return Figure(label, value, unit)
+
+
+def _flows(flows: list[dict[str, Any]]) -> Grid:
+    rows = []
+    for flow in flows[:FLOWS_SHOWN]:
+        nested = {
+            f"{end} {label_and_unit(key)[0].lower()}|{key}": value
+            for end in _ENDS
+            for key, value in sorted((flow.get(f"{end}_tcp") or {}).items())
+        }
+        granted = {f"{key}|{key}_bytes": value for key, value in sorted((flow.get("granted") or {}).items())}
+        counts = {key: value for key, value in flow.items() if key in {"bytes", "reverse_bytes"} and value}
+        rows.append((str(flow.get("index", "")), counts | nested | granted))
+    return _grid(rows, hidden=len(flows) - len(rows))
+
+
+def _intervals(intervals: list[dict[str, Any]]) -> Grid:
+    """Give a row per interval, in the order of time; what one lacks is missing there."""
+    known = catalog().metrics
+    measured = {key for each in intervals for key in each.get("metrics") or {}}
+    keys = [key for key in known if key in measured]
+    columns = [(known[key].label, known[key].unit) for key in keys]
+    rows = [
+        (_span(each), [(each.get("metrics") or {}).get(key) for key in keys])
+        for each in sorted(intervals, key=lambda each: each["start_seconds"])
+    ]
+    return Grid(columns, rows)
+
+
+def _span(interval: Mapping[str, Any]) -> str:
+    warmup = " warm-up" if interval.get("warmup") else ""
+    return f"{interval['start_seconds']:.2f}–{interval['end_seconds']:.2f} s{warmup}"
+
+
+def _grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidden: int = 0) -> Grid:
+    """Make a table of rows with differing keys: numbers only, a column for each key that any row has."""
+    kept = [(name, {key: value for key, value in row.items() if _is_number(value)}) for name, row in rows]
+    keys = dict.fromkeys(key for _, row in kept for key in row)
+    columns = [_column(key, unit) for key in keys]
+    return Grid(columns, [(name, [row.get(key) for key in keys]) for name, row in kept], hidden)
+
+
+def _column(key: str, unit: str) -> tuple[str, str]:
+    label, _, named = key.partition("|")
+    found, own_unit = label_and_unit(named or label)
+    shown = label[:1].upper() + label[1:].replace("_", " ") if named else found
+    return shown, unit or own_unit
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,43 @@
+"""A trial's page: everything that its result tells."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+
+from benchweb.charts.reproduce import engine_command
+from benchweb.charts.trial_charts import course_charts
+from benchweb.charts.trial_detail import trial_detail
+from benchweb.results.models import Result
+from benchweb.runs.models import Trial
+from benchweb.web.run_rows import runs_with_names
+
+
+@login_required
+def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
+    """Show one trial of a run."""
+    run = get_object_or_404(runs_with_names(), pk=run_id)
+    trial = get_object_or_404(Trial, run=run, index=index)
+    result = Result.objects.filter(trial=trial).first()
+    context = {
+        "run": run,
+        "trial": trial,
+        "detail": trial_detail(trial.kind, result) if result else None,
+        "charts": [spec.as_json() for spec in course_charts(result)] if result else [],
+        "command": engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
+        "neighbours": _neighbours(trial),
+    }
+    return render(request, "pages/trial.html", context)
+
+
+@login_required
+def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> JsonResponse:
+    """Give the trial's chart specs, for the script that draws them."""
+    result = get_object_or_404(Result, trial__run=run_id, trial__index=index)
+    return JsonResponse({"charts": [spec.as_json() for spec in course_charts(result)]})
+
+
+def _neighbours(trial: Trial) -> dict[str, int | None]:
+    others = Trial.objects.filter(run=trial.run_id)
+    before = others.filter(index__lt=trial.index).order_by("-index").values_list("index", flat=True).first()
+    after = others.filter(index__gt=trial.index).order_by("index").values_list("index", flat=True).first()
+    return {"before": before, "after": after}

@@ -1,0 +1,123 @@
+"""A trial's page: every figure, what limited it, both hosts' windows, flows and course."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from benchweb.results.ingest import ResultInvalid, ingest, parsed_result
+from benchweb.results.models import Result
+from benchweb.runs.models import Run, State
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db
+LIMIT = {
+    "direction": "forward",
+    "by": "sender_cpu",
+    "summary": "The sending thread used 99 % of its core.",
+    "evidence": [{"what": "busiest core of the sender", "value": 0.99, "unit": "ratio", "threshold": 0.95}],
+}
+DOCUMENT: dict[str, Any] = {
+    "kind": "tcp_stream",
+    "metrics": {"throughput_bps": 16.3e9, "nic_rx_packets_per_second": 728000.0},
+    "flags": ["background_traffic"],
+    "limits": [LIMIT],
+    "hosts": {
+        "source": {
+            "seconds": 1.0,
+            "process_cpu_seconds": 0.97,
+            "cores": [{"busy": 0.99, "softirq": 0.02}, {"busy": 0.05}],
+            "interfaces": [{"name": "eth0", "carries_test": True, "rx_packets": 1200, "tx_bytes": 2037500000}],
+            "background": {"seconds": 10.0, "rx_bps": 1.5e6},
+        }
+    },
+    "flows": [{"index": 0, "bytes": 2037500000, "source_tcp": {"retransmits": 3, "rtt_seconds": 0.000125}}],
+    "intervals": [
+        {"start_seconds": 0.0, "end_seconds": 0.5, "metrics": {"throughput_bps": 16e9}, "warmup": False},
+        {"start_seconds": 0.5, "end_seconds": 1.0, "metrics": {"throughput_bps": 17e9, "retransmits": 3}},
+    ],
+}
+
+
+@pytest.fixture
+def reader(client: Client, django_user_model: Any) -> Client:
+    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    return client
+
+
+def finished(document: dict[str, Any] | None = None) -> Run:
+    run = make_run()
+    result = parsed_result("tcp_stream", document or DOCUMENT)
+    assert ingest(trial=run.trials.get(), result=result, state=State.FINISHED)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+    return run
+
+
+def text_of(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page)).replace("&#x27;", "'")
+
+
+def test_the_page_says_what_limited_the_trial_with_its_evidence(reader: Client) -> None:
+    text = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
+    assert "Limited by the sender's CPU . The sending thread used 99 % of its core." in text
+    assert "busiest core of the sender 99.0 % 95.0 %" in text
+
+
+def test_every_metric_flag_host_figure_and_flow_is_there_with_its_unit(reader: Client) -> None:
+    text = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
+    assert "Throughput, received 16.3 Gbit/s" in text
+    assert "NIC packets received, sink host 728 k pkt/s" in text
+    assert "background_traffic other traffic was on the NIC" in text
+    assert "Process cpu 970 ms" in text
+    assert "Background rx 1.50 Mbit/s" in text
+    assert "eth0 (carried the test) 1.20 k pkt 1.90 GiB" in text
+    assert "Source retransmits" in text and "125 µs" in text
+
+
+def test_what_a_row_lacks_is_missing_and_not_zero(reader: Client) -> None:
+    page = reader.get(f"/runs/{finished().pk}/trials/1").content.decode()
+    second_core = page.split('<th scope="row">1</th>')[1].split("</tr>")[0]
+    assert second_core.count('class="missing"') == 1
+    assert "5.00" in second_core
+
+
+def test_the_course_is_a_chart_for_each_quantity(reader: Client) -> None:
+    run = finished()
+    charts = reader.get(f"/runs/{run.pk}/trials/1/charts.json").json()["charts"]
+    assert [chart["title"] for chart in charts] == ["Throughput over time", "Retransmits over time"]
+    assert [(point["x"], point["y"]) for point in charts[0]["series"][0]["points"]] == [(0.5, 16e9), (1.0, 17e9)]
+    missing = charts[1]["series"][0]["points"][0]
+    assert (missing["y"], missing["reason"]) == (None, "not measured in this interval")
+
+
+def test_the_run_page_says_what_limited_its_results_and_links_to_trials(reader: Client) -> None:
+    run = finished()
+    page = reader.get(f"/runs/{run.pk}").content.decode()
+    assert "Limited by the sender's CPU." in text_of(page)
+    assert f'href="/runs/{run.pk}/trials/1"' in page
+
+
+def test_a_trial_without_a_result_says_what_will_be_there(reader: Client) -> None:
+    page = reader.get(f"/runs/{make_run().pk}/trials/1").content.decode()
+    assert "appear here when the trial has a result" in page
+
+
+def test_a_trial_that_is_not_there_is_not_found(reader: Client) -> None:
+    assert reader.get(f"/runs/{make_run().pk}/trials/2").status_code == 404
+
+
+def test_limits_that_are_none_are_refused_and_nothing_is_stored() -> None:
+    with pytest.raises(ResultInvalid, match="limits are not a list of direction, by and summary"):
+        finished(DOCUMENT | {"limits": [{"by": "sender_cpu"}]})
+    assert not Result.objects.exists()
+
+
+def test_a_trial_page_costs_the_same_queries_whatever_its_document(
+    reader: Client, django_assert_num_queries: Any
+) -> None:
+    small, large = finished(DOCUMENT | {"flows": []}), finished(DOCUMENT | {"flows": DOCUMENT["flows"] * 300})
+    for run in (small, large):
+        # Session, user, run, trial, result, the trials before and after.
+        with django_assert_num_queries(7):
+            assert reader.get(f"/runs/{run.pk}/trials/1").status_code == 200
