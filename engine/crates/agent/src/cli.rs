@@ -1,11 +1,16 @@
 //! The command line.
 
+mod run;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
 use ipnet::IpNet;
+
+pub use run::{AskedConfidence, ConfidenceOn, Order, RunOptions};
 
 /// Measures between hosts: serves tests for a controller, or runs one from the command line.
 #[derive(Debug, Parser)]
@@ -21,12 +26,25 @@ pub struct CommandLine {
 pub enum Command {
     /// Serve tests to authenticated controllers until stopped.
     Serve(ServeOptions),
-    /// Run one test against a serving engine: source and controller in one.
+    /// Run a test, or a sweep of them, against a serving engine: source and controller in one.
     Run(RunOptions),
     /// Print the test kinds, parameters and metrics as JSON.
     Catalog,
     /// Print what is true of this host as JSON.
     Facts,
+    /// Print the script that completes this command in a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page, or that of one command.
+    Man {
+        /// The command; else the program as a whole.
+        command: Option<String>,
+        /// Write every page into this folder instead.
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
 }
 
 /// Options of `serve`.
@@ -68,31 +86,6 @@ pub struct ServeOptions {
     /// Memory that all sessions together may need, in bytes; else half of the host's.
     #[arg(long, value_name = "BYTES", value_parser = parse_limit)]
     pub max_memory: Option<f64>,
-}
-
-/// Options of `run`.
-#[derive(Debug, Args)]
-pub struct RunOptions {
-    /// The test kind; see `catalog`.
-    pub kind: String,
-    /// The peer engine's control address; without a port, 7410.
-    #[arg(long, value_name = "HOST[:PORT]")]
-    pub peer: String,
-    /// File with the peer's bearer token.
-    #[arg(long, value_name = "F")]
-    pub token_file: PathBuf,
-    /// The peer's address for test traffic; else its control address.
-    #[arg(long, value_name = "A")]
-    pub data_address: Option<IpAddr>,
-    /// The fingerprint that the peer's certificate must have; else any is accepted and printed.
-    #[arg(long, value_name = "sha256:…")]
-    pub peer_fingerprint: Option<String>,
-    /// A parameter; may be repeated.
-    #[arg(long = "set", value_name = "name=value")]
-    pub set: Vec<String>,
-    /// Print the result as one JSON document.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Consecutive ports.

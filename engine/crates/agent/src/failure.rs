@@ -2,6 +2,18 @@
 
 use proto::{FailureCode, ParameterError};
 
+/// Every exit code with its meaning.
+pub const EXIT_CODES: [(u8, &str); 8] = [
+    (0, "a whole result of every test"),
+    (1, "a fault that is none of these, such as a full disk"),
+    (2, "wrong usage, unknown kind, parameter refused"),
+    (3, "the peer, or its data port, can't be reached"),
+    (4, "refused: token, fingerprint, --allow, or the peer knows nothing of the session"),
+    (5, "a test failed; what was measured until then is printed"),
+    (6, "the confidence asked for was not reached"),
+    (130, "interrupted; what was measured until then is printed"),
+];
+
 /// A command's failure.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -22,6 +34,19 @@ pub enum Failure {
         /// What failed and what to do.
         reason: String,
     },
+    /// Some of several tests failed; the others are printed: the first failure's exit code.
+    #[error("{failed} of {tried} tests failed")]
+    Some {
+        /// How many failed.
+        failed: usize,
+        /// How many were run.
+        tried: usize,
+        /// The first failure's.
+        exit_code: u8,
+    },
+    /// The repetitions vary too much: exit code 6.
+    #[error("the confidence asked for was not reached")]
+    NotConfident,
     /// Stopped by Ctrl-C: exit code 130.
     #[error("interrupted; both ends were told to stop")]
     Interrupted,
@@ -38,9 +63,16 @@ impl Failure {
             Self::Unreachable(_) => 3,
             Self::Refused(_) => 4,
             Self::Test { .. } => 5,
+            Self::Some { exit_code, .. } => *exit_code,
+            Self::NotConfident => 6,
             Self::Interrupted => 130,
             Self::Other(_) => 1,
         }
+    }
+
+    /// Whether another test would have no better luck.
+    pub const fn ends_all(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Refused(_) | Self::Interrupted)
     }
 
     /// The failure of a test that ended with `code`.

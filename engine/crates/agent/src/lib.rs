@@ -1,9 +1,14 @@
 //! The engine: command line and control plane.
 
+// Counts become rates and means for people here: 53 bits are enough for a figure.
+#![allow(clippy::cast_precision_loss)]
+
 mod channel;
 mod cli;
 pub mod client;
+mod completions;
 mod failure;
+mod manual;
 mod run;
 mod serve;
 mod session_process;
@@ -49,6 +54,11 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Run(options) => run::main(&options),
         Command::Catalog => print(proto::Catalog::embedded().document()),
         Command::Facts => print(&kinds::facts()),
+        Command::Completions { shell } => write_line(completions::script(shell).trim_end()),
+        Command::Man { command, out: None } => {
+            write_line(manual::page(command.as_deref())?.trim_end())
+        }
+        Command::Man { out: Some(folder), .. } => manual::write_all(&folder),
     }
 }
 

@@ -125,6 +125,9 @@ pub struct Catalog {
     pub parameters: BTreeMap<String, Parameter>,
     /// Every metric, by key.
     pub metrics: BTreeMap<String, Metric>,
+    /// What each flag means, by flag.
+    #[serde(default)]
+    pub flags: BTreeMap<String, String>,
     /// Every kind, by name.
     pub kinds: BTreeMap<String, Kind>,
     /// The document that this was read from.

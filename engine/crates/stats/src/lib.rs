@@ -10,9 +10,10 @@ mod confidence;
 mod jitter;
 mod latency;
 mod sequence;
+mod student;
 
 pub use checkpoint::{Checkpoints, Crossing};
-pub use confidence::{Confidence, confidence_95};
+pub use confidence::Confidence;
 pub use jitter::Jitter;
 pub use latency::{Latency, LatencyError, LatencySummary};
 pub use sequence::{Arrival, SequenceWindow};

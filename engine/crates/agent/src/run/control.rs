@@ -3,10 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
 use hyper::{Method, StatusCode};
-use proto::{Cookie, FailureCode, Params, Peer, Role, SessionSpec};
+use proto::{Cookie, Event, EventBody, FailureCode, Params, Peer, Role, RunResult, SessionSpec};
 use serde_json::{Value, json};
 
+use super::progress::Progress;
 use crate::cli::RunOptions;
 use crate::client::{Client, ClientError};
 use crate::failure::Failure;
@@ -14,7 +16,44 @@ use crate::failure::Failure;
 /// A command that died is noticed by its peer after so long.
 const LEASE_SECONDS: f64 = 20.0;
 /// Best effort: a peer that no longer answers notices by its lease.
-const FAREWELL_LIMIT: Duration = Duration::from_millis(800);
+const FAREWELL_LIMIT: Duration = Duration::from_millis(400);
+
+/// The peer, as the command line names it.
+pub struct Contact {
+    peer: String,
+    token: String,
+    pinned: Option<String>,
+    data_address: Option<IpAddr>,
+}
+
+impl Contact {
+    /// The peer of the options.
+    pub fn new(options: &RunOptions, token: String) -> Self {
+        Self {
+            peer: options.peer.clone(),
+            token,
+            pinned: options.peer_fingerprint.clone(),
+            data_address: options.data_address,
+        }
+    }
+
+    /// Connects; a certificate that was not pinned is told, and pinned from then on.
+    pub async fn connect(&mut self, progress: Progress) -> Result<Connected, Failure> {
+        let address = resolve(&self.peer).await?;
+        let client = Client::connect(address, &self.token, self.pinned.as_deref()).await?;
+        if self.pinned.is_none() {
+            progress.say(&format!("peer {address} has the fingerprint {}", client.fingerprint));
+            self.pinned = Some(client.fingerprint.clone());
+        }
+        Ok(Connected { client, address: self.data_address.unwrap_or_else(|| address.ip()) })
+    }
+}
+
+/// A connection to the peer's control address.
+pub struct Connected {
+    client: Client,
+    address: IpAddr,
+}
 
 /// The sink at the peer.
 pub struct Sink {
@@ -30,16 +69,11 @@ pub struct Sink {
 impl Sink {
     /// Makes the session at the peer, ready for connections.
     pub async fn create(
-        options: &RunOptions,
+        connected: Connected,
+        kind: &str,
         params: &Params,
-        token: &str,
     ) -> Result<Self, Failure> {
-        let address = resolve(&options.peer).await?;
-        let pinned = options.peer_fingerprint.as_deref();
-        let mut client = Client::connect(address, token, pinned).await?;
-        if pinned.is_none() {
-            eprintln!("peer {address} has the fingerprint {}", client.fingerprint);
-        }
+        let Connected { mut client, address } = connected;
         let mut random = [0; 48];
         net::fill_random(&mut random)
             .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
@@ -49,7 +83,7 @@ impl Sink {
         let cookie = Cookie::new(secret);
         let spec = SessionSpec {
             role: Role::Sink,
-            kind: options.kind.clone(),
+            kind: kind.to_owned(),
             params: params.clone(),
             cookie: cookie.clone(),
             peer: None,
@@ -58,14 +92,8 @@ impl Sink {
         };
         let body = serde_json::to_value(&spec).map_err(anyhow::Error::from)?;
         let session = client.call(Method::PUT, &format!("/v1/sessions/{id}"), Some(&body)).await?;
-        let sink = Self {
-            client,
-            id,
-            kind: spec.kind,
-            cookie,
-            data_address: options.data_address.unwrap_or_else(|| address.ip()),
-            data_port: data_port(&session)?,
-        };
+        let data_port = data_port(&session)?;
+        let sink = Self { client, id, kind: spec.kind, cookie, data_address: address, data_port };
         match session["reason"].as_str() {
             Some(reason) => Err(Failure::of_test(FailureCode::Internal, reason)),
             None => Ok(sink),
@@ -98,6 +126,19 @@ impl Sink {
     /// Ends the session and drops its half of the result.
     pub async fn forget(&mut self) {
         let _ = self.call(Method::DELETE, "", None).await;
+    }
+
+    /// What the sink measured itself, once it has ended.
+    pub async fn measured(&mut self) -> Option<RunResult> {
+        let path = format!("/v1/sessions/{}/events?after=0", self.id);
+        let response = self.client.send(Method::GET, &path, None).await.ok()?;
+        let bytes = response.into_body().collect().await.ok()?.to_bytes();
+        let last = bytes.split(|&byte| byte == b'\n').rfind(|line| !line.is_empty())?;
+        match proto::parse_json::<Event>(last).ok()?.body {
+            EventBody::Result { result, .. } => Some(*result),
+            EventBody::Failure { partial, .. } => partial.map(|partial| *partial),
+            _ => None,
+        }
     }
 
     /// The source's reason, with the sink's own where the source only saw it vanish.

@@ -1,122 +1,127 @@
-//! `run`: one test from the command line, source and controller in one.
+//! `run`: tests from the command line, source and controller in one.
 
 mod control;
+mod document;
+mod ledger;
+mod outbox;
+mod output;
+mod overview;
+mod partial;
+mod plan;
 mod progress;
+mod style;
 mod summary;
+mod table;
+mod test;
+mod units;
 
-use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
-use std::time::Duration;
-
-use kinds::Supply;
-use proto::{Catalog, EventBody, FailureCode, Params, RunResult, SessionSpec};
 use tokio::runtime;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::RunOptions;
 use crate::failure::Failure;
 use crate::serve::read_token;
-use control::Sink;
+use control::Contact;
+use ledger::Ledger;
+use output::Output;
+use plan::Plan;
 use progress::Progress;
+use test::Failed;
 
-/// How often the sink's lease is renewed.
-const RENEWAL: Duration = Duration::from_secs(5);
-/// A cancelled source has so long to end.
-const CANCEL_LIMIT: Duration = Duration::from_secs(1);
-
-/// Runs the test and prints its result.
+/// Runs the tests and prints their results.
 ///
 /// # Errors
-/// When anything but a whole result came of it.
+/// When anything but whole results came of it, or the confidence asked for was not reached.
 pub fn main(options: &RunOptions) -> Result<(), Failure> {
-    let params = parameters(options)?;
+    let plan = Plan::new(options)?;
     let token =
         read_token(&options.token_file).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+    let mut output = Output::open(options)?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(anyhow::Error::from)?;
-    let result = runtime.block_on(run(options, params, &token));
+    let mut contact = Contact::new(options, token);
+    let progress = Progress::new(options.quiet);
+    let outcome = runtime.block_on(conduct(&plan, &mut contact, progress, &mut output));
     // The source's thread may still be blocked in a call on the network; its end is the process's.
     runtime.shutdown_background();
-    let result = result?;
-    if options.json {
-        let text = serde_json::to_string(&result).map_err(anyhow::Error::from)?;
-        return crate::write_line(&text);
-    }
-    crate::write_line(&summary::of(&result, Catalog::embedded()))
-}
-
-/// The parameters of `--set`, checked before anyone is spoken to.
-fn parameters(options: &RunOptions) -> Result<Params, Failure> {
-    let catalog = Catalog::embedded();
-    catalog.kind(&options.kind)?;
-    let mut given = Params::default();
-    for setting in &options.set {
-        let (name, text) = setting.split_once('=').ok_or_else(|| {
-            Failure::Usage(format!(
-                "--set {setting}: write it as name=value, such as duration_seconds=5"
-            ))
-        })?;
-        if given.has(name) {
-            return Err(Failure::Usage(format!("--set {name} is given twice; name one value")));
-        }
-        given.set(name, catalog.parse_text(&options.kind, name, text)?);
-    }
-    Ok(catalog.fill(&options.kind, &given)?)
-}
-
-async fn run(options: &RunOptions, params: Params, token: &str) -> Result<RunResult, Failure> {
-    let mut sink = Sink::create(options, &params, token).await?;
-    let (progress, events) = Progress::new();
-    let cancel = start_source(sink.source_spec(params), sink.data_port, progress);
-    let outcome = follow(&mut sink, events, &cancel).await;
-    sink.forget().await;
     outcome
 }
 
-fn start_source(spec: SessionSpec, data_port: u16, progress: Progress) -> Sender<Supply> {
-    let (cancel, supply) = channel();
-    thread::spawn(move || kinds::run_session(spec, data_port, supply, Arc::new(progress)));
-    cancel
+/// Runs what the plan asks for, test by test; keeps and prints what was measured, whatever happens.
+async fn conduct(
+    plan: &Plan,
+    contact: &mut Contact,
+    progress: Progress,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(anyhow::Error::from)?;
+    let mut ledger = Ledger::new(plan);
+    let mut first_failure = None;
+    let mut number = 0;
+    while let Some(index) = ledger.next() {
+        number += 1;
+        let attempt = ledger.tracks[index].attempts() + 1;
+        progress.begin(plan, index, attempt, number);
+        let outcome = one(plan, index, contact, progress, &mut interrupt).await;
+        let ends_all = outcome.as_ref().is_err_and(|failed| failed.failure.ends_all());
+        if let Some(failure) = enter(&mut ledger, index, outcome, progress, output)? {
+            first_failure.get_or_insert(failure);
+        }
+        if ends_all {
+            break;
+        }
+    }
+    output.conclude(&ledger)?;
+    verdict(&ledger, first_failure)
 }
 
-/// Waits for the source's end; renews the sink's lease meanwhile, and stops both ends on Ctrl-C.
-async fn follow(
-    sink: &mut Sink,
-    mut events: UnboundedReceiver<EventBody>,
-    cancel: &Sender<Supply>,
-) -> Result<RunResult, Failure> {
-    let mut renewal = tokio::time::interval(RENEWAL);
-    loop {
-        tokio::select! {
-            event = events.recv() => match event {
-                Some(EventBody::Result { result, .. }) => return Ok(*result),
-                Some(EventBody::Failure { code, reason, .. }) => {
-                    return Err(Failure::of_test(code, &sink.explain(code, reason).await));
-                }
-                Some(_) => {}
-                None => return Err(anyhow::anyhow!("the source ended without a result").into()),
-            },
-            _ = renewal.tick() => sink.renew().await,
-            _ = tokio::signal::ctrl_c() => {
-                stop(sink, &mut events, cancel).await;
-                return Err(Failure::Interrupted);
+async fn one(
+    plan: &Plan,
+    index: usize,
+    contact: &mut Contact,
+    progress: Progress,
+    interrupt: &mut Signal,
+) -> Result<proto::RunResult, Failed> {
+    test::run(contact, &plan.kind, &plan.combinations[index].params, progress, interrupt).await
+}
+
+/// Writes a test's outcome into the ledger and to the outputs; its failure, if it is one.
+fn enter(
+    ledger: &mut Ledger<'_>,
+    index: usize,
+    outcome: Result<proto::RunResult, Failed>,
+    progress: Progress,
+    output: &mut Output,
+) -> Result<Option<Failure>, Failure> {
+    let attempt = ledger.tracks[index].attempts() + 1;
+    match outcome {
+        Ok(result) => {
+            progress.finished(ledger.plan, &result);
+            output.result(ledger.plan, attempt, &result)?;
+            ledger.tracks[index].finished.push(result);
+            Ok(None)
+        }
+        Err(Failed { failure, partial }) => {
+            if !ledger.plan.is_single() {
+                progress.failed(&failure.to_string());
             }
+            output.failure(ledger.plan, index, attempt, &failure, partial.as_ref())?;
+            ledger.tracks[index].failures.push(failure.to_string());
+            Ok(Some(failure))
         }
     }
 }
 
-async fn stop(sink: &mut Sink, events: &mut UnboundedReceiver<EventBody>, cancel: &Sender<Supply>) {
-    let reason = "interrupted on the command line";
-    // A source that has just ended needs no cancelling.
-    let _ = cancel.send(Supply::Cancel { code: FailureCode::Cancelled, reason: reason.to_owned() });
-    sink.cancel(reason).await;
-    let ended = async {
-        while let Some(event) = events.recv().await {
-            if event.is_final() {
-                return;
-            }
+/// What the command as a whole says of itself.
+fn verdict(ledger: &Ledger<'_>, first_failure: Option<Failure>) -> Result<(), Failure> {
+    let failed: usize = ledger.tracks.iter().map(|track| track.failures.len()).sum();
+    let tried: usize = ledger.tracks.iter().map(ledger::Track::attempts).sum();
+    match first_failure {
+        Some(failure) if ledger.plan.is_single() || matches!(failure, Failure::Interrupted) => {
+            Err(failure)
         }
-    };
-    let _ = tokio::time::timeout(CANCEL_LIMIT, ended).await;
+        Some(failure) => Err(Failure::Some { failed, tried, exit_code: failure.exit_code() }),
+        None if (0..ledger.tracks.len()).all(|index| ledger.is_reached(index)) => Ok(()),
+        None => Err(Failure::NotConfident),
+    }
 }
