@@ -1,7 +1,8 @@
 """The tests of three published reports, by the tool that made them and by the engine, side by side.
 
-`python3 -m bench.published [--seconds 2] [--only ping] [--markdown FILE]`: as root, with netperf, iperf3, sysstat, wrk, nginx and ping. Two network
-namespaces on this machine take the place of the reports' two hosts; windows are `--seconds` instead of the reports' own.
+`python3 -m bench.published [--seconds 2] [--only ping] [--markdown FILE]`: as root, with netperf, iperf3, sysstat, wrk,
+nginx and ping. Two network namespaces of this machine take the place of the reports' two hosts; windows are
+`--seconds` instead of the reports' own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from bench.truth.topology import ENGINE, SINK_ADDRESS, SINK_CONTROL, Link, Namespace, link, process, wait_for_port
 
 NETPERF_PORT, IPERF_PORT, NGINX_PORT = 12865, 5201, 8080
+NGINX_URL = f"http://{SINK_ADDRESS}:{NGINX_PORT}/index.html"
 SIZES = [1, 64, 128, 256, 512, 1024, 1500, 2048, 4096, 9000, 16384, 32768, 65536]
 UDP_SIZES = [size for size in SIZES if size < 65536]
 LIMIT_SECONDS = 300
@@ -116,48 +118,102 @@ ALL_UDP_SIZES = ",".join(map(str, UDP_SIZES))
 def tests() -> list[Test]:
     """Give every network test of the reports, in their order."""
     qemu = [
-        ("TCP_STREAM over message sizes", "netperf -t TCP_STREAM -l 60 -- -m SIZE", f"tcp_stream --set message_size_bytes={ALL_SIZES}",
-         netperf_each("TCP_STREAM", "-m SIZE", SIZES)),
-        ("UDP_STREAM over message sizes", "netperf -t UDP_STREAM -l 60 -- -m SIZE", f"udp_stream --set message_size_bytes={ALL_UDP_SIZES}",
-         netperf_each("UDP_STREAM", "-m SIZE", UDP_SIZES)),
+        (
+            "TCP_STREAM over message sizes",
+            "netperf -t TCP_STREAM -l 60 -- -m SIZE",
+            f"tcp_stream --set message_size_bytes={ALL_SIZES}",
+            netperf_each("TCP_STREAM", "-m SIZE", SIZES),
+        ),
+        (
+            "UDP_STREAM over message sizes",
+            "netperf -t UDP_STREAM -l 60 -- -m SIZE",
+            f"udp_stream --set message_size_bytes={ALL_UDP_SIZES}",
+            netperf_each("UDP_STREAM", "-m SIZE", UDP_SIZES),
+        ),
         ("TCP_RR 1/1", "netperf -t TCP_RR", "tcp_rr", netperf("-t TCP_RR")),
         ("TCP_CRR 1/1", "netperf -t TCP_CRR", "tcp_crr", netperf("-t TCP_CRR")),
         ("UDP_RR 1/1", "netperf -t UDP_RR", "udp_rr", netperf("-t UDP_RR")),
-    ]  # fmt: skip
+    ]
     methods = [
-        ("Throughput", "iperf3 -c HOST", "tcp_stream --set message_size_bytes=131072", plain(f"iperf3 -c {SINK_ADDRESS} -t SECONDS", 5)),
-        ("Jitter and loss", "iperf3 -c HOST -u", "udp_stream --set message_size_bytes=1448 --set rate_bps=1048576",
-         plain(f"iperf3 -c {SINK_ADDRESS} -u -t SECONDS", 5)),
-        ("Packets of a TCP stream", "netperf -l 30 -- -m 1; sar -n DEV 1 20", "tcp_stream --set message_size_bytes=1", netperf_with_sar("-- -m 1")),
-        ("Packets sent, UDP", "netperf -t UDP_STREAM -l 20 -- -m 1", "udp_stream --set message_size_bytes=1", netperf("-t UDP_STREAM -- -m 1")),
-        ("Packets received, UDP", "netperf -t UDP_STREAM -l 30 -- -m 1; sar -n DEV 1 20", "udp_stream --set message_size_bytes=1",
-         netperf_with_sar("-t UDP_STREAM -- -m 1")),
-        ("Requests of 10,000 connections", "wrk -t4 -c10000 -d10s http://HOST/index.html",
-         f"http_load --set url=http://{SINK_ADDRESS}:{NGINX_PORT}/index.html --set threads=4 --set connections=10000",
-         plain(f"wrk -t4 -c10000 -dSECONDSs http://{SINK_ADDRESS}:{NGINX_PORT}/index.html", 8)),
-    ]  # fmt: skip
+        (
+            "Throughput",
+            "iperf3 -c HOST",
+            "tcp_stream --set message_size_bytes=131072",
+            plain(f"iperf3 -c {SINK_ADDRESS} -t SECONDS", 5),
+        ),
+        (
+            "Jitter and loss",
+            "iperf3 -c HOST -u",
+            "udp_stream --set message_size_bytes=1448 --set rate_bps=1048576",
+            plain(f"iperf3 -c {SINK_ADDRESS} -u -t SECONDS", 5),
+        ),
+        (
+            "Packets of a TCP stream",
+            "netperf -l 30 -- -m 1; sar -n DEV 1 20",
+            "tcp_stream --set message_size_bytes=1",
+            netperf_with_sar("-- -m 1"),
+        ),
+        (
+            "Packets sent, UDP",
+            "netperf -t UDP_STREAM -l 20 -- -m 1",
+            "udp_stream --set message_size_bytes=1",
+            netperf("-t UDP_STREAM -- -m 1"),
+        ),
+        (
+            "Packets received, UDP",
+            "netperf -t UDP_STREAM -l 30 -- -m 1; sar -n DEV 1 20",
+            "udp_stream --set message_size_bytes=1",
+            netperf_with_sar("-t UDP_STREAM -- -m 1"),
+        ),
+        (
+            "Requests of 10,000 connections",
+            "wrk -t4 -c10000 -d10s http://HOST/index.html",
+            f"http_load --set url={NGINX_URL} --set threads=4 --set connections=10000",
+            plain(f"wrk -t4 -c10000 -dSECONDSs {NGINX_URL}", 8),
+        ),
+    ]
     baseline = [
-        (f"{size} B over TCP, 160 flows", f"160 × netperf -l 120 -t TCP_STREAM -- -m {size}",
-         f"tcp_stream --set flows=160 --set message_size_bytes={size}", netperf(f"-t TCP_STREAM -P 0 -- -m {size}", 160))
+        (
+            f"{size} B over TCP, 160 flows",
+            f"160 × netperf -l 120 -t TCP_STREAM -- -m {size}",
+            f"tcp_stream --set flows=160 --set message_size_bytes={size}",
+            netperf(f"-t TCP_STREAM -P 0 -- -m {size}", 160),
+        )
         for size in (256, 1400)
-    ]  # fmt: skip
+    ]
     baseline += [
-        ("32 B/32 B, connections that stay, 300 flows", "300 × netperf -l 120 -t TCP_RR -- -r 32,32",
-         "tcp_rr --set flows=300 --set request_size_bytes=32 --set response_size_bytes=32", netperf("-t TCP_RR -P 0 -- -r 32,32", 300)),
-        ("32 B/32 B, a connection each, 50 flows", "50 × netperf -l 120 -t TCP_CRR -- -r 32,32",
-         "tcp_crr --set flows=50 --set request_size_bytes=32 --set response_size_bytes=32", netperf("-t TCP_CRR -P 0 -- -r 32,32", 50)),
-    ]  # fmt: skip
+        (
+            "32 B/32 B, connections that stay, 300 flows",
+            "300 × netperf -l 120 -t TCP_RR -- -r 32,32",
+            "tcp_rr --set flows=300 --set request_size_bytes=32 --set response_size_bytes=32",
+            netperf("-t TCP_RR -P 0 -- -r 32,32", 300),
+        ),
+        (
+            "32 B/32 B, a connection each, 50 flows",
+            "50 × netperf -l 120 -t TCP_CRR -- -r 32,32",
+            "tcp_crr --set flows=50 --set request_size_bytes=32 --set response_size_bytes=32",
+            netperf("-t TCP_CRR -P 0 -- -r 32,32", 50),
+        ),
+    ]
     baseline += [
-        (f"{size} B over UDP, 6 flows", f"6 × netperf -l 120 -t UDP_STREAM -- -m {size}", f"udp_stream --set flows=6 --set message_size_bytes={size}",
-         netperf(f"-t UDP_STREAM -P 0 -- -m {size}", 6))
+        (
+            f"{size} B over UDP, 6 flows",
+            f"6 × netperf -l 120 -t UDP_STREAM -- -m {size}",
+            f"udp_stream --set flows=6 --set message_size_bytes={size}",
+            netperf(f"-t UDP_STREAM -P 0 -- -m {size}", 6),
+        )
         for size in (32, 1424, 1500, 1)
-    ]  # fmt: skip
+    ]
     baseline += [
         ("Ping, idle", "ping -c3000 -i0.1 HOST", "ping --set count=COUNT --set probe_interval_seconds=0.1", ping(0)),
-        ("Ping under load", "100 × netperf -l 3600 -t TCP_RR -- -r 32,1024; ping -c3000 -i0.1 HOST",
-         """ping --set count=COUNT --set probe_interval_seconds=0.1 --set 'load={"kind": "tcp_rr", "params": """
-         """{"flows": 100, "request_size_bytes": 32, "response_size_bytes": 1024}}'""", ping(100)),
-    ]  # fmt: skip
+        (
+            "Ping under load",
+            "100 × netperf -l 3600 -t TCP_RR -- -r 32,1024; ping -c3000 -i0.1 HOST",
+            """ping --set count=COUNT --set probe_interval_seconds=0.1 --set 'load={"kind": "tcp_rr", "params": """
+            """{"flows": 100, "request_size_bytes": 32, "response_size_bytes": 1024}}'""",
+            ping(100),
+        ),
+    ]
     reports = ((REPORT_QEMU, qemu), (REPORT_METHODS, methods), (REPORT_BASELINE, baseline))
     return [Test(report, *entry) for report, entries in reports for entry in entries]
 
@@ -166,7 +222,8 @@ def engine_output(between: Link, test: Test, seconds: int) -> str:
     """Run the engine's command as a person would; its summary."""
     words = test.engine.replace("COUNT", str(seconds * 10))
     duration = "" if words.startswith("ping") else f" --set duration_seconds={seconds}"
-    line = f"{ENGINE} run {words}{duration} --peer {SINK_CONTROL} --data-address {SINK_ADDRESS} --token-file {between.token}"
+    peer = f"--peer {SINK_CONTROL} --data-address {SINK_ADDRESS} --token-file {between.token}"
+    line = f"{ENGINE} run {words}{duration} {peer}"
     return _output(between.source, line).strip()
 
 
@@ -189,9 +246,11 @@ def _nginx(folder: Path) -> str:
     folder.chmod(0o755)
     (folder / "index.html").write_text("test qps\n")
     (folder / "nginx.conf").write_text(
-        f"user root; daemon off; worker_processes 2; worker_rlimit_nofile 40000; pid {folder}/pid; error_log /dev/null;\n"
+        f"user root; daemon off; pid {folder}/pid; error_log /dev/null;\n"
+        "worker_processes 2; worker_rlimit_nofile 40000;\n"
         "events { worker_connections 20000; }\n"
-        f"http {{ access_log off; keepalive_requests 1000000000; client_body_temp_path {folder}; proxy_temp_path {folder};\n"
+        "http { access_log off; keepalive_requests 1000000000;\n"
+        f"client_body_temp_path {folder}; proxy_temp_path {folder};\n"
         f"fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};\n"
         f"server {{ listen {NGINX_PORT} backlog=16384; root {folder}; }} }}\n"
     )
