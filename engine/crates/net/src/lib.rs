@@ -23,7 +23,7 @@ pub use traffic::{
     Readiness, Wake, accept, end_reading, end_sending, end_traffic, never_block, receive,
     receive_now, send, wait_readable,
 };
-pub use usage::process_cpu_seconds;
+pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 
 /// The error of a system call; `std::io::Error` is made from it where an owner wants more.
 pub use rustix::io::Errno;

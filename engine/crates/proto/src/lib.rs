@@ -15,6 +15,7 @@ mod result;
 mod schemas;
 mod session;
 mod tcp_figures;
+mod thread_use;
 mod timestamp;
 pub mod wire;
 
@@ -34,6 +35,7 @@ pub use result::{
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
 pub use tcp_figures::TcpFigures;
+pub use thread_use::{ThreadPart, ThreadUse};
 pub use timestamp::Timestamp;
 
 /// The version of the conversations in `docs/engine-protocol.md`.

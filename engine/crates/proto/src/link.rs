@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, Window};
+use crate::{
+    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, ThreadUse, Window,
+};
 
 /// What was sent on one flow in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +52,9 @@ pub struct SinkReport {
     /// CPU, interfaces and surroundings of this host over the window.
     #[serde(default)]
     pub host: Option<HostWindow>,
+    /// How this end's flow threads spent their time.
+    #[serde(default)]
+    pub threads: Vec<ThreadUse>,
 }
 
 /// One line on the link.

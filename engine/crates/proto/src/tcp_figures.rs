@@ -35,4 +35,13 @@ pub struct TcpFigures {
     /// Of that, time limited by the send buffer, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_buffer_limited_seconds: Option<f64>,
+    /// Data segments sent, those sent again included (kernel 4.6 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segments_sent: Option<u64>,
+    /// Payload bytes sent again (kernel 4.19 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmitted_bytes: Option<u64>,
+    /// Whether the application, not the path, bounded the delivery rate (kernel 4.9 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_application_limited: Option<bool>,
 }
