@@ -260,6 +260,8 @@ pub struct Measured {
     pub cuts: std::collections::BTreeMap<u32, FlowCut>,
     /// What the peer sent on each flow in the window, once it told.
     pub peer_sent: Option<Vec<proto::SentCount>>,
+    /// The clients' connections at the begin and at the end of the window, by flow (only [`Transport::Tcp`]).
+    pub connections: std::collections::BTreeMap<u32, (net::TcpInfo, net::TcpInfo)>,
 }
 
 #[cfg(test)]

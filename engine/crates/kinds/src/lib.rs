@@ -27,6 +27,8 @@ mod streams;
 mod tcp_crr;
 mod tcp_rr;
 mod tcp_stream;
+mod tcp_window;
+mod thread_times;
 mod udp_hello;
 mod udp_rr;
 mod udp_stream;

@@ -9,6 +9,7 @@ use proto::{FailureCode, LinkMessage};
 use crate::Supply;
 use crate::kind::Finished;
 use crate::link::Link;
+use crate::thread_times::ThreadTimes;
 
 /// Both ends say that they live each second, and are lost after three.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
@@ -37,6 +38,8 @@ pub enum Signal {
         task: usize,
         /// What it measured.
         finished: Box<Finished>,
+        /// How its thread spent its time.
+        times: ThreadTimes,
     },
 }
 

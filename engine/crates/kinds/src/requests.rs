@@ -22,8 +22,6 @@ pub struct Transacted {
     pub lost: u64,
     /// Transactions that failed otherwise.
     pub errors: u64,
-    /// The connection at the end, where the flow is one.
-    pub connection: Option<net::TcpInfo>,
 }
 
 /// Keeps a client's time: warm-up, window, deadline, and the latencies of the window.
@@ -68,28 +66,16 @@ impl Timekeeper {
     }
 
     /// What was measured, now that the flow has ended at `now`.
-    pub fn finish(
-        self,
-        now: Instant,
-        lost: u64,
-        errors: u64,
-        connection: Option<net::TcpInfo>,
-    ) -> Outcome {
+    pub fn finish(self, now: Instant, lost: u64, errors: u64) -> Outcome {
         let end = now.min(self.deadline);
         let span = (end > self.measured_from).then_some((self.measured_from, end));
-        Outcome::Transacted(Transacted { span, latency: self.latency, lost, errors, connection })
+        Outcome::Transacted(Transacted { span, latency: self.latency, lost, errors })
     }
 }
 
 /// The outcome of a client that never began.
 pub fn nothing_transacted() -> Finished {
-    let transacted = Transacted {
-        span: None,
-        latency: Latency::default(),
-        lost: 0,
-        errors: 0,
-        connection: None,
-    };
+    let transacted = Transacted { span: None, latency: Latency::default(), lost: 0, errors: 0 };
     Finished { outcome: Outcome::Transacted(transacted), fault: None }
 }
 

@@ -1,10 +1,12 @@
 //! What stream kinds measure, and how it becomes an end's half of the result.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use proto::{Flow, Granted, Role, SentCount};
+use proto::{Flow, Granted, Role, SentCount, TcpFigures};
 
 use crate::kind::{End, Measured, Outcome};
+use crate::tcp_window;
 
 /// What one sending flow did in the measured window.
 #[derive(Debug, Clone)]
@@ -19,10 +21,10 @@ pub struct Sent {
     pub failed: u64,
     /// When the window began and ended for this flow.
     pub span: Option<(Instant, Instant)>,
-    /// Segments sent again before the window.
-    pub retransmits_before: u32,
-    /// The connection at the end of sending.
-    pub connection: Option<net::TcpInfo>,
+    /// The connection at the window's begin (TCP).
+    pub connection_before: Option<Box<net::TcpInfo>>,
+    /// The connection at the end of sending (TCP).
+    pub connection_after: Option<Box<net::TcpInfo>>,
 }
 
 /// What one receiving flow saw.
@@ -117,6 +119,17 @@ pub fn flows(end: &End, received_bytes: impl Fn(u32) -> u64) -> Vec<Flow> {
             Flow { index, bytes, reverse_bytes, granted: granted(end, index), ..Flow::default() }
         })
         .collect()
+}
+
+/// Adds what this end's kernel tells of the connections to their flows, as many as a result carries.
+pub fn tell_connections(end: &End, flows: &mut [Flow], figures: &BTreeMap<u32, TcpFigures>) {
+    for flow in flows.iter_mut().take(tcp_window::TOLD_FLOWS) {
+        let tcp = figures.get(&flow.index).copied();
+        match end.role {
+            Role::Source => flow.source_tcp = tcp,
+            Role::Sink => flow.sink_tcp = tcp,
+        }
+    }
 }
 
 fn granted(end: &End, index: u32) -> Granted {

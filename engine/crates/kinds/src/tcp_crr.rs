@@ -141,7 +141,7 @@ fn ask(end: &End, cue: &Cue, ports: &PortSteps) -> Finished {
         }
         begun = now;
     };
-    Finished { outcome: timekeeper.finish(Instant::now(), 0, errors, None), fault }
+    Finished { outcome: timekeeper.finish(Instant::now(), 0, errors), fault }
 }
 
 /// Why a transaction failed.

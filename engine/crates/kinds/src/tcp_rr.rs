@@ -1,18 +1,23 @@
 //! TCP request/response on connections that stay open (netperf `TCP_RR`).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, SinkReport};
+use proto::{Metrics, SinkReport, TcpFigures};
 
 use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::Settings;
-use crate::streams::payload;
+use crate::streams::{self, payload};
+use crate::tcp_window;
+
+/// What a result tells of the connections.
+const CONNECTION_METRICS: [&str; 4] =
+    ["retransmits", "rtt_seconds", "rtt_variation_seconds", "minimum_rtt_seconds"];
 
 /// The kind.
 pub struct TcpRr;
@@ -40,14 +45,17 @@ impl Kind for TcpRr {
 
     fn report(&self, end: &End, measured: &Measured) -> SinkReport {
         let mut report = requests::report(end, measured);
-        let connections: Vec<net::TcpInfo> =
-            requests::clients(measured).filter_map(|client| client.connection).collect();
-        if !connections.is_empty() {
-            let retransmits: u32 = connections.iter().map(|info| info.retransmits).sum();
-            let rtts: f64 = connections.iter().map(|info| info.rtt_seconds).sum();
-            report.metrics.insert("retransmits".to_owned(), f64::from(retransmits));
-            report.metrics.insert("rtt_seconds".to_owned(), rtts / connections.len() as f64);
-        }
+        let figures: BTreeMap<u32, TcpFigures> = measured
+            .connections
+            .iter()
+            .map(|(&flow, (before, after))| (flow, tcp_window::change(before, after)))
+            .collect();
+        let all: Vec<TcpFigures> = figures.values().copied().collect();
+        let mut metrics = tcp_window::metrics(&all, "");
+        // A window that is never filled, and a rate that the application bounds, say nothing here.
+        metrics.retain(|key, _| CONNECTION_METRICS.contains(&key.as_str()));
+        report.metrics.extend(metrics);
+        streams::tell_connections(end, &mut report.flows, &figures);
         report
     }
 }
@@ -89,7 +97,7 @@ fn ask(end: &End, cue: &Cue) -> Finished {
         Ok(false) => Some(format!("flow {}: the sink closed the connection", cue.flow)),
         Err(error) => Some(format!("flow {}: {error}", cue.flow)),
     };
-    let outcome = timekeeper.finish(Instant::now(), 0, 0, net::tcp_info(socket));
+    let outcome = timekeeper.finish(Instant::now(), 0, 0);
     Finished { outcome, fault }
 }
 

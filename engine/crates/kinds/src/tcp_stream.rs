@@ -1,11 +1,11 @@
 //! TCP stream: one blocking `send()` per message; the receiver's bytes count (netperf `TCP_STREAM`).
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, Role, SinkReport};
+use proto::{Metrics, Role, SinkReport, TcpFigures};
 
 use crate::counter::Count;
 use crate::gate::Phase;
@@ -16,6 +16,7 @@ use crate::line::Signal;
 use crate::pacer::Pacer;
 use crate::settings::Settings;
 use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
+use crate::tcp_window;
 
 /// As much as netperf's receiver asks for at once on a default Linux.
 const RECEIVE_BYTES: usize = 128 * 1024;
@@ -65,8 +66,8 @@ impl Kind for TcpStream {
     fn report(&self, end: &End, measured: &Measured) -> SinkReport {
         let mut report =
             SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
-        report_sent(end, measured, &mut report);
         report_received(end, measured, &mut report);
+        report_sent(end, measured, &mut report);
         report
     }
 }
@@ -80,8 +81,8 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
         messages: 0,
         failed: 0,
         span: None,
-        retransmits_before: 0,
-        connection: None,
+        connection_before: net::tcp_info(socket).map(Box::new),
+        connection_after: None,
     };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
@@ -120,7 +121,7 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
     };
     sent.span =
         (phase != Phase::Warmup || end.settings.warmup.is_zero()).then(|| (begin, Instant::now()));
-    sent.connection = net::tcp_info(socket);
+    sent.connection_after = net::tcp_info(socket).map(Box::new);
     Finished { outcome: Outcome::Sent(sent), fault }
 }
 
@@ -131,7 +132,7 @@ fn mark(end: &End, cue: &Cue, sent: &mut Sent) {
     let _ = cue.signals.send(signal);
     sent.bytes = 0;
     sent.messages = 0;
-    sent.retransmits_before = net::tcp_info(end.flow(cue.flow)).map_or(0, |info| info.retransmits);
+    sent.connection_before = net::tcp_info(end.flow(cue.flow)).map(Box::new);
 }
 
 /// Receives to the end of the stream; the clock is read at the first and the last byte.
@@ -175,24 +176,36 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
     let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
     set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
-    // Segments lost near the end are sent again after the last send(), so this is read when all has arrived.
-    let retransmits: Option<u32> = senders(measured)
-        .map(|sent| {
-            let now = net::tcp_info(end.flows[sent.flow as usize].as_fd())?;
-            Some(now.retransmits.saturating_sub(sent.retransmits_before))
-        })
-        .sum();
-    if let Some(retransmits) = retransmits {
-        set("retransmits", f64::from(retransmits));
+    report_connections(end, measured, prefix, report);
+}
+
+/// What the sending end's kernel tells of the window, per flow and together.
+fn report_connections(end: &End, measured: &Measured, prefix: &str, report: &mut SinkReport) {
+    let figures: BTreeMap<u32, TcpFigures> = senders(measured)
+        .filter_map(|sent| Some((sent.flow, sent_figures(sent, end.flow(sent.flow))?)))
+        .collect();
+    if figures.len() < end.flows.len() {
+        return;
     }
-    let connections: Vec<net::TcpInfo> =
-        senders(measured).filter_map(|sent| sent.connection).collect();
-    if !connections.is_empty() {
-        let windows: u64 = connections.iter().map(|info| info.congestion_window_bytes).sum();
-        let rtts: f64 = connections.iter().map(|info| info.rtt_seconds).sum();
-        set("congestion_window_bytes", windows as f64 / connections.len() as f64);
-        set("rtt_seconds", rtts / connections.len() as f64);
-    }
+    let all: Vec<TcpFigures> = figures.values().copied().collect();
+    let spans = senders(measured).filter_map(|sent| sent.span);
+    let seconds = spans.map(|(begin, end)| end.duration_since(begin).as_secs_f64()).sum();
+    report.metrics.extend(tcp_window::metrics(&all, prefix));
+    report.metrics.extend(tcp_window::shares(&all, seconds, prefix));
+    streams::tell_connections(end, &mut report.flows, &figures);
+}
+
+/// The window of one flow: to the end of sending, but segments lost near that end are sent again after the last
+/// `send()`, so what was sent is read once more when all has arrived.
+fn sent_figures(sent: &Sent, socket: BorrowedFd<'_>) -> Option<TcpFigures> {
+    let (before, after) = (sent.connection_before.as_ref()?, sent.connection_after.as_ref()?);
+    let drained = tcp_window::change(before, &net::tcp_info(socket)?);
+    Some(TcpFigures {
+        retransmits: drained.retransmits,
+        segments_sent: drained.segments_sent,
+        retransmitted_bytes: drained.retransmitted_bytes,
+        ..tcp_window::change(before, after)
+    })
 }
 
 /// What one flow received in the window.

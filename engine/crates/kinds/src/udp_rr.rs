@@ -134,7 +134,7 @@ fn ask(end: &End, cue: &Cue) -> Finished {
         }
         _ => None,
     };
-    let outcome = client.timekeeper.finish(Instant::now(), client.window.lost, 0, None);
+    let outcome = client.timekeeper.finish(Instant::now(), client.window.lost, 0);
     Finished { outcome, fault }
 }
 

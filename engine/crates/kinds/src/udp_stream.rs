@@ -78,8 +78,8 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
         messages: 0,
         failed: 0,
         span: None,
-        retransmits_before: 0,
-        connection: None,
+        connection_before: None,
+        connection_after: None,
     };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };

@@ -12,6 +12,7 @@ use super::intervals::Intervals;
 use super::quiet::Quiet;
 use super::setup::{STEP_LIMIT, Setup};
 use super::setup_source::wait_for_flows_ready;
+use super::tcp_samples::{self, TcpSamples};
 use super::threads::Threads;
 use super::{Brief, tell_failure};
 use crate::Supply;
@@ -21,6 +22,7 @@ use crate::gate::{Gate, Phase, Pulse};
 use crate::kind::{Cut, Finished, Measured, Outcome, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
+use crate::thread_times::ThreadTimes;
 
 /// A test that hasn't ended this long after its time is given up: a full send buffer on a slow path drains meanwhile.
 const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
@@ -42,6 +44,7 @@ pub struct Conduct<'a> {
     pulse: Arc<Pulse>,
     threads: Option<Threads>,
     clock: Option<Clock>,
+    tcp_samples: Option<TcpSamples>,
     measured: Measured,
     own_intervals: Vec<Interval>,
     peer_intervals: Vec<Interval>,
@@ -76,6 +79,7 @@ impl<'a> Conduct<'a> {
             pulse,
             threads: None,
             clock: None,
+            tcp_samples: None,
             measured: Measured::default(),
             own_intervals: Vec::new(),
             peer_intervals: Vec::new(),
@@ -108,6 +112,12 @@ impl<'a> Conduct<'a> {
             &sender,
         )?);
         let timed = threads.timed_count();
+        let is_sampled =
+            timed > 0 && self.brief.kind.transport(&self.brief.settings) == Transport::Tcp;
+        self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
+        if self.brief.settings.warmup.is_zero() {
+            self.note_connections_before();
+        }
         match self.role() {
             Role::Source => self.start_source(timed)?,
             Role::Sink => self.start_sink()?,
@@ -160,7 +170,7 @@ impl<'a> Conduct<'a> {
             deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
             give_up: origin + settings.total() + OVERTIME_LIMIT,
             next_interrupt: None,
-            intervals: threads.are_measuring().then(|| Intervals::new(origin, settings)),
+            intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
             quiet: None,
             cpu: settings.warmup.is_zero().then(CpuMeter::start),
@@ -222,6 +232,7 @@ impl<'a> Conduct<'a> {
         }
         if self.clock().warmup_end.take_if(|end| now >= *end).is_some() {
             self.pulse.set(Phase::Measured);
+            self.note_connections_before();
             self.clock().cpu = Some(CpuMeter::start());
         }
         if self.clock().deadline.take_if(|deadline| now >= *deadline).is_some() {
@@ -250,6 +261,7 @@ impl<'a> Conduct<'a> {
     fn end_traffic(&mut self) {
         self.pulse.set(Phase::Over);
         self.freeze_cpu();
+        self.note_connections_after();
         let threads = self.threads();
         if threads.has(Part::Client) {
             self.interrupt_all();
@@ -314,7 +326,7 @@ impl<'a> Conduct<'a> {
 
     fn handle(&mut self, signal: Signal) -> Result<(), Failure> {
         match signal {
-            Signal::Done { task, finished } => self.take_outcome(task, *finished),
+            Signal::Done { task, finished, times } => self.take_outcome(task, *finished, times),
             Signal::Mark { flow, offset_bytes } => {
                 self.line.tell(&LinkMessage::Mark { flow, offset_bytes })?;
             }
@@ -329,9 +341,9 @@ impl<'a> Conduct<'a> {
         Ok(())
     }
 
-    fn take_outcome(&mut self, task: usize, finished: Finished) {
+    fn take_outcome(&mut self, task: usize, finished: Finished, times: ThreadTimes) {
         if let Some(threads) = self.threads.as_mut() {
-            threads.note_done(task);
+            threads.note_done(task, times);
         }
         if let Some(reason) = finished.fault.filter(|_| self.fault.is_none()) {
             self.fault = Some((Instant::now() + FAULT_PATIENCE, reason));
@@ -341,10 +353,7 @@ impl<'a> Conduct<'a> {
 
     fn take_message(&mut self, message: LinkMessage) {
         match message {
-            LinkMessage::Interval { interval } => {
-                self.peer_intervals.push(interval.clone());
-                self.brief.outbox.event(EventBody::Interval { interval });
-            }
+            LinkMessage::Interval { interval } => self.take_interval(interval),
             LinkMessage::Mark { flow, offset_bytes } => {
                 if let Some(cuts) = self.clock.as_mut().and_then(|clock| clock.cuts.as_mut()) {
                     cuts.mark(flow, offset_bytes);
@@ -358,6 +367,19 @@ impl<'a> Conduct<'a> {
             }
             // Set-up messages have no meaning any more.
             _ => {}
+        }
+    }
+
+    /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
+    /// connections only completes what was seen here.
+    fn take_interval(&mut self, mut interval: Interval) {
+        let has_senders = self.threads().has(Part::Sender);
+        if let Some(samples) = self.tcp_samples.as_mut().filter(|_| has_senders) {
+            samples.add_to(&mut interval, &self.setup.end);
+        }
+        self.peer_intervals.push(interval.clone());
+        if has_senders {
+            self.brief.outbox.event(EventBody::Interval { interval });
         }
     }
 
@@ -406,8 +428,36 @@ impl<'a> Conduct<'a> {
         if seconds <= 0.0 {
             return None;
         }
-        interval.metrics = self.brief.kind.interval(&self.setup.end, count, seconds);
+        if self.threads().are_measuring() {
+            interval.metrics = self.brief.kind.interval(&self.setup.end, count, seconds);
+        }
+        let is_source_of_streams = self.role() == Role::Source && self.threads().has(Part::Sender);
+        if let Some(samples) = self.tcp_samples.as_mut().filter(|_| !is_source_of_streams) {
+            samples.add_to(&mut interval, &self.setup.end);
+        }
         Some(interval)
+    }
+
+    /// A sink that only sends makes intervals of what its connections tell.
+    fn makes_intervals(&self) -> bool {
+        let tells_connections = self.role() == Role::Sink && self.tcp_samples.is_some();
+        self.threads().are_measuring() || tells_connections
+    }
+
+    /// Clients' connections are read by this thread, so that theirs does nothing but transactions.
+    fn note_connections_before(&mut self) {
+        if self.threads().has(Part::Client) && self.tcp_samples.is_some() {
+            let readings = tcp_samples::read(&self.setup.end).into_iter().zip(0..);
+            self.measured.connections = readings
+                .filter_map(|(reading, flow)| reading.map(|reading| (flow, (reading, reading))))
+                .collect();
+        }
+    }
+
+    fn note_connections_after(&mut self) {
+        for (&flow, (_, after)) in &mut self.measured.connections {
+            *after = net::tcp_info(self.setup.end.flow(flow)).unwrap_or(*after);
+        }
     }
 
     /// The last interval ends with the last arrival, not with the wait after it.
@@ -415,9 +465,15 @@ impl<'a> Conduct<'a> {
         let spans = self.measured.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Received(received) => received.span,
             Outcome::Transacted(transacted) => transacted.span,
-            Outcome::Sent(_) | Outcome::Served => None,
+            // At a sink that only sends, the last thing that happens is the end of sending.
+            Outcome::Sent(sent) => sent.span.filter(|_| self.sends_only()),
+            Outcome::Served => None,
         });
         spans.map(|span| span.1).max()
+    }
+
+    fn sends_only(&self) -> bool {
+        !self.threads().are_measuring() && self.makes_intervals()
     }
 
     /// This end's half, after its last byte.
@@ -438,6 +494,8 @@ impl<'a> Conduct<'a> {
         if let Some(cpu_use) = self.clock().cpu_use.take() {
             compose::add_cpu(&mut report, self.role(), &cpu_use);
         }
+        let origin = self.clock().origin;
+        report.threads = self.threads().uses(origin);
         if self.threads().affinity_failed() {
             report.flags.push("affinity_not_set".to_owned());
         }
@@ -515,6 +573,7 @@ impl<'a> Conduct<'a> {
         self.pulse.set(Phase::Over);
         self.gate.abort();
         if self.threads.is_some() {
+            self.note_connections_after();
             self.interrupt_all();
         }
         tell_failure(self.line, &failure);
@@ -535,7 +594,9 @@ impl<'a> Conduct<'a> {
         while self.threads.as_ref().is_some_and(|threads| !threads.are_done()) {
             let now = Instant::now();
             match self.line.next_of_any_kind(until.min(now + INTERRUPT_INTERVAL)) {
-                Some(Signal::Done { task, finished }) => self.take_outcome(task, *finished),
+                Some(Signal::Done { task, finished, times }) => {
+                    self.take_outcome(task, *finished, times);
+                }
                 Some(Signal::Link(message)) => self.take_message(message),
                 Some(_) => {}
                 None if now >= until => return,

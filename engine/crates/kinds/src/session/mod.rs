@@ -7,6 +7,7 @@ mod quiet;
 mod setup;
 mod setup_sink;
 mod setup_source;
+mod tcp_samples;
 mod threads;
 
 pub use setup_source::wait_for_flows_ready;

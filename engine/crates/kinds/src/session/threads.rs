@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use proto::ThreadUse;
 
 use crate::counter::{Count, Counter};
 use crate::gate::{Gate, Pulse};
 use crate::kind::{Cue, Current, End, Finished, Outcome, Part, Task};
 use crate::line::{Failure, Signal};
+use crate::thread_times::{self, ThreadMeter, ThreadTimes};
 
 /// A flow thread's work is shallow; thousands of flows must fit.
 const STACK_BYTES: usize = 256 * 1024;
@@ -21,6 +25,7 @@ struct Running {
     counter: Arc<Counter>,
     current: Arc<Current>,
     handle: Option<JoinHandle<()>>,
+    times: Option<ThreadTimes>,
 }
 
 /// All flow threads of one end.
@@ -78,14 +83,17 @@ impl Threads {
                 affinity_failed.store(true, Ordering::Relaxed);
             }
             let body = task.body;
+            let meter = ThreadMeter::start();
             let finished =
                 catch_unwind(AssertUnwindSafe(|| body(&end, &cue))).unwrap_or_else(|_| Finished {
                     outcome: Outcome::Served,
                     fault: Some(format!("flow {flow}: its thread panicked")),
                 });
+            let times = meter.finish();
             // The socket must be free when the session hears of the end.
             drop(end);
-            let _ = cue.signals.send(Signal::Done { task: place, finished: Box::new(finished) });
+            let finished = Box::new(finished);
+            let _ = cue.signals.send(Signal::Done { task: place, finished, times });
         });
         let handle = handle.map_err(|error| {
             Failure::new(
@@ -93,14 +101,21 @@ impl Threads {
                 format!("no thread for flow {flow}: {error}; ask for fewer flows"),
             )
         })?;
-        self.running.push(Running { part, flow, counter, current, handle: Some(handle) });
+        self.running.push(Running {
+            part,
+            flow,
+            counter,
+            current,
+            handle: Some(handle),
+            times: None,
+        });
         self.left += 1;
         self.timed_left += usize::from(part.is_timed());
         Ok(())
     }
 
     /// Notes that a task has ended.
-    pub fn note_done(&mut self, place: usize) {
+    pub fn note_done(&mut self, place: usize, times: ThreadTimes) {
         let Some(running) = self.running.get_mut(place) else {
             return;
         };
@@ -109,7 +124,18 @@ impl Threads {
             let _ = handle.join();
             self.left -= 1;
             self.timed_left -= usize::from(running.part.is_timed());
+            running.times = Some(times);
         }
+    }
+
+    /// How the threads that have ended spent their time since `origin`.
+    pub fn uses(&self, origin: Instant) -> Vec<ThreadUse> {
+        let ended: Vec<_> = self
+            .running
+            .iter()
+            .filter_map(|running| Some((running.part, running.times?)))
+            .collect();
+        thread_times::summaries(&ended, origin)
     }
 
     /// Whether every task has ended.
