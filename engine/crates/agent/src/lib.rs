@@ -8,6 +8,8 @@ mod cli;
 pub mod client;
 mod completions;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod manual;
 mod run;
 mod serve;

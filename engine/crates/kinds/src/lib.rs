@@ -14,6 +14,8 @@ mod cpu;
 mod facts;
 #[cfg(feature = "fixture-kind")]
 mod fixture;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod kind;
 mod line;

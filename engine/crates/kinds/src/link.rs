@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc::Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proto::{LineSplitter, LinkMessage};
 
@@ -12,6 +12,12 @@ use crate::line::Signal;
 /// A peer that takes no line for this long is lost.
 const SEND_LIMIT: Duration = Duration::from_secs(3);
 const READ_BUFFER_BYTES: usize = 16 * 1024;
+/// What a peer may send at once: the words of thousands of flows, and a report with all of them.
+const LINES_AT_ONCE: f64 = 50_000.0;
+const BYTES_AT_ONCE: f64 = 64.0 * 1024.0 * 1024.0;
+/// What it may send for longer: ten intervals a second with hundreds of flows each.
+const LINES_PER_SECOND: f64 = 1_000.0;
+const BYTES_PER_SECOND: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// The writing half; the reading half is a thread that ends when this is dropped.
 #[derive(Debug)]
@@ -88,10 +94,33 @@ impl Drop for Link {
     }
 }
 
+/// What a peer may still send: it costs memory here until the test ends.
+struct Budget {
+    since: Instant,
+    lines: f64,
+    bytes: f64,
+}
+
+impl Budget {
+    fn new(now: Instant) -> Self {
+        Self { since: now, lines: LINES_AT_ONCE, bytes: BYTES_AT_ONCE }
+    }
+
+    /// Takes what came by `now`; answers whether it was within bounds.
+    fn take(&mut self, now: Instant, lines: usize, bytes: usize) -> bool {
+        let seconds = now.saturating_duration_since(self.since).as_secs_f64();
+        self.since = now;
+        self.lines = (self.lines + seconds * LINES_PER_SECOND).min(LINES_AT_ONCE) - lines as f64;
+        self.bytes = (self.bytes + seconds * BYTES_PER_SECOND).min(BYTES_AT_ONCE) - bytes as f64;
+        self.lines >= 0.0 && self.bytes >= 0.0
+    }
+}
+
 /// Reads until the link ends; the reason.
 fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
     let mut splitter = LineSplitter::default();
     let mut buffer = [0; READ_BUFFER_BYTES];
+    let mut budget = Budget::new(Instant::now());
     loop {
         let bytes = match net::receive(socket.as_fd(), &mut buffer) {
             Ok(0) => return "the other end closed the link".into(),
@@ -103,6 +132,9 @@ fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
             Ok(lines) => lines,
             Err(error) => return format!("the other end sent an endless line: {error}"),
         };
+        if !budget.take(Instant::now(), lines.len(), bytes) {
+            return "the other end sent more lines than a test has".into();
+        }
         for line in lines {
             match proto::parse_json::<LinkMessage>(&line) {
                 Ok(message) => {
@@ -115,5 +147,21 @@ fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_may_send_a_burst_and_then_so_much_a_second() {
+        let begin = Instant::now();
+        let mut budget = Budget::new(begin);
+        assert!(budget.take(begin, 50_000, 1_000));
+        assert!(budget.take(begin + Duration::from_secs(1), 1_000, 1_000));
+        assert!(!budget.take(begin + Duration::from_secs(1), 1, 1_000));
+        let mut budget = Budget::new(begin);
+        assert!(!budget.take(begin, 1, 65 * 1024 * 1024));
     }
 }

@@ -16,14 +16,14 @@ use crate::streams::{
 };
 
 /// The measuring header: sequence u64, send time u64, flow u32, mark u8; messages below this carry none.
-const HEADER_BYTES: usize = 32;
+pub const HEADER_BYTES: usize = 32;
 const MARK_PLACE: usize = 20;
 /// Small messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
 const MARKERS: usize = 3;
 /// A larger datagram than asked for is seen to be larger.
 const SPARE_BYTES: usize = 64;
 /// A sequence number this far ahead is no measured datagram: even at 100 M/s it is hours away.
-const STRANGE_SEQUENCE: u64 = 1 << 42;
+pub const STRANGE_SEQUENCE: u64 = 1 << 42;
 /// Sequence numbers that all flows together remember.
 const REMEMBERED_SEQUENCES: usize = 1 << 24;
 const REMEMBERED_SEQUENCES_PER_FLOW: usize = 1 << 20;
@@ -309,7 +309,7 @@ impl Receiver {
     }
 }
 
-fn u64_at(bytes: &[u8], place: usize) -> u64 {
+pub fn u64_at(bytes: &[u8], place: usize) -> u64 {
     let mut eight = [0; 8];
     eight.copy_from_slice(&bytes[place..place + 8]);
     u64::from_be_bytes(eight)

@@ -8,6 +8,7 @@ mod demand;
 mod engine;
 mod event_log;
 mod event_stream;
+pub mod fuzzing;
 mod handover;
 mod http;
 mod identity;

@@ -146,7 +146,7 @@ fn find(engine: &Engine, holder: &Holder, id: &str) -> Result<Arc<Session>, Refu
 }
 
 /// The event id in `after=N`; 0 when there is none.
-fn after(query: &str) -> Result<u64, Refusal> {
+pub fn after(query: &str) -> Result<u64, Refusal> {
     let Some(value) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else {
         return Ok(0);
     };

@@ -133,6 +133,14 @@ impl Engine {
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     }
 
+    /// A stream of events that nobody reads.
+    pub fn open_events(&self, id: &str) -> (Client, hyper::Response<hyper::body::Incoming>) {
+        let mut client = self.connect(TOKEN);
+        let path = format!("/v1/sessions/{id}/events");
+        let response = self.runtime.block_on(client.send(Method::GET, &path, None)).unwrap();
+        (client, response)
+    }
+
     /// The process ids of the running sessions.
     pub fn session_processes(&self) -> Vec<u32> {
         children_of(self.child.id())
@@ -197,9 +205,14 @@ pub fn wait_until(limit: Duration, condition: impl Fn() -> bool) -> Duration {
 impl Engine {
     /// Starts a sink and a source of the same test on this engine, named `ID-sink` and `ID-source`.
     pub fn start_pair(&self, id: &str, kind: &str, params: &Value) {
-        let spec = sink(kind, params);
+        self.start_pair_of(id, &"ab".repeat(32), kind, params);
+    }
+
+    /// The same with a cookie of its own, so that several may run at once.
+    pub fn start_pair_of(&self, id: &str, cookie: &str, kind: &str, params: &Value) {
+        let mut spec = sink(kind, params);
+        spec["cookie"] = json!(cookie);
         assert_eq!(self.put_sink(&format!("{id}-sink"), &spec).0, StatusCode::CREATED);
-        let mut spec = spec;
         spec["role"] = json!("source");
         spec["peer"] = json!({"address": "127.0.0.1", "data_port": self.data_port});
         assert_eq!(self.put_sink(&format!("{id}-source"), &spec).0, StatusCode::CREATED);

@@ -32,6 +32,8 @@ const FAULT_PATIENCE: Duration = Duration::from_millis(100);
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 /// How long interrupted threads may take.
 const COLLECT_LIMIT: Duration = Duration::from_secs(2);
+/// The same when the agent has said stop: it ends this process soon after, and what has been collected must be told by then.
+const CANCEL_COLLECT_LIMIT: Duration = Duration::from_millis(250);
 /// How long the sink waits for the source to read its report.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
@@ -577,7 +579,10 @@ impl<'a> Conduct<'a> {
             self.interrupt_all();
         }
         tell_failure(self.line, &failure);
-        self.collect();
+        self.collect(match failure.code {
+            FailureCode::Cancelled | FailureCode::ControllerLost => CANCEL_COLLECT_LIMIT,
+            _ => COLLECT_LIMIT,
+        });
         let partial = (self.clock.is_some() && self.threads.is_some()).then(|| {
             if let Some(interval) = self.last_arrival().and_then(|last| self.make_interval(last)) {
                 self.own_intervals.push(interval);
@@ -589,8 +594,8 @@ impl<'a> Conduct<'a> {
     }
 
     /// Waits for the interrupted threads.
-    fn collect(&mut self) {
-        let until = Instant::now() + COLLECT_LIMIT;
+    fn collect(&mut self, limit: Duration) {
+        let until = Instant::now() + limit;
         while self.threads.as_ref().is_some_and(|threads| !threads.are_done()) {
             let now = Instant::now();
             match self.line.next_of_any_kind(until.min(now + INTERRUPT_INTERVAL)) {
