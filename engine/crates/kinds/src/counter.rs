@@ -10,6 +10,7 @@ pub struct Counter {
     bytes: AtomicU64,
     units: AtomicU64,
     measured_units: AtomicU64,
+    latency_nanoseconds: AtomicU64,
 }
 
 /// A reading of a counter.
@@ -19,6 +20,28 @@ pub struct Count {
     pub bytes: u64,
     /// Datagrams or transactions so far, warm-up included.
     pub units: u64,
+    /// The sum of the units' latencies so far, where a kind tells them.
+    pub latency_nanoseconds: u64,
+}
+
+impl Count {
+    /// What was counted since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            bytes: self.bytes - earlier.bytes,
+            units: self.units - earlier.units,
+            latency_nanoseconds: self.latency_nanoseconds - earlier.latency_nanoseconds,
+        }
+    }
+
+    /// Two counts together.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            units: self.units + other.units,
+            latency_nanoseconds: self.latency_nanoseconds + other.latency_nanoseconds,
+        }
+    }
 }
 
 impl Counter {
@@ -34,6 +57,12 @@ impl Counter {
         self.units.store(units, Ordering::Relaxed);
     }
 
+    /// Tells the sum of latencies so far.
+    #[inline]
+    pub fn set_latency_nanoseconds(&self, nanoseconds: u64) {
+        self.latency_nanoseconds.store(nanoseconds, Ordering::Relaxed);
+    }
+
     /// Tells how many datagrams of the measured window have come.
     #[inline]
     pub fn set_measured_units(&self, units: u64) {
@@ -45,6 +74,7 @@ impl Counter {
         Count {
             bytes: self.bytes.load(Ordering::Relaxed),
             units: self.units.load(Ordering::Relaxed),
+            latency_nanoseconds: self.latency_nanoseconds.load(Ordering::Relaxed),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::Outbox;
 use crate::counter::{Count, Counter};
 use crate::gate::{Gate, Phase, Pulse};
 use crate::line::Signal;
+use crate::ping::Probed;
 use crate::requests::Transacted;
 use crate::settings::Settings;
 use crate::streams::{Received, Sent};
@@ -48,6 +49,17 @@ pub trait Kind: Sync {
     fn cut(&self) -> Cut {
         Cut::OwnAccord
     }
+    /// The longest that its traffic may take after the warm-up, where that isn't the asked duration.
+    fn longest(&self, settings: &Settings, _params: &proto::Params) -> Duration {
+        settings.duration
+    }
+    /// Why this host can't run this end of it, if it can't; nothing is connected yet.
+    ///
+    /// # Errors
+    /// What is missing, and how to give it.
+    fn check(&self, _spec: &proto::SessionSpec) -> Result<(), String> {
+        Ok(())
+    }
     /// The threads that this end runs.
     fn tasks(&self, end: &Arc<End>) -> Vec<Task>;
     /// Metrics of an interval of `seconds` in which the measuring tasks of this end counted `count`.
@@ -63,8 +75,9 @@ pub struct End {
     /// The parameters that the shared machinery uses.
     pub settings: Settings,
     /// All parameters, for those that only one kind has.
-    #[cfg_attr(not(feature = "fixture-kind"), allow(dead_code))]
     pub params: proto::Params,
+    /// The session's secret.
+    pub cookie: proto::Cookie,
     /// The flows' sockets, by index; empty for [`Transport::Connections`] and [`Transport::None`].
     pub flows: Vec<OwnedFd>,
     /// Where a source's connections go.
@@ -223,6 +236,8 @@ pub enum Outcome {
     Received(Received),
     /// A client's.
     Transacted(Transacted),
+    /// A prober's.
+    Probed(Box<Probed>),
     /// A server's: it measures nothing.
     Served,
 }

@@ -21,6 +21,7 @@ mod kind;
 mod line;
 mod link;
 mod pacer;
+mod ping;
 mod registry;
 mod requests;
 mod session;

@@ -8,6 +8,7 @@ const KINDS: &[&dyn Kind] = &[
     &crate::tcp_rr::TcpRr,
     &crate::tcp_crr::TcpCrr,
     &crate::udp_rr::UdpRr,
+    &crate::ping::Ping,
     #[cfg(feature = "fixture-kind")]
     &crate::fixture::TcpEchoProbe,
 ];

@@ -38,6 +38,8 @@ pub struct Settings {
     pub duration: Duration,
     /// Length of intervals.
     pub report_interval: Duration,
+    /// How `ping` probes: `icmp`, `tcp` or `udp`; empty for other kinds.
+    pub probe: String,
     source: EndSettings,
     sink: EndSettings,
 }
@@ -71,6 +73,7 @@ impl Settings {
             report_interval: Duration::from_secs_f64(
                 number(params, "report_interval_seconds")?.max(0.1),
             ),
+            probe: text(params, "probe")?.to_owned(),
             source: EndSettings::read(params, "source")?,
             sink: EndSettings::read(params, "sink")?,
         })

@@ -4,7 +4,9 @@
 //! point, which costs a multi-threaded process about a quarter of its rate at one byte.
 
 mod affinity;
+mod arrivals;
 mod ethtool;
+mod icmp;
 mod random;
 mod socket;
 mod tcp_info;
@@ -12,7 +14,9 @@ mod traffic;
 mod usage;
 
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
+pub use arrivals::{receive_stamped, stamp_arrivals};
 pub use ethtool::{Link, OFFLOADS, interface_addresses, link};
+pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
 pub use random::{fill_random, random_number};
 pub use socket::{
     LocalEnd, Options, apply, bind_reusable, connect, connect_tcp, granted_buffers, local_address,

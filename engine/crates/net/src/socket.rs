@@ -89,14 +89,26 @@ fn open(
 ) -> Result<OwnedFd, Errno> {
     let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
-    if let Some(device) = &local.device {
-        bind_to_device(socket.as_fd(), device)?;
-    }
-    apply(socket.as_fd(), options, peer.is_ipv4(), kind == SocketType::STREAM)?;
-    if let Some(address) = local.address {
-        rustix::net::bind(&socket, &SocketAddr::new(address, 0))?;
-    }
+    prepare(socket.as_fd(), peer, local, options, kind == SocketType::STREAM)?;
     Ok(socket)
+}
+
+/// Binds a new socket to the local end and sets its options.
+pub(crate) fn prepare(
+    socket: BorrowedFd<'_>,
+    peer: SocketAddr,
+    local: &LocalEnd,
+    options: &Options,
+    is_tcp: bool,
+) -> Result<(), Errno> {
+    if let Some(device) = &local.device {
+        bind_to_device(socket, device)?;
+    }
+    apply(socket, options, peer.is_ipv4(), is_tcp)?;
+    match local.address {
+        Some(address) => rustix::net::bind(socket, &SocketAddr::new(address, 0)),
+        None => Ok(()),
+    }
 }
 
 /// Sets the options on a socket of the given family and transport.

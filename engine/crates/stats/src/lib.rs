@@ -9,6 +9,7 @@ mod checkpoint;
 mod confidence;
 mod jitter;
 mod latency;
+mod round_trips;
 mod sequence;
 mod student;
 
@@ -16,4 +17,5 @@ pub use checkpoint::{Checkpoints, Crossing};
 pub use confidence::Confidence;
 pub use jitter::Jitter;
 pub use latency::{Latency, LatencyError, LatencySummary};
+pub use round_trips::{RoundTripSummary, RoundTrips};
 pub use sequence::{Arrival, SequenceWindow};

@@ -467,6 +467,7 @@ impl<'a> Conduct<'a> {
         let spans = self.measured.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Received(received) => received.span,
             Outcome::Transacted(transacted) => transacted.span,
+            Outcome::Probed(probed) => probed.span,
             // At a sink that only sends, the last thing that happens is the end of sending.
             Outcome::Sent(sent) => sent.span.filter(|_| self.sends_only()),
             Outcome::Served => None,

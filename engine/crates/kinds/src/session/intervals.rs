@@ -52,8 +52,7 @@ impl Intervals {
     /// Ends the present interval at `now`: its times, and what was counted in it.
     pub fn cut(&mut self, now: Instant, count: Count) -> (Interval, Count) {
         let end = now.saturating_duration_since(self.origin);
-        let change =
-            Count { bytes: count.bytes - self.last.bytes, units: count.units - self.last.units };
+        let change = count.since(self.last);
         let interval = Interval {
             start_seconds: self.begin.as_secs_f64(),
             end_seconds: end.as_secs_f64(),
@@ -110,10 +109,15 @@ mod tests {
         params.set("duration_seconds", 9.0);
         let origin = Instant::now();
         let mut intervals = Intervals::new(origin, &Settings::read(&params).expect("valid"));
-        intervals.cut(origin + Duration::from_secs(1), Count { bytes: 10, units: 1 });
-        let (interval, count) =
-            intervals.cut(origin + Duration::from_secs(2), Count { bytes: 25, units: 3 });
-        assert_eq!(count, Count { bytes: 15, units: 2 });
+        intervals.cut(
+            origin + Duration::from_secs(1),
+            Count { bytes: 10, units: 1, ..Count::default() },
+        );
+        let (interval, count) = intervals.cut(
+            origin + Duration::from_secs(2),
+            Count { bytes: 25, units: 3, ..Count::default() },
+        );
+        assert_eq!(count, Count { bytes: 15, units: 2, ..Count::default() });
         assert_eq!((interval.start_seconds, interval.end_seconds), (1.0, 2.0));
     }
 }

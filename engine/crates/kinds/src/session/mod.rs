@@ -57,9 +57,11 @@ fn brief(spec: SessionSpec, outbox: &Arc<dyn Outbox>) -> Result<Brief, Failure> 
     let kind = registry::find(&spec.kind).ok_or_else(|| {
         Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
     })?;
-    let settings = Settings::read(&spec.params)
-        .map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
+    let invalid = |reason| Failure::new(FailureCode::Invalid, reason);
+    let mut settings = Settings::read(&spec.params).map_err(invalid)?;
+    settings.duration = kind.longest(&settings, &spec.params);
     setup::check_host(settings.end(spec.role), spec.role)?;
+    kind.check(&spec).map_err(invalid)?;
     Ok(Brief { spec, kind, settings, outbox: Arc::clone(outbox) })
 }
 

@@ -42,6 +42,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         role: Role::Sink,
         settings: brief.settings.clone(),
         params: brief.spec.params.clone(),
+        cookie: brief.spec.cookie.clone(),
         flows: flows.into_values().collect(),
         peer: None,
         local: net::LocalEnd::default(),

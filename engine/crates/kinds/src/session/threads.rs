@@ -165,10 +165,7 @@ impl Threads {
 
     /// What the measuring tasks have counted so far, together.
     pub fn count(&self) -> Count {
-        self.measuring().fold(Count::default(), |sum, running| {
-            let count = running.counter.read();
-            Count { bytes: sum.bytes + count.bytes, units: sum.units + count.units }
-        })
+        self.measuring().fold(Count::default(), |sum, running| sum.and(running.counter.read()))
     }
 
     /// Bytes that each receiving flow has counted so far.

@@ -1,0 +1,126 @@
+//! Probes at a fixed cadence and what became of each: ping, in ICMP or in band (TCP, UDP).
+//!
+//! Fair queueing separates flows, so ICMP and in-band probes see different queues: they are
+//! different tests, and an in-band probe never shares a socket with other traffic.
+
+mod echo;
+mod permission;
+mod probe;
+mod report;
+mod tally;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::{Metrics, Params, Role, SessionSpec, SinkReport};
+
+use crate::counter::Count;
+use crate::kind::{End, Kind, Measured, Part, Task, Transport};
+use crate::settings::Settings;
+
+pub use tally::Probed;
+
+/// The kind.
+pub struct Ping;
+
+/// What a probe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    /// An ICMP echo request, answered by the sink's kernel.
+    Icmp,
+    /// A message on a TCP connection, echoed by the sink's engine.
+    Tcp,
+    /// A datagram, echoed by the sink's engine.
+    Udp,
+}
+
+impl Probe {
+    /// The parameter's meaning; the catalog allows no other names.
+    fn named(name: &str) -> Self {
+        match name {
+            "tcp" => Self::Tcp,
+            "udp" => Self::Udp,
+            _ => Self::Icmp,
+        }
+    }
+}
+
+/// What is to be sent, and when.
+#[derive(Debug, Clone, PartialEq)]
+struct Plan {
+    probe: Probe,
+    count: u64,
+    interval: Duration,
+    payload_bytes: usize,
+}
+
+impl Plan {
+    /// Reads checked and filled parameters; bounds are the catalog's.
+    fn read(params: &Params) -> Self {
+        let payload_bytes = params.integer("payload_bytes").unwrap_or(0);
+        Self {
+            probe: Probe::named(params.text("probe").unwrap_or_default()),
+            count: params.integer("count").unwrap_or(1),
+            interval: Duration::from_secs_f64(
+                params.number("probe_interval_seconds").unwrap_or(1.0),
+            ),
+            payload_bytes: usize::try_from(payload_bytes)
+                .unwrap_or(wire::LEAST_PAYLOAD_BYTES)
+                .max(wire::LEAST_PAYLOAD_BYTES),
+        }
+    }
+
+    /// From the first probe until one interval after the last.
+    fn cadence(&self) -> Duration {
+        self.interval.saturating_mul(u32::try_from(self.count).unwrap_or(u32::MAX))
+    }
+}
+
+impl Kind for Ping {
+    fn name(&self) -> &'static str {
+        "ping"
+    }
+
+    fn transport(&self, settings: &Settings) -> Transport {
+        match Probe::named(&settings.probe) {
+            Probe::Icmp => Transport::None,
+            Probe::Tcp => Transport::Tcp,
+            Probe::Udp => Transport::Udp,
+        }
+    }
+
+    fn longest(&self, _settings: &Settings, params: &Params) -> Duration {
+        Plan::read(params).cadence() + tally::LONGEST_WAIT
+    }
+
+    fn check(&self, spec: &SessionSpec) -> Result<(), String> {
+        match (spec.role, spec.peer, Plan::read(&spec.params).probe) {
+            (Role::Source, Some(peer), Probe::Icmp) => permission::check(peer.address),
+            _ => Ok(()),
+        }
+    }
+
+    fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
+        let plan = Plan::read(&end.params);
+        match (end.role, plan.probe) {
+            (Role::Source, _) => {
+                vec![Task::new(Part::Client, 0, move |end, cue| probe::run(end, cue, &plan))]
+            }
+            // The sink's kernel answers.
+            (Role::Sink, Probe::Icmp) => Vec::new(),
+            (Role::Sink, Probe::Tcp) => vec![Task::new(Part::Server, 0, echo::stream)],
+            (Role::Sink, Probe::Udp) => vec![Task::new(Part::Server, 0, echo::datagrams)],
+        }
+    }
+
+    fn interval(&self, _end: &End, count: Count, _seconds: f64) -> Metrics {
+        let mean = count.latency_nanoseconds as f64 / count.units as f64 / 1e9;
+        let has_replies = count.units > 0;
+        has_replies.then(|| ("latency_mean_seconds".to_owned(), mean)).into_iter().collect()
+    }
+
+    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+        report::of(end, measured)
+    }
+}

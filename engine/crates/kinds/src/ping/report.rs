@@ -1,0 +1,84 @@
+//! The client's half of the result.
+
+use proto::{Histogram, Metrics, SinkReport, Window};
+use stats::RoundTrips;
+
+use super::tally::{Probed, Tally};
+use crate::compose;
+use crate::kind::{End, Measured, Outcome};
+use crate::streams;
+
+/// The half of this end; a sink has only its socket's buffers to tell.
+pub fn of(end: &End, measured: &Measured) -> SinkReport {
+    let flows = if end.flows.is_empty() { Vec::new() } else { streams::flows(end, |_| 0) };
+    let mut report = SinkReport { flows, ..SinkReport::default() };
+    let probed = measured.outcomes.iter().find_map(|outcome| match outcome {
+        Outcome::Probed(probed) => Some(probed),
+        _ => None,
+    });
+    if let Some(probed) = probed {
+        add(&mut report, end, probed);
+    }
+    report
+}
+
+fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
+    add_phase(&mut report.metrics, "", &probed.idle);
+    let tallies = [&probed.idle];
+    let sum = |count: fn(&Tally) -> u64| tallies.iter().map(|tally| count(tally)).sum::<u64>();
+    for (name, value) in [
+        ("duplicate_replies", sum(|tally| tally.duplicates)),
+        ("late_replies", sum(|tally| tally.foreign)),
+    ] {
+        report.metrics.insert(name.to_owned(), value as f64);
+    }
+    if sum(|tally| tally.refused) > 0 {
+        report.flags.push("send_errors".to_owned());
+    }
+    report.histogram = histogram("latency", &probed.idle.round_trips, &mut report.flags);
+    report.window = window(end, probed);
+}
+
+/// Counts and round trips of a phase, under keys that begin with `prefix`.
+fn add_phase(metrics: &mut Metrics, prefix: &str, tally: &Tally) {
+    let Some(loss_ratio) = tally.loss_ratio() else {
+        return;
+    };
+    let mut add = |name: &str, value: f64| metrics.insert(format!("{prefix}{name}"), value);
+    add("sent_probes", tally.sent() as f64);
+    add("lost_probes", tally.lost() as f64);
+    add("loss_ratio", loss_ratio);
+    let Some(summary) = tally.round_trips.summary() else {
+        return;
+    };
+    add("latency_min_seconds", summary.min);
+    add("latency_mean_seconds", summary.mean);
+    add("latency_p50_seconds", summary.p50);
+    add("latency_p90_seconds", summary.p90);
+    add("latency_p99_seconds", summary.p99);
+    add("latency_max_seconds", summary.max);
+    add("latency_mdev_seconds", summary.mdev);
+}
+
+fn histogram(metric: &str, round_trips: &RoundTrips, flags: &mut Vec<String>) -> Option<Histogram> {
+    if round_trips.count() == 0 {
+        return None;
+    }
+    let Ok(data) = round_trips.encoded() else {
+        flags.push("histogram_not_encoded".to_owned());
+        return None;
+    };
+    Some(Histogram {
+        metric: metric.to_owned(),
+        unit: "ns".to_owned(),
+        encoding: "hdr-v2-deflate-base64".to_owned(),
+        data,
+    })
+}
+
+fn window(end: &End, probed: &Probed) -> Option<Window> {
+    let (begin, over) = probed.span?;
+    let seconds = over.saturating_duration_since(begin).as_secs_f64();
+    let window = compose::window(end, Some(begin), seconds, 0)?;
+    Some(Window { reverse_bytes: None, ..window })
+}
