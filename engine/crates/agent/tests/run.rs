@@ -69,6 +69,9 @@ fn every_kind_gives_its_headline() {
         let headline = proto::Catalog::embedded().kinds[kind].headline.as_str();
         assert!(result["metrics"][headline].as_f64().unwrap() > 0.0, "{kind}: {result}");
     }
+    let output = engine.run(&["ping", "--json", "--set", "probe=udp", "--set", "count=3"]);
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(result["metrics"]["latency_mean_seconds"].as_f64().unwrap() > 0.0, "{result}");
     assert_eq!(engine.get("/v1/about")["sessions"], 0);
 }
 

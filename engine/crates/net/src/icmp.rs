@@ -141,7 +141,7 @@ const fn types(is_ipv4: bool) -> (u8, u8) {
     if is_ipv4 { (8, 0) } else { (128, 129) }
 }
 
-/// Writes an echo request; the kernel fills in the checksum of ICMPv6, which covers addresses.
+/// Writes an echo request; the kernel fills in the checksum of `ICMPv6`, which covers addresses.
 fn encode_request(
     request: &mut Vec<u8>,
     is_ipv4: bool,

@@ -97,7 +97,9 @@ mod tests {
 
     fn round_trips(nanoseconds: &[u64]) -> RoundTrips {
         let mut trips = RoundTrips::default();
-        nanoseconds.iter().for_each(|&value| trips.record(value));
+        for &value in nanoseconds {
+            trips.record(value);
+        }
         trips
     }
 

@@ -127,3 +127,87 @@ fn is_of_the_path(error: net::Errno) -> bool {
             | net::Errno::ACCESS
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::gate::Pulse;
+    use crate::settings::Settings;
+
+    const COUNT: u64 = 10;
+
+    fn end(socket: UdpSocket) -> End {
+        let params = proto::Params::from([
+            ("probe", "udp".into()),
+            ("count", COUNT.into()),
+            ("probe_interval_seconds", 0.01.into()),
+            ("payload_bytes", 32.into()),
+        ]);
+        End {
+            role: proto::Role::Source,
+            settings: Settings::read(&params).expect("valid"),
+            params,
+            cookie: proto::Cookie::new([7; 32]),
+            flows: vec![socket.into()],
+            peer: None,
+            local: net::LocalEnd::default(),
+            lent: None,
+            ports: None,
+            wake: net::Wake::new().expect("a descriptor"),
+        }
+    }
+
+    fn cue() -> Cue {
+        let cue = Cue {
+            flow: 0,
+            gate: Arc::default(),
+            pulse: Arc::new(Pulse::new(false)),
+            counter: Arc::default(),
+            current: Arc::default(),
+            signals: std::sync::mpsc::channel().0,
+        };
+        cue.gate.open();
+        cue
+    }
+
+    /// Answers the third and eighth probe not at all, and the fourth and ninth twice.
+    fn answer_faultily(socket: &UdpSocket) {
+        let mut buffer = [0; 64];
+        for number in 0..COUNT {
+            let Ok(bytes) = socket.recv(&mut buffer) else { return };
+            let answers = match number % 5 {
+                2 => 0,
+                3 => 2,
+                _ => 1,
+            };
+            for _ in 0..answers {
+                socket.send(&buffer[..bytes]).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn unanswered_probes_are_lost_and_second_answers_are_duplicates_exactly() {
+        let (near, far) =
+            (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        far.connect(near.local_addr().unwrap()).unwrap();
+        far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let responder = thread::spawn(move || answer_faultily(&far));
+        let (end, cue) = (end(near), cue());
+        let begun = Instant::now();
+        let finished = run(&end, &cue, &Plan::read(&end.params));
+        responder.join().unwrap();
+        let Outcome::Probed(probed) = finished.outcome else { panic!("probes were sent") };
+        assert_eq!((finished.fault, probed.idle.sent(), probed.idle.lost()), (None, 10, 2));
+        assert_eq!((probed.idle.duplicates, probed.idle.foreign), (2, 0));
+        assert_eq!(cue.counter.read().units, 8);
+        // The last probe goes out after nine intervals; lost ones are then waited for.
+        assert!(begun.elapsed() >= Duration::from_millis(1_090), "{:?}", begun.elapsed());
+    }
+}

@@ -1,0 +1,89 @@
+//! Probes end to end on loopback.
+
+// Counts in metrics are whole numbers far below 2^53.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
+mod support;
+
+use proto::{FailureCode, RunResult};
+use stats::Latency;
+use support::{Pair, failed, finished, params};
+
+fn count(result: &RunResult, key: &str) -> u64 {
+    result.metrics[key] as u64
+}
+
+/// Twenty answered probes, 10 ms apart.
+fn assert_whole(result: &RunResult) {
+    assert_eq!(count(result, "sent_probes"), 20);
+    assert_eq!((count(result, "lost_probes"), count(result, "duplicate_replies")), (0, 0));
+    assert_eq!(result.metrics["loss_ratio"].to_bits(), 0.0_f64.to_bits());
+    let latency = |name: &str| result.metrics[&format!("latency_{name}_seconds")];
+    assert!(latency("min") > 0.0 && latency("min") <= latency("mean"));
+    assert!(latency("min") <= latency("p50") && latency("p50") <= latency("p99"));
+    assert!(latency("p99") <= latency("max") && latency("mdev") <= latency("max"));
+    let histogram = result.histogram.as_ref().expect("a histogram");
+    assert_eq!(Latency::encoded_count(&histogram.data).expect("decodes"), 20);
+    let window = result.window.as_ref().expect("a window");
+    assert_eq!((window.clock.as_str(), window.bytes), ("source", 0));
+    // Nineteen intervals lie between twenty probes.
+    assert!((0.19..1.0).contains(&window.elapsed_seconds), "{}", window.elapsed_seconds);
+}
+
+fn twenty(probe: &str) -> Pair {
+    let text = format!(r#"{{"probe": "{probe}", "count": 20, "probe_interval_seconds": 0.01}}"#);
+    Pair::start("ping", &params(&text))
+}
+
+#[test]
+fn tcp_probes_are_all_answered_on_loopback() {
+    assert_whole(&finished(twenty("tcp").join().0));
+}
+
+#[test]
+fn udp_probes_are_all_answered_on_loopback() {
+    assert_whole(&finished(twenty("udp").join().0));
+}
+
+/// Where the host allows neither kind of socket, the session says so before it connects.
+#[test]
+fn icmp_probes_are_all_answered_or_refused_with_what_to_allow() {
+    let here = "127.0.0.1".parse().expect("an address");
+    let (local, options) = (net::LocalEnd::default(), net::Options::default());
+    let is_allowed = net::EchoSocket::open(here, &local, &options, 1).is_ok();
+    let pair = twenty("icmp");
+    if is_allowed {
+        return assert_whole(&finished(pair.join().0));
+    }
+    pair.source.wait_until(|events| !events.is_empty());
+    pair.cancel(proto::Role::Sink);
+    let (code, reason, partial) = failed(pair.join().0);
+    assert_eq!((code, partial), (FailureCode::Invalid, None));
+    assert!(reason.contains("sysctl -w net.ipv4.ping_group_range="), "{reason}");
+}
+
+#[test]
+fn intervals_tell_the_mean_latency_as_the_probes_go() {
+    let text = r#"{"probe": "udp", "count": 40, "probe_interval_seconds": 0.01, "report_interval_seconds": 0.1}"#;
+    let result = finished(Pair::start("ping", &params(text)).join().0);
+    let means: Vec<f64> = result
+        .intervals
+        .iter()
+        .filter_map(|interval| interval.metrics.get("latency_mean_seconds").copied())
+        .collect();
+    assert!(means.len() >= 3, "{:?}", result.intervals);
+    assert!(means.iter().all(|mean| *mean > 0.0 && *mean < 0.1), "{means:?}");
+}
+
+#[test]
+fn a_cancelled_ping_keeps_what_it_has_measured() {
+    let text = r#"{"probe": "udp", "count": 1000, "probe_interval_seconds": 0.01}"#;
+    let pair = Pair::start("ping", &params(text));
+    pair.source.wait_until(|events| events.len() > 1);
+    let took = pair.cancel(proto::Role::Source);
+    let (code, _, partial) = failed(pair.join().0);
+    assert_eq!(code, FailureCode::Cancelled);
+    assert!(took.as_millis() < 500, "{took:?}");
+    let sent = count(&partial.expect("a partial result"), "sent_probes");
+    assert!((50..1000).contains(&sent), "{sent}");
+}
