@@ -10,6 +10,7 @@ from bench.truth.forwarder import Lane, Passed, build, forwarding
 from bench.truth.payload import ADDRESSES
 from bench.truth.topology import Link, link
 from bench.truth.verdict import Verdict
+from bench.truth.wakeups import awake
 
 MESSAGE_BYTES = 200
 SECONDS = 3
@@ -61,7 +62,7 @@ def prove() -> Iterator[Verdict]:
                         result = stream(between, family, 5_000, {"direction": direction})
                     yield from judge(f"{deed}, {family}, {direction}", lanes[place], result["metrics"])
         for jitter in (0, 500, 2_000):
-            with forwarding(between, length=MESSAGE_BYTES, delay_us=1_000, jitter_us=jitter) as lanes:
+            with awake(), forwarding(between, length=MESSAGE_BYTES, delay_us=1_000, jitter_us=jitter) as lanes:
                 metrics = stream(between, "IPv4", 200, {})["metrics"]
             expected = jitter_seconds(lanes[0].log)
             found = metrics["jitter_seconds"]

@@ -142,7 +142,7 @@ def address(space: Namespace, device: str, *addresses: str) -> None:
 @contextmanager
 def process(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process in the background, ended by SIGTERM."""
-    child = subprocess.Popen(list(words), text=True, start_new_session=True, **options)
+    child = subprocess.Popen(list(words), text=True, **options)
     try:
         yield child
     finally:

@@ -1,0 +1,54 @@
+"""A delay made by the forwarder is seen in latency, at the median and at the 99th percentile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bench.truth.forwarder import Lane, build, forwarding
+from bench.truth.payload import ADDRESSES
+from bench.truth.topology import Link, link
+from bench.truth.verdict import Verdict
+from bench.truth.wakeups import awake
+
+# A length that nothing else on the link has.
+REQUEST_BYTES = 37
+DELAY_MICROSECONDS = 5_000
+SECONDS = 8
+ALLOWED_MICROSECONDS = 100
+PERCENTILES = {"p50": 0.5, "p99": 0.99}
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def round_trips(lanes: tuple[Lane, Lane]) -> list[float]:
+    """What the forwarder added to each transaction: one is on its way at a time, so frames pair up in order."""
+    there, back = lanes
+    return [out.delay_seconds + home.delay_seconds for out, home in zip(there.log, back.log, strict=False)]
+
+
+def transact(between: Link, kind: str, family: str, delay: int) -> tuple[dict[str, float], list[float]]:
+    params: dict[str, Any] = {"request_size_bytes": REQUEST_BYTES, "response_size_bytes": REQUEST_BYTES, "source_cpus": 0, "sink_cpus": 0}
+    with forwarding(between, length=REQUEST_BYTES, delay_us=delay) as lanes:
+        result = between.measure(kind, {**params, "duration_seconds": SECONDS}, ADDRESSES[family])
+    return result["metrics"], round_trips(lanes)
+
+
+def prove() -> Iterator[Verdict]:
+    """The engine's percentiles, with the delay less without it, are those of what the forwarder logged."""
+    build()
+    with link(has_middle=True) as between, awake():
+        for kind in ("udp_rr", "tcp_rr"):
+            for family in ADDRESSES:
+                base, base_logged = transact(between, kind, family, 0)
+                delayed, logged = transact(between, kind, family, DELAY_MICROSECONDS)
+                for name, share in PERCENTILES.items():
+                    key = f"latency_{name}_seconds"
+                    added = delayed[key] - base[key]
+                    truth = quantile(logged, share) - quantile(base_logged, share)
+                    title = f"2 x {DELAY_MICROSECONDS / 1e3:g} ms, {kind}, {family}"
+                    print(title, name, delayed[key]*1e6, base[key]*1e6, quantile(logged, share)*1e6, quantile(base_logged, share)*1e6, len(logged), len(base_logged))
+                    yield Verdict(f"{title}: added, {name}", truth * 1e6, added * 1e6, ALLOWED_MICROSECONDS, "us", True)
