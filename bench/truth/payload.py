@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from bench.truth.sampler import readings
-from bench.truth.topology import SINK_ADDRESS, SINK_ADDRESS_V6, Link
+from bench.truth.topology import SINK_ADDRESS, SINK_ADDRESS_V6, Link, link
 from bench.truth.verdict import Verdict
 
 ETHERNET_BYTES, TCP_BYTES = 14, 32  # TCP with its time stamps
@@ -65,8 +65,6 @@ def watch(link: Link, family: str, params: dict[str, Any]) -> Seen:
 
 def flows() -> Iterator[Verdict]:
     """The sum over flows is the payload that the interface saw, whole and in the window."""
-    from bench.truth.topology import link
-
     cases: list[tuple[str, dict[str, Any]]] = [
         ("1 flow", {"flows": 1, "duration_seconds": 3}),
         ("300 flows", {"flows": 300, "duration_seconds": 3}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from bisect import bisect_left
@@ -64,11 +65,14 @@ def readings(space: Namespace, device: str) -> Iterator[Readings]:
 
 def main(device: str) -> None:
     """Print a reading a millisecond until terminated; they are kept in memory, so that no pipe holds them up."""
-    import signal
-
     files = [Path(f"/sys/class/net/{device}/statistics/{name}").open() for name in NAMES]  # noqa: SIM115
     lines: list[str] = []
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(sys.stdout.write("".join(lines)) and 0))
+
+    def end(*_: object) -> None:
+        sys.stdout.write("".join(lines))
+        sys.exit()
+
+    signal.signal(signal.SIGTERM, end)
 
     def read() -> str:
         for file in files:

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,6 @@ class Link:
     sink: Namespace
     token: Path
     middle: Namespace | None = None
-    cpus: dict[str, int] = field(default_factory=lambda: {"source_cpus": 0, "sink_cpus": 1})
 
     def words(self, kind: str, params: dict[str, Any], address: str = SINK_ADDRESS) -> list[str]:
         settings = [word for name, value in params.items() for word in ("--set", f"{name}={value}")]

@@ -10,8 +10,8 @@ import ctypes
 import os
 import platform
 import struct
-import sys
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path

@@ -16,6 +16,7 @@ const RECEIVE_BUFFER_BYTES: libc::c_int = 64 << 20;
 const FRAME_BYTES: usize = 9_216;
 /// A sleep may end this late; the rest of a wait is spun.
 const SPIN_NANOSECONDS: u64 = 300_000;
+const LONGEST_SLEEP_NANOSECONDS: u64 = 100_000_000;
 /// A frame held back for a swap goes out by itself when no other has come for so long.
 const HOLD_NANOSECONDS: u64 = 5_000_000;
 const ETHERNET_BYTES: usize = 14;
@@ -199,7 +200,8 @@ fn now() -> u64 {
 }
 
 fn nanoseconds(time: libc::timespec) -> u64 {
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+    let part = |value: i64| u64::try_from(value).expect("the wall clock is after 1970");
+    part(time.tv_sec) * 1_000_000_000 + part(time.tv_nsec)
 }
 
 /// A packet socket that sees what arrives at one interface and sends there.
@@ -207,7 +209,7 @@ fn open(device: &str) -> io::Result<libc::c_int> {
     let name = CString::new(device)?;
     // SAFETY: plain calls; every pointer is to a live value of the size given with it.
     unsafe {
-        let index = check(libc::if_nametoindex(name.as_ptr()).cast_signed())?;
+        let index = libc::if_nametoindex(name.as_ptr());
         if index == 0 {
             return Err(io::Error::last_os_error());
         }
@@ -217,7 +219,7 @@ fn open(device: &str) -> io::Result<libc::c_int> {
         let mut place: libc::sockaddr_ll = zeroed();
         place.sll_family = libc::AF_PACKET.try_into().map_err(io::Error::other)?;
         place.sll_protocol = protocol;
-        place.sll_ifindex = index;
+        place.sll_ifindex = index.try_into().map_err(io::Error::other)?;
         check(libc::bind(port, from_ref(&place).cast(), length_of::<libc::sockaddr_ll>()))?;
         set(port, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
         set(port, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
@@ -288,8 +290,9 @@ fn sleep(ports: &[libc::c_int; 2], due: Option<u64>) {
     if left.is_some_and(|left| left <= SPIN_NANOSECONDS) {
         return;
     }
-    let limit = left.map_or(100_000_000, |left| (left - SPIN_NANOSECONDS).min(100_000_000));
-    let limit = libc::timespec { tv_sec: 0, tv_nsec: limit.cast_signed() };
+    let limit = left.map_or(LONGEST_SLEEP_NANOSECONDS, |left| left - SPIN_NANOSECONDS);
+    let limit = u32::try_from(limit.min(LONGEST_SLEEP_NANOSECONDS)).expect("a tenth of a second");
+    let limit = libc::timespec { tv_sec: 0, tv_nsec: limit.into() };
     let mut waited =
         [ports[0], ports[1], 0].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the pointers are to live values, and three descriptors are waited for.
