@@ -10,13 +10,13 @@
 
 mod compose;
 mod counter;
-mod cpu;
 mod facts;
 #[cfg(feature = "fixture-kind")]
 mod fixture;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
+mod host_window;
 mod kind;
 mod line;
 mod link;
@@ -41,6 +41,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
+pub use host_window::{History, Sample};
 
 /// What the agent hands to a running session.
 #[derive(Debug)]
@@ -54,6 +55,10 @@ pub enum Supply {
         /// The socket.
         fd: OwnedFd,
     },
+    /// What this host did before the session.
+    Background(Box<proto::HostBackground>),
+    /// Which other sessions run on this engine now.
+    Neighbours(proto::Neighbours),
     /// The listening socket of the data port, lent for `tcp_crr`.
     Listener(OwnedFd),
     /// An order to stop now.

@@ -1,6 +1,6 @@
 //! What the kernel says of a network interface: driver, speed, offloads, addresses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,6 +14,8 @@ const SIOCETHTOOL: u32 = 0x8946;
 const ETHTOOL_GDRVINFO: u32 = 0x03;
 const ETHTOOL_GFLAGS: u32 = 0x25;
 const FLAG_LRO: u32 = 1 << 15;
+/// `IFF_UP` of an interface's flags.
+const IS_UP: u32 = 1;
 
 /// Offloads by name and the `ETHTOOL_G…` command that tells of each.
 pub const OFFLOADS: [(&str, u32); 6] = [
@@ -108,25 +110,45 @@ fn ask(socket: &OwnedFd, name: &str, command: *mut libc::c_char) -> Result<(), E
 /// # Errors
 /// What `getifaddrs(3)` says.
 pub fn interface_addresses() -> Result<BTreeMap<String, Vec<IpAddr>>, Errno> {
+    let mut addresses: BTreeMap<String, Vec<IpAddr>> = BTreeMap::new();
+    for_each_address(|name, _, address| addresses.entry(name).or_default().extend(address))?;
+    Ok(addresses)
+}
+
+/// Names of the interfaces that are up, in the process's own network namespace.
+///
+/// # Errors
+/// What `getifaddrs(3)` says.
+pub fn interfaces_up() -> Result<BTreeSet<String>, Errno> {
+    let mut names = BTreeSet::new();
+    for_each_address(|name, is_up, _| {
+        if is_up {
+            names.insert(name);
+        }
+    })?;
+    Ok(names)
+}
+
+/// Shows each entry's interface, whether that is up, and its IP address where it has one.
+fn for_each_address(mut show: impl FnMut(String, bool, Option<IpAddr>)) -> Result<(), Errno> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: `first` is valid for writes; on success it heads a list that `freeifaddrs` frees below.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
         return Err(last_error());
     }
-    let mut addresses: BTreeMap<String, Vec<IpAddr>> = BTreeMap::new();
     let mut next = first;
     while !next.is_null() {
         // SAFETY: a non-null entry of the list stays valid, with its name, until the list is freed.
         let entry = unsafe { &*next };
         // SAFETY: as above; the name is a C string.
         let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
-        let known = addresses.entry(name).or_default();
-        known.extend(ip_address(entry.ifa_addr));
+        let is_up = entry.ifa_flags & IS_UP != 0;
+        show(name, is_up, ip_address(entry.ifa_addr));
         next = entry.ifa_next;
     }
     // SAFETY: `first` came from `getifaddrs`, and nothing borrowed from the list is left.
     unsafe { libc::freeifaddrs(first) };
-    Ok(addresses)
+    Ok(())
 }
 
 fn ip_address(address: *const libc::sockaddr) -> Option<IpAddr> {
@@ -153,13 +175,18 @@ fn ip_address(address: *const libc::sockaddr) -> Option<IpAddr> {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use super::{interface_addresses, link};
+    use super::{interface_addresses, interfaces_up, link};
 
     #[test]
     fn the_loopback_interface_has_its_address_and_offloads() {
         let addresses = interface_addresses().expect("the kernel tells");
         assert!(addresses["lo"].contains(&IpAddr::from(Ipv4Addr::LOCALHOST)));
         assert!(link("lo").expect("a socket").offloads.contains_key("gso"));
+    }
+
+    #[test]
+    fn the_loopback_is_up() {
+        assert!(interfaces_up().expect("the kernel tells").contains("lo"));
     }
 
     #[test]

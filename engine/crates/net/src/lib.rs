@@ -12,10 +12,11 @@ mod socket;
 mod tcp_info;
 mod traffic;
 mod usage;
+mod wire_counts;
 
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
-pub use ethtool::{Link, OFFLOADS, interface_addresses, link};
+pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
 pub use random::{fill_random, random_number};
 pub use socket::{
@@ -28,6 +29,7 @@ pub use traffic::{
     receive_now, send, wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
+pub use wire_counts::{WireCounts, wire_counts};
 
 /// The error of a system call; `std::io::Error` is made from it where an owner wants more.
 pub use rustix::io::Errno;

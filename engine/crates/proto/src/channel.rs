@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventBody, FailureCode, SessionSpec};
+use crate::{EventBody, FailureCode, HostBackground, Neighbours, SessionSpec};
 
 /// What a passed descriptor is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,14 @@ pub enum AgentMessage {
         spec: Box<SessionSpec>,
         /// This engine's own data port.
         data_port: u16,
+        /// What the host did before, where the engine has watched it long enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        background: Option<Box<HostBackground>>,
+    },
+    /// Which other sessions run: told once after the configuration, and whenever they begin or end.
+    Neighbours {
+        /// Those that run now.
+        neighbours: Neighbours,
     },
     /// A descriptor comes with this line.
     Descriptor {

@@ -32,15 +32,18 @@ pub struct HostWindow {
     /// What the host did before the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Background>,
-    /// Other sessions of the same engine that ran during the window, at most at once.
+    /// Other sessions of the same engine that ran during the window, the most at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_sessions: Option<u32>,
     /// How far the wall clock moved against the monotonic clock, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_step_seconds: Option<f64>,
-    /// Least and greatest current CPU frequency that was seen, in hertz.
+    /// Least and greatest frequency that was seen of the CPUs that were busy, in hertz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_frequency_hertz: Option<(u64, u64)>,
+    /// The greatest frequency that these CPUs can have, in hertz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_frequency_limit_hertz: Option<u64>,
 }
 
 /// Shares of one core's time, 0 to 1 (proc(5), `/proc/stat`).
@@ -82,6 +85,15 @@ pub struct InterfaceWindow {
     pub rx_dropped: u64,
     /// Packets dropped on sending.
     pub tx_dropped: u64,
+    /// The most of the bytes received that can be the test's own, headers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_rx_bytes: Option<u64>,
+    /// The most of the bytes sent that can be the test's own, headers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_tx_bytes: Option<u64>,
+    /// Payload bytes of the test that this host sent again (kernel 4.19 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_retransmitted_bytes: Option<u64>,
     /// Link speed, in bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_bps: Option<u64>,
@@ -107,4 +119,45 @@ pub struct Background {
     /// Busy share of all cores, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ratio: Option<f64>,
+}
+
+/// What the engine saw of its host in the quiet times before a session: none of its own sessions ran in them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HostBackground {
+    /// Length of the look back, in seconds.
+    pub seconds: f64,
+    /// Busy share of all cores, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio: Option<f64>,
+    /// Every interface's traffic.
+    #[serde(default)]
+    pub interfaces: Vec<InterfaceBackground>,
+}
+
+/// What one interface did before a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InterfaceBackground {
+    /// The interface's name.
+    pub name: String,
+    /// Bits received per second.
+    pub rx_bps: f64,
+    /// Bits sent per second.
+    pub tx_bps: f64,
+    /// Packets received per second.
+    pub rx_packets_per_second: f64,
+    /// Packets sent per second.
+    pub tx_packets_per_second: f64,
+}
+
+/// Other sessions of the same engine that run at this moment; a trial's own other end is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Neighbours {
+    /// How many.
+    pub sessions: u32,
+    /// CPUs that their threads are pinned to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
 }

@@ -25,7 +25,10 @@ pub use channel::{AgentMessage, DescriptorRole, ProcessMessage};
 pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
 pub use facts::{CpuFacts, Facts, InterfaceFacts};
-pub use host_window::{Background, CoreShares, HostWindow, HostWindows, InterfaceWindow};
+pub use host_window::{
+    Background, CoreShares, HostBackground, HostWindow, HostWindows, InterfaceBackground,
+    InterfaceWindow, Neighbours,
+};
 pub use limit::{Evidence, Limit, LimitedBy};
 pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use proto::{EventBody, FailureCode, Role, SessionSpec};
 
+use crate::host_window::Surroundings;
 use crate::kind::Kind;
 use crate::line::{Failure, Line, Signal};
 use crate::settings::Settings;
@@ -38,14 +39,17 @@ pub struct Brief {
     pub settings: Settings,
     /// Where events go.
     pub outbox: Arc<dyn Outbox>,
+    /// What the agent tells of other sessions and of the time before.
+    pub surroundings: Arc<Surroundings>,
 }
 
 /// Runs one session to its end.
 pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>) {
     let mut line = Line::new();
     let is_over = Arc::new(AtomicBool::new(false));
-    forward(supply, line.sender(), Arc::clone(&is_over));
-    let event = brief(spec, outbox)
+    let surroundings = Arc::new(Surroundings::default());
+    forward(supply, line.sender(), Arc::clone(&surroundings), Arc::clone(&is_over));
+    let event = brief(spec, outbox, surroundings)
         .and_then(|brief| run_brief(brief, &mut line))
         .unwrap_or_else(|failure| EventBody::failure(failure.code, failure.reason, None));
     is_over.store(true, Ordering::Relaxed);
@@ -53,7 +57,11 @@ pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>
     outbox.event(event);
 }
 
-fn brief(spec: SessionSpec, outbox: &Arc<dyn Outbox>) -> Result<Brief, Failure> {
+fn brief(
+    spec: SessionSpec,
+    outbox: &Arc<dyn Outbox>,
+    surroundings: Arc<Surroundings>,
+) -> Result<Brief, Failure> {
     let kind = registry::find(&spec.kind).ok_or_else(|| {
         Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
     })?;
@@ -62,7 +70,7 @@ fn brief(spec: SessionSpec, outbox: &Arc<dyn Outbox>) -> Result<Brief, Failure> 
     settings.duration = kind.longest(&settings, &spec.params);
     setup::check_host(settings.end(spec.role), spec.role)?;
     kind.check(&spec).map_err(invalid)?;
-    Ok(Brief { spec, kind, settings, outbox: Arc::clone(outbox) })
+    Ok(Brief { spec, kind, settings, outbox: Arc::clone(outbox), surroundings })
 }
 
 fn run_brief(brief: Brief, line: &mut Line) -> Result<EventBody, Failure> {
@@ -84,11 +92,24 @@ fn tell_failure(line: &mut Line, failure: &Failure) {
     }
 }
 
-/// Joins the agent's supplies to the session's other signals.
-fn forward(supply: Receiver<Supply>, signals: Sender<Signal>, is_over: Arc<AtomicBool>) {
+/// Joins the agent's supplies to the session's other signals; what only tells of the surroundings goes there.
+fn forward(
+    supply: Receiver<Supply>,
+    signals: Sender<Signal>,
+    surroundings: Arc<Surroundings>,
+    is_over: Arc<AtomicBool>,
+) {
     thread::spawn(move || {
         while !is_over.load(Ordering::Relaxed) {
             let signal = match supply.recv_timeout(FORWARD_INTERVAL) {
+                Ok(Supply::Background(background)) => {
+                    surroundings.set_background(*background);
+                    continue;
+                }
+                Ok(Supply::Neighbours(neighbours)) => {
+                    surroundings.set_neighbours(neighbours);
+                    continue;
+                }
                 Ok(supplied) => Signal::Supply(supplied),
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return,
