@@ -3,11 +3,11 @@
 use std::time::{Instant, SystemTime};
 
 use proto::{
-    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval, Params,
-    Role, RunResult, SinkReport, Window,
+    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindows, Interval, Params, Role,
+    RunResult, SinkReport, Window,
 };
 
-use crate::cpu::CpuUse;
+use crate::host_window;
 use crate::kind::End;
 use crate::streams::other;
 use crate::tcp_stream::clock_of;
@@ -57,17 +57,10 @@ pub fn wall_clock(instant: Instant) -> SystemTime {
     now.checked_sub(instant.elapsed()).unwrap_or(now)
 }
 
-/// Adds what every kind has: CPU use under this end's names.
-pub fn add_cpu(report: &mut SinkReport, role: Role, cpu: &CpuUse) {
-    let key = match role {
-        Role::Source => "source_cpu_ratio",
-        Role::Sink => "sink_cpu_ratio",
-    };
-    if let Some(ratio) = cpu.host_ratio {
-        report.metrics.insert(key.to_owned(), ratio);
-    }
-    report.cpu_per_core.clone_from(&cpu.per_core);
-    report.cpu_seconds = Some(cpu.process_seconds);
+/// Whether a kind has a metric, by the catalog.
+pub fn lists(kind: &str, metric: &str) -> bool {
+    let kind = proto::Catalog::embedded().kinds.get(kind);
+    kind.is_some_and(|kind| kind.metrics.iter().any(|key| key == metric))
 }
 
 /// Joins the halves into the document that a session ends with.
@@ -80,14 +73,12 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     if let Some(cost) = cpu_cost(kind, &source, &sink, window.as_ref()) {
         metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);
     }
+    let share_host = share_host(halves.source_facts.as_ref(), halves.sink_facts.as_ref());
+    let hosts = HostWindows { source: source.host, sink: sink.host };
     let mut flags = source.flags.clone();
     flags.extend(sink.flags.clone());
-    flags.extend(own_flags(
-        params,
-        window.as_ref(),
-        halves.source_facts.as_ref(),
-        halves.sink_facts.as_ref(),
-    ));
+    flags.extend(own_flags(params, window.as_ref(), share_host));
+    flags.extend(host_flags(params, &hosts, share_host));
     flags.sort();
     flags.dedup();
     RunResult {
@@ -105,7 +96,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         engine: halves.versions,
         cpu_per_core: Some(CpuPerCore { source: source.cpu_per_core, sink: sink.cpu_per_core }),
         limits: Vec::new(),
-        hosts: join_hosts(source.host, sink.host),
+        hosts: (hosts.source.is_some() || hosts.sink.is_some()).then_some(hosts),
     }
 }
 
@@ -124,25 +115,20 @@ fn cpu_cost(
     sink: &SinkReport,
     window: Option<&Window>,
 ) -> Option<f64> {
-    let lists_it = proto::Catalog::embedded()
-        .kinds
-        .get(kind)
-        .is_some_and(|kind| kind.metrics.iter().any(|key| key == "cpu_seconds_per_gigabyte"));
-    let window = window.filter(|_| lists_it)?;
+    let window = window.filter(|_| lists(kind, "cpu_seconds_per_gigabyte"))?;
     let bytes = window.bytes + window.reverse_bytes.unwrap_or(0);
     let seconds = source.cpu_seconds? + sink.cpu_seconds?;
     (bytes > 0).then(|| seconds * BYTES_PER_GIGABYTE / bytes as f64)
 }
 
-fn own_flags(
-    params: &Params,
-    window: Option<&Window>,
-    source: Option<&Facts>,
-    sink: Option<&Facts>,
-) -> Vec<String> {
-    let mut flags = Vec::new();
+fn share_host(source: Option<&Facts>, sink: Option<&Facts>) -> bool {
     let boot_ids = source.zip(sink).map(|(source, sink)| (&source.boot_id, &sink.boot_id));
-    if boot_ids.is_some_and(|(source, sink)| source == sink && !source.is_empty()) {
+    boot_ids.is_some_and(|(source, sink)| source == sink && !source.is_empty())
+}
+
+fn own_flags(params: &Params, window: Option<&Window>, share_host: bool) -> Vec<String> {
+    let mut flags = Vec::new();
+    if share_host {
         flags.push("same_host".to_owned());
     }
     let asked = params.number("duration_seconds").ok();
@@ -153,8 +139,11 @@ fn own_flags(
     flags
 }
 
-fn join_hosts(source: Option<HostWindow>, sink: Option<HostWindow>) -> Option<HostWindows> {
-    (source.is_some() || sink.is_some()).then_some(HostWindows { source, sink })
+fn host_flags(params: &Params, hosts: &HostWindows, share_host: bool) -> Vec<String> {
+    let cpus = |name| params.text(name).ok().and_then(net::parse_cpu_list).unwrap_or_default();
+    let (source_cpus, sink_cpus) = (cpus("source_cpus"), cpus("sink_cpus"));
+    let ends = host_window::Ends { share_host, source_cpus: &source_cpus, sink_cpus: &sink_cpus };
+    host_window::flags(hosts, ends)
 }
 
 /// Pairs the two directions' intervals of one place in time.

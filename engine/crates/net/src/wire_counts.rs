@@ -44,11 +44,12 @@ pub fn wire_counts(socket: BorrowedFd<'_>) -> Option<WireCounts> {
 }
 
 fn of_structure(told: &[u8]) -> WireCounts {
-    let long = |place: usize| {
-        told.get(place..place + 8)?.try_into().ok().map(u64::from_ne_bytes)
-    };
+    let long = |place: usize| told.get(place..place + 8)?.try_into().ok().map(u64::from_ne_bytes);
     let word = |place: usize| {
-        told.get(place..place + 4)?.try_into().ok().map(|bytes| u64::from(u32::from_ne_bytes(bytes)))
+        told.get(place..place + 4)?
+            .try_into()
+            .ok()
+            .map(|bytes| u64::from(u32::from_ne_bytes(bytes)))
     };
     WireCounts {
         bytes_received: long(BYTES_RECEIVED),

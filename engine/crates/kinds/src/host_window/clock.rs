@@ -86,19 +86,23 @@ fn step(first: Offset, now: Offset) -> f64 {
 mod tests {
     use super::{ClockWatch, closest, step};
 
+    fn step_microseconds(first: super::Sandwich, now: super::Sandwich) -> i64 {
+        #[allow(clippy::cast_possible_truncation)] // The test's steps are below a second.
+        let rounded =
+            (step(closest([first].into_iter()), closest([now].into_iter())) * 1e6).round() as i64;
+        rounded
+    }
+
     #[test]
     fn a_clock_that_was_set_back_shows_the_whole_step() {
-        let first = closest([(1.0, 501.0, 1.0)].into_iter());
-        let now = closest([(11.0, 510.75, 11.0)].into_iter());
-        assert_eq!(step(first, now), -0.25);
+        assert_eq!(step_microseconds((1.0, 501.0, 1.0), (11.0, 510.75, 11.0)), -250_000);
+        assert_eq!(step_microseconds((1.0, 501.0, 1.0), (11.0, 511.02, 11.0)), 20_000);
     }
 
     #[test]
     fn a_thread_set_aside_between_the_readings_is_no_step() {
-        let first = closest([(1.0, 501.0, 1.0)].into_iter());
         // 40 ms passed between the wall clock's reading and the one after it.
-        let late = closest([(11.0, 511.0, 11.04)].into_iter());
-        assert_eq!(step(first, late), 0.0);
+        assert_eq!(step_microseconds((1.0, 501.0, 1.0), (11.0, 511.0, 11.04)), 0);
     }
 
     #[test]

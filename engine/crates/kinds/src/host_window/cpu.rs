@@ -147,7 +147,10 @@ mod tests {
 
     #[test]
     fn a_kernel_that_counts_no_steal_is_read_too_and_nonsense_is_not() {
-        assert_eq!(ticks("cpu 1 2 3 4\n").since(&ticks("cpu 0 0 0 0\n")).map(|all| all.all.busy), Some(0.6));
+        assert_eq!(
+            ticks("cpu 1 2 3 4\n").since(&ticks("cpu 0 0 0 0\n")).map(|all| all.all.busy),
+            Some(0.6)
+        );
         assert_eq!(HostTicks::parse("cpu 1 2\n"), None);
         assert_eq!(HostTicks::parse("cpu 1 2 3 4\ncpu99999999 1 2 3 4\n"), None);
         assert_eq!(HostTicks::parse(""), None);

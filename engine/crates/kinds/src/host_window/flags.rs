@@ -48,7 +48,10 @@ fn of_host<'a>(host: &HostWindow, peer: Option<&InterfaceWindow>) -> Vec<&'a str
     let nic = carrier(host);
     let findings = [
         ("nic_unknown", nic.is_none()),
-        ("background_traffic", nic.is_some_and(|nic| is_before(host, nic) || is_during(host, nic, peer))),
+        (
+            "background_traffic",
+            nic.is_some_and(|nic| is_before(host, nic) || is_during(host, nic, peer)),
+        ),
         ("cpu_steal", is_stolen(&host.cores)),
         ("cpu_frequency", has_moved(host)),
         ("clock_step", host.clock_step_seconds.is_some_and(|step| step.abs() > CLOCK_STEP_SECONDS)),
@@ -202,7 +205,11 @@ mod tests {
     fn a_frequency_that_moved_or_is_far_below_its_maximum_is_said() {
         let ran_at = |range, limit| {
             let cpu_frequency_limit_hertz = Some(limit);
-            of(HostWindow { cpu_frequency_hertz: Some(range), cpu_frequency_limit_hertz, ..window() })
+            of(HostWindow {
+                cpu_frequency_hertz: Some(range),
+                cpu_frequency_limit_hertz,
+                ..window()
+            })
         };
         assert_eq!(ran_at((2_750, 3_000), 4_000), [""; 0]);
         assert_eq!(ran_at((2_600, 3_000), 4_000), ["cpu_frequency"]);

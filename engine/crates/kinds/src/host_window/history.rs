@@ -83,15 +83,14 @@ impl History {
             }
         }
         let rate = |count: u64| count as f64 / seconds;
-        let interfaces = sums.into_iter().map(|(name, [rx, tx, rx_packets, tx_packets])| {
-            InterfaceBackground {
+        let interfaces =
+            sums.into_iter().map(|(name, [rx, tx, rx_packets, tx_packets])| InterfaceBackground {
                 name: name.to_owned(),
                 rx_bps: 8.0 * rate(rx),
                 tx_bps: 8.0 * rate(tx),
                 rx_packets_per_second: rate(rx_packets),
                 tx_packets_per_second: rate(tx_packets),
-            }
-        });
+            });
         (seconds >= LEAST_SECONDS).then(|| HostBackground {
             seconds,
             cpu_ratio: busy_seconds.map(|busy| busy / seconds),
@@ -150,7 +149,7 @@ mod tests {
         // 1,000 bytes before the session and 3,000 after it, in two seconds.
         assert_eq!(received_bps(&history, begin), Some((2.0, 16_000.0)));
         let background = history.background(begin).expect("two seconds are enough");
-        assert_eq!(background.interfaces[0].rx_packets_per_second, 20.0);
+        assert!((background.interfaces[0].rx_packets_per_second - 20.0).abs() < 1e-9);
         assert_eq!(background.cpu_ratio, None);
     }
 
@@ -161,7 +160,7 @@ mod tests {
         let expected = 8.0 * f64::from(29_u32.pow(3) - 19_u32.pow(3)) / 10.0;
         let (seconds, received) =
             received_bps(&history(begin, &samples), begin).expect("there was quiet time");
-        assert_eq!(seconds, 10.0);
+        assert!((seconds - 10.0).abs() < 1e-9, "{seconds}");
         assert!((received - expected).abs() < 8.0, "{received} is not {expected}");
     }
 

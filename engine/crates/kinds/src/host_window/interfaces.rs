@@ -106,13 +106,12 @@ mod tests {
 
     #[test]
     fn every_interface_line_is_read_and_the_head_is_not() {
-        let found = text("    lo: 100 2 0 0 0 0 0 0 100 2 0 0 0 0 0 0\n  eth0:18446744073709551615 8 1 3 0 0 0 5 50 4 2 6 0 0 0 0\n");
+        let found = text(
+            "    lo: 100 2 0 0 0 0 0 0 100 2 0 0 0 0 0 0\n  eth0:18446744073709551615 8 1 3 0 0 0 5 50 4 2 6 0 0 0 0\n",
+        );
         assert_eq!(
             found,
-            [
-                counters("lo", [100, 2, 0, 100, 2, 0]),
-                counters("eth0", [u64::MAX, 8, 3, 50, 4, 6])
-            ]
+            [counters("lo", [100, 2, 0, 100, 2, 0]), counters("eth0", [u64::MAX, 8, 3, 50, 4, 6])]
         );
     }
 

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_over_the_loopback_is_in_its_counters_and_in_the_connections() {
-        const BYTES: u64 = 1_000_000;
+        const BYTES: u32 = 1_000_000;
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let mut near = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
         let (mut far, _) = listener.accept().expect("accepts");
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(reader.join().expect("reads").expect("reads"), BYTES as usize);
         let occurred = meter.finish(&[near.as_fd()]);
         let loopback = occurred.interfaces.iter().find(|interface| interface.name == "lo");
-        assert!(loopback.expect("there is a loopback").rx_bytes >= BYTES);
-        assert_eq!(occurred.connections.map(|own| own.tx_bytes), Some(BYTES));
+        assert!(loopback.expect("there is a loopback").rx_bytes >= u64::from(BYTES));
+        assert_eq!(occurred.connections.map(|own| own.tx_bytes), Some(u64::from(BYTES)));
         assert_eq!(occurred.connections.map(|own| own.rx_bytes), Some(0));
         assert!(occurred.seconds > 0.0 && occurred.skew_seconds < occurred.seconds);
         assert!(occurred.process_seconds > 0.0);

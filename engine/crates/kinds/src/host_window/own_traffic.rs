@@ -180,12 +180,8 @@ mod tests {
             &[counts(10, 20, 1), counts(0, 0, 0)],
             &[counts(110, 30, 4), counts(5, 6, 2)],
         );
-        let expected = OwnTraffic {
-            rx_bytes: 105,
-            tx_bytes: 16,
-            rx_packets: Some(5),
-            tx_packets: Some(5),
-        };
+        let expected =
+            OwnTraffic { rx_bytes: 105, tx_bytes: 16, rx_packets: Some(5), tx_packets: Some(5) };
         assert_eq!(own, Some(expected));
     }
 
@@ -213,12 +209,8 @@ mod tests {
 
     #[test]
     fn on_the_loopback_both_ways_are_seen_in_both_counters() {
-        let own = OwnTraffic {
-            rx_bytes: 1_000,
-            tx_bytes: 30,
-            rx_packets: Some(3),
-            tx_packets: Some(2),
-        };
+        let own =
+            OwnTraffic { rx_bytes: 1_000, tx_bytes: 30, rx_packets: Some(3), tx_packets: Some(2) };
         let loopback = Wrapping { is_loopback: true, ..WIRE };
         assert_eq!(own.explains(&counters(0, 9), true, loopback), (1_030 + 5 * 74, 1_030 + 5 * 74));
     }

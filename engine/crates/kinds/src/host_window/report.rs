@@ -8,9 +8,12 @@ use proto::{
 
 use super::own_traffic::{OwnTraffic, Wrapping};
 use super::{Occurred, Surroundings, carrier, interfaces::Counters};
+use crate::compose;
 
 /// What belongs to a window besides its counters.
 pub struct Scene<'a> {
+    /// The test kind, which says what metrics there are.
+    pub kind: &'a str,
     /// Which end this is.
     pub role: Role,
     /// The host's facts.
@@ -36,10 +39,13 @@ pub struct Scene<'a> {
 /// Adds a window to this end's half of the result.
 pub fn add_to(report: &mut SinkReport, occurred: &Occurred, scene: &Scene<'_>) {
     let host = window(occurred, scene);
-    add_cpu(&mut report.metrics, occurred, scene.role);
+    let mut metrics = Metrics::new();
+    add_cpu(&mut metrics, occurred, scene.role);
     if let Some(nic) = host.interfaces.iter().find(|interface| interface.carries_test) {
-        add_nic(&mut report.metrics, nic, occurred.seconds, scene.role);
+        add_nic(&mut metrics, nic, occurred.seconds, scene.role);
     }
+    metrics.retain(|key, _| compose::lists(scene.kind, key));
+    report.metrics.extend(metrics);
     if meets_neighbours(scene) {
         report.flags.push("affinity_collision".to_owned());
     }

@@ -33,7 +33,8 @@ impl Surroundings {
 
     /// From now on the neighbours of the measured window are collected.
     pub fn open_window(&self) {
-        let mut state = self.lock();
+        let mut guard = self.lock();
+        let state = &mut *guard;
         state.window.clone_from(&state.now);
     }
 

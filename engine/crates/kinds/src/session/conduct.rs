@@ -1,5 +1,6 @@
 //! The main thread of a test: start, time, intervals, end.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,8 +18,8 @@ use super::threads::Threads;
 use super::{Brief, tell_failure};
 use crate::Supply;
 use crate::compose::{self, Halves};
-use crate::cpu::{CpuMeter, CpuUse};
 use crate::gate::{Gate, Phase, Pulse};
+use crate::host_window::{self, Meter, Occurred, OwnTraffic, Scene};
 use crate::kind::{Cut, Finished, Measured, Outcome, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
@@ -47,6 +48,8 @@ pub struct Conduct<'a> {
     threads: Option<Threads>,
     clock: Option<Clock>,
     tcp_samples: Option<TcpSamples>,
+    meter: Option<Meter>,
+    occurred: Option<Occurred>,
     measured: Measured,
     own_intervals: Vec<Interval>,
     peer_intervals: Vec<Interval>,
@@ -65,8 +68,6 @@ struct Clock {
     intervals: Option<Intervals>,
     cuts: Option<Cuts>,
     quiet: Option<Quiet>,
-    cpu: Option<CpuMeter>,
-    cpu_use: Option<CpuUse>,
 }
 
 impl<'a> Conduct<'a> {
@@ -82,6 +83,8 @@ impl<'a> Conduct<'a> {
             threads: None,
             clock: None,
             tcp_samples: None,
+            meter: None,
+            occurred: None,
             measured: Measured::default(),
             own_intervals: Vec::new(),
             peer_intervals: Vec::new(),
@@ -117,14 +120,20 @@ impl<'a> Conduct<'a> {
         let is_sampled =
             timed > 0 && self.brief.kind.transport(&self.brief.settings) == Transport::Tcp;
         self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
-        if self.brief.settings.warmup.is_zero() {
+        let is_measured_at_once = self.brief.settings.warmup.is_zero();
+        if is_measured_at_once {
             self.note_connections_before();
         }
+        // The source begins before anything is sent. The sink begins when it hears of the start: earlier it would
+        // count the set-up's time, and before its threads are let go it would keep the source waiting.
         match self.role() {
-            Role::Source => self.start_source(timed)?,
+            Role::Source => self.start_source(timed, is_measured_at_once)?,
             Role::Sink => self.start_sink()?,
         }
         let origin = self.gate.open();
+        if self.role() == Role::Sink && is_measured_at_once {
+            self.begin_meter();
+        }
         self.clock = Some(self.begin_clock(origin));
         self.brief.outbox.event(EventBody::State {
             state: SessionState::Running,
@@ -133,12 +142,15 @@ impl<'a> Conduct<'a> {
         Ok(())
     }
 
-    fn start_source(&mut self, timed: usize) -> Result<(), Failure> {
+    fn start_source(&mut self, timed: usize, is_measured_at_once: bool) -> Result<(), Failure> {
         if self.brief.kind.transport(&self.brief.settings) == Transport::Tcp {
             wait_for_flows_ready(self.line, self.brief.settings.flows, |_| {})?;
         }
         if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
             return Err(Failure::internal("the flow threads didn't reach the start in time"));
+        }
+        if is_measured_at_once {
+            self.begin_meter();
         }
         self.line.tell(&LinkMessage::Start)
     }
@@ -175,8 +187,6 @@ impl<'a> Conduct<'a> {
             intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
             quiet: None,
-            cpu: settings.warmup.is_zero().then(CpuMeter::start),
-            cpu_use: None,
         }
     }
 
@@ -235,7 +245,7 @@ impl<'a> Conduct<'a> {
         if self.clock().warmup_end.take_if(|end| now >= *end).is_some() {
             self.pulse.set(Phase::Measured);
             self.note_connections_before();
-            self.clock().cpu = Some(CpuMeter::start());
+            self.begin_meter();
         }
         if self.clock().deadline.take_if(|deadline| now >= *deadline).is_some() {
             self.end_traffic();
@@ -262,7 +272,7 @@ impl<'a> Conduct<'a> {
     /// The time is over: senders and clients stop, wherever they are blocked.
     fn end_traffic(&mut self) {
         self.pulse.set(Phase::Over);
-        self.freeze_cpu();
+        self.freeze_meter();
         self.note_connections_after();
         let threads = self.threads();
         if threads.has(Part::Client) {
@@ -288,10 +298,21 @@ impl<'a> Conduct<'a> {
         self.threads().interrupt_current();
     }
 
-    fn freeze_cpu(&mut self) {
-        let clock = self.clock();
-        if clock.cpu_use.is_none() {
-            clock.cpu_use = clock.cpu.as_ref().map(CpuMeter::finish);
+    /// The data connections and the link: what is the test's own on the wire.
+    fn connections(&self) -> Vec<BorrowedFd<'_>> {
+        let link = self.line.link().map(|link| link.socket().as_fd());
+        self.setup.end.flows.iter().map(AsFd::as_fd).chain(link).collect()
+    }
+
+    fn begin_meter(&mut self) {
+        self.brief.surroundings.open_window();
+        let pinned = &self.brief.settings.end(self.role()).cpus;
+        self.meter = Some(Meter::begin(&self.connections(), pinned));
+    }
+
+    fn freeze_meter(&mut self) {
+        if let Some(meter) = self.meter.take() {
+            self.occurred = Some(meter.finish(&self.connections()));
         }
     }
 
@@ -321,7 +342,7 @@ impl<'a> Conduct<'a> {
         if is_silent {
             return Ok(());
         }
-        self.freeze_cpu();
+        self.freeze_meter();
         let flows = streams::sent_counts(&self.measured);
         self.line.tell(&LinkMessage::Stop { flows })
     }
@@ -351,6 +372,10 @@ impl<'a> Conduct<'a> {
             self.fault = Some((Instant::now() + FAULT_PATIENCE, reason));
         }
         self.measured.outcomes.push(finished.outcome);
+        // A stream's last byte has arrived, perhaps long after the sender's word of its end.
+        if self.threads.as_ref().is_some_and(Threads::are_done) {
+            self.freeze_meter();
+        }
     }
 
     fn take_message(&mut self, message: LinkMessage) {
@@ -392,12 +417,13 @@ impl<'a> Conduct<'a> {
         let (is_timed, has_servers) = (threads.timed_count() > 0, threads.has(Part::Server));
         let awaits_datagrams = threads.has(Part::Receiver)
             && self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let awaits_stream = threads.has(Part::Receiver) && !awaits_datagrams;
         let units = threads.measured_units();
         if self.clock.is_none() {
             return;
         }
-        if !is_timed {
-            self.freeze_cpu();
+        if !is_timed && !awaits_stream {
+            self.freeze_meter();
         }
         if has_servers {
             self.pulse.set(Phase::Over);
@@ -411,6 +437,9 @@ impl<'a> Conduct<'a> {
     }
 
     fn report_interval(&mut self, now: Instant) -> Result<(), Failure> {
+        if let Some(meter) = self.meter.as_mut() {
+            meter.look();
+        }
         let interval = self.make_interval(now);
         self.own_intervals.extend(interval.clone());
         let Some(interval) = interval else {
@@ -481,7 +510,7 @@ impl<'a> Conduct<'a> {
 
     /// This end's half, after its last byte.
     fn half(&mut self) -> SinkReport {
-        self.freeze_cpu();
+        self.freeze_meter();
         if let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) {
             if let Some(mut cuts) = clock.cuts.take() {
                 cuts.finish(threads, &self.setup.end);
@@ -494,8 +523,8 @@ impl<'a> Conduct<'a> {
             let begin = SystemTime::from(window.started_at).duration_since(origin);
             begin.ok().map(|begin| begin.as_secs_f64())
         });
-        if let Some(cpu_use) = self.clock().cpu_use.take() {
-            compose::add_cpu(&mut report, self.role(), &cpu_use);
+        if let Some(occurred) = self.occurred.take() {
+            host_window::add_to(&mut report, &occurred, &self.scene());
         }
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
@@ -503,6 +532,30 @@ impl<'a> Conduct<'a> {
             report.flags.push("affinity_not_set".to_owned());
         }
         report
+    }
+
+    /// What the window is seen in.
+    fn scene(&self) -> Scene<'_> {
+        let (role, settings) = (self.role(), &self.brief.settings);
+        let transport = self.brief.kind.transport(settings);
+        let link = self.line.link();
+        let addresses = link.and_then(|link| {
+            let socket = link.socket().as_fd();
+            Some((net::local_address(socket).ok()?, net::peer_address(socket).ok()?))
+        });
+        Scene {
+            kind: &self.brief.spec.kind,
+            role,
+            facts: &self.setup.facts,
+            surroundings: &self.brief.surroundings,
+            link: addresses,
+            device: self.setup.end.local.device.as_deref(),
+            pinned: &settings.end(role).cpus,
+            has_connections: transport == Transport::Tcp,
+            is_tcp: transport != Transport::Udp,
+            tasks: OwnTraffic::of_tasks(role, transport, settings, &self.measured),
+            rtt_seconds: link.and_then(crate::link::Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
+        }
     }
 
     /// The last interval and, from a sink, the report; then the link may close.

@@ -27,6 +27,7 @@ pub struct Setup {
 
 /// Refuses what this host can't do, before anything is connected.
 pub fn check_host(settings: &EndSettings, role: Role) -> Result<(), Failure> {
+    check_cpus(&settings.cpus, role)?;
     let name = &settings.options.congestion_control;
     if name.is_empty() {
         return Ok(());
@@ -44,6 +45,30 @@ pub fn check_host(settings: &EndSettings, role: Role) -> Result<(), Failure> {
         available.trim()
     );
     Err(Failure::new(FailureCode::Invalid, reason))
+}
+
+fn check_cpus(asked: &[usize], role: Role) -> Result<(), Failure> {
+    // A host that doesn't tell its CPUs is not refused: a thread that can't be pinned is flagged later.
+    let Ok(text) = fs::read_to_string("/sys/devices/system/cpu/present") else {
+        return Ok(());
+    };
+    match missing_cpu(asked, text.trim()) {
+        None => Ok(()),
+        Some(cpu) => {
+            let end = if role == Role::Source { "source" } else { "sink" };
+            let reason = format!(
+                "{end}_cpus names CPU {cpu}, which the {end} host doesn't have; it has: {}",
+                text.trim()
+            );
+            Err(Failure::new(FailureCode::Invalid, reason))
+        }
+    }
+}
+
+/// The first CPU asked for that is not among those present.
+fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
+    let present = net::parse_cpu_list(present)?;
+    asked.iter().find(|cpu| !present.contains(cpu)).copied()
 }
 
 /// Waits for one message of the link; anything else at this place is a fault of the peer's.
@@ -70,4 +95,27 @@ pub fn expect<T>(
 /// The failure for a kernel that says no.
 pub fn refused_by_kernel(what: &str, error: net::Errno) -> Failure {
     Failure::new(FailureCode::Invalid, format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::{FailureCode, Role};
+
+    use super::{check_cpus, missing_cpu};
+
+    #[test]
+    fn a_cpu_that_is_not_present_is_found_and_an_unknown_list_refuses_nothing() {
+        assert_eq!(missing_cpu(&[0, 3, 9], "0-1,3"), Some(9));
+        assert_eq!(missing_cpu(&[0, 3], "0-1,3"), None);
+        assert_eq!(missing_cpu(&[7], "unheard of"), None);
+    }
+
+    #[test]
+    fn a_cpu_that_this_host_does_not_have_is_refused_with_those_it_has() {
+        let failure = check_cpus(&[1023], Role::Sink).expect_err("no such CPU here");
+        assert_eq!(failure.code, FailureCode::Invalid);
+        let start = "sink_cpus names CPU 1023, which the sink host doesn't have; it has: 0";
+        assert!(failure.reason.starts_with(start), "{}", failure.reason);
+        assert_eq!(check_cpus(&[0], Role::Source), Ok(()));
+    }
 }
