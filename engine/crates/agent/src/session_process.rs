@@ -24,10 +24,15 @@ pub fn main() -> anyhow::Result<()> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let outbox = Arc::new(ChannelOutbox { sender: ChannelSender::new(socket.try_clone()?) });
     let mut receiver = ChannelReceiver::new(socket);
-    let Some(AgentMessage::Config { spec, data_port }) = next_message(&mut receiver)? else {
+    let Some(AgentMessage::Config { spec, data_port, background }) = next_message(&mut receiver)?
+    else {
         anyhow::bail!("the first line on standard input is not a session's configuration");
     };
     let (supply_sender, supply) = channel();
+    if let Some(background) = background {
+        // The receiver is in this function.
+        let _ = supply_sender.send(Supply::Background(background));
+    }
     thread::spawn(move || supply_from_agent(receiver, &supply_sender));
     kinds::run_session(*spec, data_port, supply, outbox);
     Ok(())
@@ -45,6 +50,7 @@ fn supply_from_agent(mut receiver: ChannelReceiver, supply: &Sender<Supply>) {
     while let Ok(Some(message)) = next_message(&mut receiver) {
         let item = match message {
             AgentMessage::Config { .. } => continue,
+            AgentMessage::Neighbours { neighbours } => Supply::Neighbours(neighbours),
             AgentMessage::Cancel { code, reason } => Supply::Cancel { code, reason },
             AgentMessage::Descriptor { role, index } => match receiver.descriptor() {
                 Some(fd) => supply_of(role, index, fd),

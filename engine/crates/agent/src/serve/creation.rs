@@ -110,14 +110,19 @@ impl Engine {
         let child = self.spawner.spawn(theirs).await?;
         let receiver = ChannelReceiver::new(ours.try_clone()?);
         let sender = ChannelSender::new(ours);
-        let config =
-            AgentMessage::Config { spec: Box::new(spec.clone()), data_port: self.data.port };
+        let config = AgentMessage::Config {
+            spec: Box::new(spec.clone()),
+            data_port: self.data.port,
+            background: self.sampler.background().map(Box::new),
+        };
+        self.sampler.note_session();
         sender.send(&config, None)?;
         let name = Name { id: id.to_owned(), role: spec.role, owner: owner.to_owned(), digest };
         let live = Live::new(spec, demand.memory_bytes, sender, child);
         let session = Session::new(name, EventLog::default(), Some(live));
         let session = Arc::new(session);
         self.sessions.add(Arc::clone(&session));
+        self.tell_neighbours();
         self.persist(&session);
         process::listen(Arc::clone(self), Arc::clone(&session), receiver)?;
         Ok(session)

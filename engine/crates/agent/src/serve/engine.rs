@@ -13,6 +13,7 @@ use super::data_ports::DataPorts;
 use super::limits::Limits;
 use super::memory::MemoryShare;
 use super::process::Spawner;
+use super::sampler::Sampler;
 use super::session::{Session, locked};
 use super::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 use super::tokens::{Holder, Tokens};
@@ -39,6 +40,10 @@ pub struct Engine {
     /// Binds UDP challenges to this engine; new with each start.
     pub challenge_key: [u8; 32],
     pub runtime: Handle,
+    /// What the host does between tests.
+    pub sampler: Sampler,
+    /// Held while sessions are told of each other.
+    pub neighbours: std::sync::Mutex<()>,
     /// Held while a session is made, so that one id never makes two.
     pub creation: tokio::sync::Mutex<()>,
 }

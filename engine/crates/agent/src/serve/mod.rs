@@ -14,8 +14,10 @@ mod http;
 mod identity;
 mod limits;
 mod memory;
+mod neighbours;
 mod process;
 mod routes;
+mod sampler;
 mod session;
 mod store;
 mod tcp_acceptor;
@@ -83,6 +85,7 @@ pub fn main(options: &ServeOptions) -> Result<()> {
             "data_port": engine.data.port,
             "fingerprint": identity.fingerprint(),
         });
+        sampler::start(&engine)?;
         tcp_acceptor::start(&engine)?;
         udp_acceptor::start(&engine)?;
         tokio::spawn(watchdog::watch(Arc::clone(&engine), finished_at));
@@ -147,6 +150,8 @@ fn open_engine(
         half_open: WaitingRoom::new(HALF_OPEN.min(descriptors / 4)),
         challenge_key,
         runtime: tokio::runtime::Handle::current(),
+        sampler: sampler::Sampler::default(),
+        neighbours: std::sync::Mutex::default(),
         creation: tokio::sync::Mutex::default(),
     };
     Ok((Arc::new(engine), finished_at))

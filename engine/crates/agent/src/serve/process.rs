@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use proto::{DescriptorRole, ProcessMessage};
+use proto::{DescriptorRole, EventBody, ProcessMessage};
 use tokio::sync::oneshot;
 
 use super::engine::Engine;
@@ -102,6 +102,7 @@ impl Listener {
         }
         let status = reap(live);
         self.session.push(live.end_without_result(&describe(status)));
+        self.engine.tell_neighbours();
         self.end(live);
     }
 
@@ -130,7 +131,11 @@ impl Listener {
             }
             ProcessMessage::Event { event } => {
                 let is_final = event.is_final();
+                let is_change = is_final || matches!(event, EventBody::State { .. });
                 self.session.push(event);
+                if is_change {
+                    self.engine.tell_neighbours();
+                }
                 if is_final {
                     self.end(live);
                 }

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use proto::{AgentMessage, EventBody, FailureCode, Role, SessionSpec, SessionState};
+use proto::{AgentMessage, EventBody, FailureCode, Neighbours, Role, SessionSpec, SessionState};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -68,6 +68,8 @@ pub struct Live {
     pub channel: ChannelSender,
     pub child: Mutex<Child>,
     pub network: Mutex<Network>,
+    /// Which other sessions its process was last told of.
+    pub neighbours: Mutex<Option<Neighbours>>,
     /// Why the agent itself ends the session, when it does.
     ending: Mutex<Option<(FailureCode, String)>>,
 }
@@ -95,6 +97,7 @@ impl Live {
             channel,
             child: Mutex::new(child),
             network: Mutex::new(network),
+            neighbours: Mutex::default(),
             ending: Mutex::new(None),
         }
     }
