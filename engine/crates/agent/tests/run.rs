@@ -117,6 +117,21 @@ fn a_wrong_token_or_fingerprint_is_4() {
     assert!(stderr(&output).contains("token"));
 }
 
+#[test]
+fn what_the_sink_host_can_not_do_is_said_as_invalid() {
+    let engine = Engine::start();
+    let cases = [
+        ("congestion_control=nosuchcontrol", "the sink host has no congestion control"),
+        ("sink_cpus=1000", "sink_cpus names CPU 1000"),
+    ];
+    for (setting, reason) in cases {
+        let output = engine.run(&["tcp_stream", "--set", setting]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(5), "{said}");
+        assert!(said.contains(&format!("the test failed (invalid): {reason}")), "{said}");
+    }
+}
+
 /// Interrupts a test in mid-measurement; its output and how long the end took.
 fn interrupted(engine: &Engine, arguments: &[&str]) -> (std::process::Output, Duration) {
     let child = program()

@@ -77,8 +77,14 @@ fn an_unknown_congestion_control_names_those_that_there_are() {
 }
 
 #[test]
-fn a_cpu_that_does_not_exist_is_flagged() {
-    let text = r#"{"duration_seconds": 0.2, "source_cpus": "1000"}"#;
-    let source = support::result("tcp_stream", text);
-    assert!(source.flags.contains(&"affinity_not_set".to_owned()), "{:?}", source.flags);
+fn a_cpu_that_the_host_does_not_have_is_refused_before_the_test() {
+    let text = r#"{"source_cpus": "1000", "sink_cpus": "1001"}"#;
+    let (source, sink) = Pair::start("tcp_stream", &params(text)).join();
+    for (event, start) in
+        [(source, "source_cpus names CPU 1000"), (sink, "sink_cpus names CPU 1001")]
+    {
+        let (code, reason, partial) = failed(event);
+        assert_eq!((code, partial), (FailureCode::Invalid, None));
+        assert!(reason.starts_with(start), "{reason}");
+    }
 }

@@ -95,7 +95,11 @@ impl Sink {
         let data_port = data_port(&session)?;
         let sink = Self { client, id, kind: spec.kind, cookie, data_address: address, data_port };
         match session["reason"].as_str() {
-            Some(reason) => Err(Failure::of_test(FailureCode::Internal, reason)),
+            Some(reason) => {
+                let code = serde_json::from_value(session["code"].clone());
+                // An older engine tells no code.
+                Err(Failure::of_test(code.unwrap_or(FailureCode::Internal), reason))
+            }
             None => Ok(sink),
         }
     }

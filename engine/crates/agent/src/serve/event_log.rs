@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::SystemTime;
 
 use hyper::body::Bytes;
-use proto::{Event, EventBody, SessionState};
+use proto::{Event, EventBody, FailureCode, SessionState};
 
 /// A day of intervals a second each, and room to spare; beyond, the oldest go, and the result still has them all.
 const KEPT_EVENTS: usize = 100_000;
@@ -18,7 +18,7 @@ pub struct EventLog {
     bytes: usize,
     last_id: u64,
     state: SessionState,
-    reason: Option<String>,
+    failure: Option<(FailureCode, String)>,
 }
 
 impl Default for EventLog {
@@ -28,7 +28,7 @@ impl Default for EventLog {
             bytes: 0,
             last_id: 0,
             state: SessionState::Prepared,
-            reason: None,
+            failure: None,
         }
     }
 }
@@ -47,8 +47,9 @@ impl EventLog {
         self.state
     }
 
-    pub fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
+    /// Why the session failed, when it did.
+    pub const fn failure(&self) -> Option<&(FailureCode, String)> {
+        self.failure.as_ref()
     }
 
     /// Numbers an event and adds it.
@@ -72,9 +73,9 @@ impl EventLog {
         self.last_id = event.id;
         match &event.body {
             EventBody::State { state, .. } | EventBody::Result { state, .. } => self.state = *state,
-            EventBody::Failure { state, reason, .. } => {
+            EventBody::Failure { state, code, reason, .. } => {
                 self.state = *state;
-                self.reason = Some(reason.clone());
+                self.failure = Some((*code, reason.clone()));
             }
             EventBody::Interval { .. } => {}
         }
@@ -142,7 +143,8 @@ mod tests {
             restored.restore(line.trim_ascii_end()).unwrap();
         }
         assert_eq!((restored.last_id(), restored.state()), (3, SessionState::Failed));
-        assert_eq!(restored.reason(), Some("the link broke"));
+        let failure = restored.failure().expect("it failed");
+        assert_eq!(failure.1, "the link broke");
         assert!(restored.restore(b"{}").is_err());
     }
 }

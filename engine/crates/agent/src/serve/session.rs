@@ -31,6 +31,7 @@ pub struct SessionDocument {
     id: String,
     role: Role,
     state: SessionState,
+    code: Option<FailureCode>,
     reason: Option<String>,
     last_event_id: u64,
     data_port: u16,
@@ -212,7 +213,8 @@ impl Session {
             id: self.id.clone(),
             role: self.role,
             state: log.state(),
-            reason: log.reason().map(str::to_owned),
+            code: log.failure().map(|(code, _)| *code),
+            reason: log.failure().map(|(_, reason)| reason.clone()),
             last_event_id: log.last_id(),
             data_port,
         }

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(restored.len(), 1);
         let (_, session) = &restored[0];
         assert_eq!((session.id.as_str(), session.log().state()), ("ran", SessionState::Failed));
-        assert!(session.log().reason().unwrap().starts_with("the engine was restarted"));
+        assert!(session.log().failure().unwrap().1.starts_with("the engine was restarted"));
         assert_eq!(session.log().last_id(), 1);
     }
 
