@@ -50,7 +50,8 @@ fn a_sweep_prints_a_line_for_each_test_and_a_summary_for_each_combination() {
     assert_eq!(summary["metrics"]["throughput_bps"]["count"], 2);
     assert_eq!(summary["metrics"]["throughput_bps"]["minimum"], rate(1).min(rate(3)));
     assert_eq!(summary["metrics"]["throughput_bps"]["median"], f64::midpoint(rate(1), rate(3)));
-    assert_eq!(summary["flags"], serde_json::json!(["same_host"]));
+    // Other tests on this machine may raise more.
+    assert!(summary["flags"].as_array().unwrap().contains(&Value::from("same_host")));
     assert_eq!(std::fs::read(file).unwrap(), output.stdout);
 }
 
