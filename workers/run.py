@@ -5,6 +5,7 @@ import os
 import socket
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -13,6 +14,8 @@ from django.db import DatabaseError
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
+from benchweb.results.confidence import next_round, run_confidence
+from benchweb.results.selectors import trial_rows
 from benchweb.runs import execution
 from benchweb.runs.models import OPEN_STATES, State, Trial
 from workers.connections import client_for, data_address, let_database_go
@@ -35,20 +38,20 @@ def execute(run_id: int) -> None:
     with keeper().held(owner, run_id) as lease:
         reason = _executed(claimed, lease)
         if not lease.lost:
-            execution.run_end(run_id=run_id, owner=owner, nonstart_reason=reason)
+            remark = _remark(claimed)
+            execution.run_end(run_id=run_id, owner=owner, nonstart_reason=reason, remark=remark)
     let_database_go()
 
 
 def _executed(claimed: execution.Claimed, lease: Lease) -> str:
     """Go through the trials; give the reason for those that can't be started, or nothing."""
-    trials = list(claimed.run.trials.filter(state__in=OPEN_STATES).select_related("run__pair"))
     pause_seconds = claimed.run.plan_version.pause_seconds
     with ExitStack() as stack:
         try:
             ends = _ends(claimed, stack)
             # Beside the next trial's set-up: an engine that is slow to forget holds up nothing.
             acknowledging = stack.enter_context(ThreadPoolExecutor(max_workers=1))
-            for number, trial in enumerate(trials):
+            for number, trial in enumerate(_open_trials(claimed, lease)):
                 if number:
                     lease.pause(pause_seconds)
                 if lease.stopped:
@@ -64,6 +67,27 @@ def _executed(claimed: execution.Claimed, lease: Lease) -> str:
             _log.exception("Run %s is left to the next worker", claimed.run.pk)
             lease.lose()
     return ""
+
+
+def _open_trials(claimed: execution.Claimed, lease: Lease) -> Iterator[Trial]:
+    """Give the trials to run; those that the plan's confidence asks for are appended when the others are done."""
+    run, version = claimed.run, claimed.run.plan_version
+    while True:
+        yield from list(run.trials.filter(state__in=OPEN_STATES).select_related("run__pair"))
+        if version.confidence is None or lease.stopped:
+            return
+        planned = next_round(version, trial_rows(run.pk))
+        if not execution.trials_append(run_id=run.pk, owner=claimed.owner, planned=planned):
+            return
+
+
+def _remark(claimed: execution.Claimed) -> str:
+    """Say whether the plan asked for a confidence that was not reached."""
+    version = claimed.run.plan_version
+    if version.confidence is None:
+        return ""
+    found = run_confidence(version, trial_rows(claimed.run.pk))
+    return found.sentence if found else ""
 
 
 def _ends(claimed: execution.Claimed, stack: ExitStack) -> Ends:

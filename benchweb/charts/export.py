@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from benchweb.catalog import catalog
+from benchweb.charts.confidence import confidence_document
 from benchweb.charts.moments import rfc3339
+from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow, run_results, trial_rows
 from benchweb.runs.models import Run
@@ -17,6 +19,8 @@ from benchweb.runs.models import Run
 # What a spreadsheet takes for the start of a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 _BEFORE_PARAMS = ("run", "trial", "index", "kind")
+# Only where the plan asks for a confidence.
+_SURE = ("confidence_width_percent", "confidence_reached")
 _AFTER_PARAMS = ("repetition", "state", "reason", "started_at", "finished_at")
 
 
@@ -29,17 +33,21 @@ def run_csv(run: Run) -> str:
     params, metrics = _param_names(rows), _metric_names(rows)
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by"])
+    confidence = run_confidence(run.plan_version, rows)
+    sure = _SURE if confidence else ()
+    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure])
     for row in rows:
-        writer.writerow(map(_cell, _values(run, row, params, metrics)))
+        writer.writerow(map(_cell, [*_values(run, row, params, metrics), *_sure(confidence, row)]))
     return out.getvalue()
 
 
 def run_json(run: Run) -> str:
     """Give the run with every result's whole document; facts are kept once and named by their id. Two queries."""
     results = {result.trial_id: result for result in run_results(run.pk)}
-    trials = [_trial_document(row, results.get(row.id)) for row in trial_rows(run.pk)]
-    document = _run_document(run) | {"facts": _facts(results.values()), "trials": trials}
+    rows = trial_rows(run.pk)
+    trials = [_trial_document(row, results.get(row.id)) for row in rows]
+    confidence = confidence_document(run_confidence(run.plan_version, rows))
+    document = _run_document(run) | {"confidence": confidence, "facts": _facts(results.values()), "trials": trials}
     return json.dumps(document, default=rfc3339, ensure_ascii=False)
 
 
@@ -59,6 +67,14 @@ def _values(run: Run, row: TrialRow, params: Iterable[str], metrics: Iterable[st
         " ".join(row.flags),
         " ".join(limit["by"] for limit in row.limits),
     ]
+
+
+def _sure(confidence: RunConfidence | None, row: TrialRow) -> list[Any]:
+    """Say of the row's combination how wide its interval is, and whether that is as narrow as asked."""
+    if confidence is None:
+        return []
+    found = confidence.of(row)
+    return [found.width_percent, found.is_reached] if found else [None, None]
 
 
 def _cell(value: Any) -> Any:
@@ -105,6 +121,7 @@ def _run_document(run: Run) -> dict[str, Any]:
             "repetitions": version.repetitions,
             "order": version.order,
             "pause_seconds": version.pause_seconds,
+            "confidence": version.confidence,
             "steps": version.steps,
         },
         "pair": {

@@ -42,7 +42,9 @@ class PlannedTrial:
         return catalog().kinds[self.kind].measured_seconds(self.params)
 
 
-def validated_steps(steps: Sequence[Mapping[str, Any]], repetitions: int) -> list[dict[str, Any]]:
+def validated_steps(
+    steps: Sequence[Mapping[str, Any]], repetitions: int, maximum_repetitions: int | None = None
+) -> list[dict[str, Any]]:
     """Give the steps with checked values, or raise PlanError for the first fault; expands nothing."""
     if not steps:
         raise PlanError("steps", "The plan has no step: add at least one test kind.")
@@ -53,7 +55,7 @@ def validated_steps(steps: Sequence[Mapping[str, Any]], repetitions: int) -> lis
             "repetitions", f"repetitions is {repetitions:,}, but must be from 1 to {MAXIMUM_REPETITIONS:,}."
         )
     # The count comes first: a sweep of a million values must not cost a million validations.
-    total = repetitions * sum(_sweep_count(step) for step in steps)
+    total = (maximum_repetitions or repetitions) * sum(_sweep_count(step) for step in steps)
     if total > MAXIMUM_TRIALS:
         raise PlanError(
             "steps",

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from benchweb.plans.confidence import AskedConfidence
+
 
 class Plan(models.Model):
     """A named test plan; what it tests is in its versions, which never change."""
@@ -31,6 +33,8 @@ class PlanVersion(models.Model):
     order = models.CharField(max_length=20, choices=Order.choices)
     pause_seconds = models.FloatField(default=0)
     steps = models.JSONField()
+    # None, or the fields of AskedConfidence: then `repetitions` is the minimum.
+    confidence = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -39,3 +43,11 @@ class PlanVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.plan.name} v{self.number}"
+
+    @property
+    def asked_confidence(self) -> AskedConfidence | None:
+        return AskedConfidence(**self.confidence) if self.confidence else None
+
+    @property
+    def maximum_repetitions(self) -> int:
+        return self.asked_confidence.max_repetitions if self.asked_confidence else self.repetitions

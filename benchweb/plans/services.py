@@ -8,6 +8,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from benchweb.names import name_fault
+from benchweb.plans.confidence import validated_confidence
 from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
 
@@ -16,10 +17,23 @@ MAXIMUM_PAUSE_SECONDS = 3600.0
 
 @transaction.atomic
 def plan_create(
-    *, name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float = 0
+    *,
+    name: str,
+    steps: Sequence[Mapping[str, Any]],
+    repetitions: int,
+    order: str,
+    pause_seconds: float = 0,
+    confidence: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Create a plan with its version 1; raise PlanError, with nothing written, for the first fault."""
-    fields = _checked(name, steps, repetitions, order, pause_seconds)
+    fields = _checked(
+        name=name,
+        steps=steps,
+        repetitions=repetitions,
+        order=order,
+        pause_seconds=pause_seconds,
+        confidence=confidence,
+    )
     plan = Plan.objects.create(name=name.strip())
     PlanVersion.objects.create(plan=plan, number=1, **fields)
     return plan
@@ -34,9 +48,17 @@ def plan_update(
     repetitions: int,
     order: str,
     pause_seconds: float = 0,
+    confidence: Mapping[str, Any] | None = None,
 ) -> PlanVersion:
     """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
-    fields = _checked(name, steps, repetitions, order, pause_seconds)
+    fields = _checked(
+        name=name,
+        steps=steps,
+        repetitions=repetitions,
+        order=order,
+        pause_seconds=pause_seconds,
+        confidence=confidence,
+    )
     Plan.objects.filter(pk=plan.pk).update(name=name.strip())
     latest = plan.versions.order_by("-number")[0]
     if all(getattr(latest, field) == value for field, value in fields.items()):
@@ -60,7 +82,13 @@ def plan_restore(*, plan: Plan) -> bool:
 
 
 def _checked(
-    name: str, steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, pause_seconds: float
+    *,
+    name: str,
+    steps: Sequence[Mapping[str, Any]],
+    repetitions: int,
+    order: str,
+    pause_seconds: float,
+    confidence: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     if fault := name_fault(name):
         raise PlanError("name", fault)
@@ -68,8 +96,10 @@ def _checked(
         raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
     if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         raise PlanError("pause_seconds", f"pause_seconds must be from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+    asked = validated_confidence(confidence, repetitions)
     return {
-        "steps": validated_steps(steps, repetitions),
+        "steps": validated_steps(steps, repetitions, asked["max_repetitions"] if asked else None),
+        "confidence": asked,
         "repetitions": repetitions,
         "order": order,
         "pause_seconds": pause_seconds,

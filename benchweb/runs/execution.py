@@ -1,19 +1,20 @@
 """The state machine as the worker that holds a run's lease drives it: every write is fenced by the lease."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from benchweb import queue
 from benchweb.catalog import catalog
+from benchweb.plans.expansion import PlannedTrial
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State, Trial
-from benchweb.runs.services import EXECUTE_TASK, event_add
+from benchweb.runs.services import EXECUTE_TASK, event_add, trials_of
 
 # The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
 LEASE = timedelta(seconds=6)
@@ -83,6 +84,20 @@ def trial_start(*, trial: Trial, owner: str) -> bool:
     return started
 
 
+@transaction.atomic
+def trials_append(*, run_id: int, owner: str, planned: Sequence[PlannedTrial]) -> list[Trial]:
+    """Append trials to a held run whose trials are all final; nothing when it is the owner's no more or is to stop."""
+    held = Run.objects.select_for_update().filter(pk=run_id, lease_owner=owner, state=State.RUNNING)
+    run = held.filter(cancel_requested_at=None).first()
+    if run is None or not planned or run.trials.filter(state__in=OPEN_STATES).exists():
+        return []
+    last = run.trials.aggregate(last=Max("index"))["last"] or 0
+    trials = Trial.objects.bulk_create(trials_of(run, planned, first_index=last + 1))
+    which = "one combination's interval is" if len(trials) == 1 else f"{len(trials)} combinations' intervals are"
+    event_add(run_id=run_id, text=f"Repeated once more: {which} still too wide.")
+    return trials
+
+
 def trial_end(*, trial: Trial, owner: str, state: State, reason: str) -> bool:
     """Move an open trial to a final state without a whole result; False when it was final or isn't the owner's."""
     ended = bool(
@@ -98,8 +113,11 @@ def trial_end(*, trial: Trial, owner: str, state: State, reason: str) -> bool:
 
 
 @transaction.atomic
-def run_end(*, run_id: int, owner: str, nonstart_reason: str = "") -> bool:
-    """Bring a held run to its final state from what its trials say, and free its resources."""
+def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str = "") -> bool:
+    """Bring a held run to its final state from what its trials say, and free its resources.
+
+    `remark` is what a reader of a finished run must know, such as a confidence that was not reached.
+    """
     run = Run.objects.select_for_update().filter(pk=run_id, lease_owner=owner, state=State.RUNNING).first()
     if run is None:
         return False
@@ -108,6 +126,8 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "") -> bool:
     rest, why = (State.CANCELLED, "the run was cancelled") if cancelled else (State.NONSTART, nonstart_reason)
     Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=now)
     state, reason = _verdict(run, cancelled)
+    if remark and state in (State.FINISHED, State.FAILED):
+        reason = f"{reason}. {remark}" if reason else remark
     Run.objects.filter(pk=run_id, lease_owner=owner, state=State.RUNNING).update(
         state=state, reason=reason, finished_at=now, lease_owner="", lease_until=None
     )
@@ -176,6 +196,8 @@ def _reserve(run: Run) -> None:
         return
     seconds = sum(kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds)
     seconds += run.plan_version.pause_seconds * run.trials.count()
+    # A plan that repeats until it is sure holds its hosts for as long as that may take.
+    seconds *= run.plan_version.maximum_repetitions / run.plan_version.repetitions
     host_ids = sorted({run.pair.source.host_id, run.pair.sink.host_id})
     for host_id in host_ids:
         Resource.objects.get_or_create(host_id=host_id)

@@ -45,7 +45,7 @@ def launch_version(*, version: PlanVersion, pairs: Sequence[Pair], user: User | 
     runs = Run.objects.bulk_create(
         Run(campaign=campaign, pair=pair, plan_version=version) for pair in {pair.pk: pair for pair in pairs}.values()
     )
-    trials = (trial for run in runs for trial in _trials(run, _planned(version, run)))
+    trials = (trial for run in runs for trial in trials_of(run, _planned(version, run)))
     Trial.objects.bulk_create(trials, batch_size=_BATCH)
     for run in runs:
         queue.send_on_commit(EXECUTE_TASK, run.pk)
@@ -105,7 +105,8 @@ def _planned(version: PlanVersion, run: Run) -> list[PlannedTrial]:
     return expanded(version.steps, version.repetitions, version.order, seed=run.pk)
 
 
-def _trials(run: Run, planned: Iterable[PlannedTrial]) -> list[Trial]:
+def trials_of(run: Run, planned: Iterable[PlannedTrial], first_index: int = 1) -> list[Trial]:
+    """Make rows, not yet saved, of planned trials."""
     return [
         Trial(
             run=run,
@@ -115,5 +116,5 @@ def _trials(run: Run, planned: Iterable[PlannedTrial]) -> list[Trial]:
             repetition=trial.repetition,
             cookie=secrets.token_hex(32),
         )
-        for index, trial in enumerate(planned, start=1)
+        for index, trial in enumerate(planned, start=first_index)
     ]

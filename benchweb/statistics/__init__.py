@@ -1,5 +1,6 @@
 """Pure functions on numbers: one place for charts, comparisons and regressions. No ORM."""
 
+from benchweb.statistics.confidence import MeanInterval, mean_interval
 from benchweb.statistics.summary import Summary, half_range_ratio, summary
 
-__all__ = ["Summary", "half_range_ratio", "summary"]
+__all__ = ["MeanInterval", "Summary", "half_range_ratio", "mean_interval", "summary"]

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
+from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import PlanVersion
 from benchweb.web.sweep_text import parsed_values, spelled
@@ -33,6 +34,9 @@ class PlanDraft:
     order: str
     pause_seconds: str
     steps: list[StepDraft]
+    confidence_level_percent: str = ""
+    confidence_width_percent: str = ""
+    confidence_max_repetitions: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class PlanValues:
     order: str
     pause_seconds: float
     steps: list[dict[str, Any]]
+    confidence: dict[str, Any] | None = None
 
 
 def new_draft() -> PlanDraft:
@@ -57,7 +62,8 @@ def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:
         StepDraft(f"s{index}", step["kind"], _spelled_step(step["kind"], step["params"]))
         for index, step in enumerate(version.steps)
     ]
-    return PlanDraft(name, str(version.repetitions), version.order, f"{version.pause_seconds:g}", steps)
+    asked = {f"confidence_{key}": f"{value:g}" for key, value in (version.confidence or {}).items()}
+    return PlanDraft(name, str(version.repetitions), version.order, f"{version.pause_seconds:g}", steps, **asked)
 
 
 def draft_of_form(data: QueryDict) -> PlanDraft:
@@ -68,6 +74,9 @@ def draft_of_form(data: QueryDict) -> PlanDraft:
         order=data.get("order", ""),
         pause_seconds=data.get("pause_seconds", ""),
         steps=[_step_of_form(data, key) for key in dict.fromkeys(data.getlist("step"))],
+        confidence_level_percent=data.get("confidence_level_percent", ""),
+        confidence_width_percent=data.get("confidence_width_percent", ""),
+        confidence_max_repetitions=data.get("confidence_max_repetitions", ""),
     )
 
 
@@ -94,12 +103,15 @@ def values_of(draft: PlanDraft) -> tuple[PlanValues, dict[str, str]]:
     if repetitions != int(repetitions):
         errors["repetitions"] = "Repetitions are whole numbers."
     steps = [_read_step(step, errors) for step in draft.steps]
-    return PlanValues(draft.name, int(repetitions), draft.order, float(pause_seconds), steps), errors
+    confidence = _read_confidence(draft, errors)
+    return PlanValues(draft.name, int(repetitions), draft.order, float(pause_seconds), steps, confidence), errors
 
 
 def field_of(error: PlanError, draft: PlanDraft) -> str:
     """Find the form's field of a service's refusal: steps.0.params.flows is KEY-flows; empty is the whole plan."""
     parts = error.field.split(".")
+    if parts[0] == "confidence":
+        return "_".join(parts)
     if parts[0] != "steps" or len(parts) < 3:
         return error.field
     step = draft.steps[int(parts[1])]
@@ -133,6 +145,21 @@ def _read_number(text: str, name: str, errors: dict[str, str]) -> float:
         errors[name] = f"{text[:40]!r} is not a number." if text.strip() else "Enter a number."
         return 1
     return value
+
+
+def _read_confidence(draft: PlanDraft, errors: dict[str, str]) -> dict[str, Any] | None:
+    """Read level and width, which go together; with neither the plan asks for none."""
+    if not (draft.confidence_level_percent.strip() or draft.confidence_width_percent.strip()):
+        return None
+    most = draft.confidence_max_repetitions.strip() or str(DEFAULT_MAXIMUM_REPETITIONS)
+    found = _read_number(most, "confidence_max_repetitions", errors)
+    if found != int(found):
+        errors["confidence_max_repetitions"] = "Repetitions are whole numbers."
+    return {
+        "level_percent": _read_number(draft.confidence_level_percent, "confidence_level_percent", errors),
+        "width_percent": _read_number(draft.confidence_width_percent, "confidence_width_percent", errors),
+        "max_repetitions": int(found),
+    }
 
 
 def _read_step(step: StepDraft, errors: dict[str, str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchweb.catalog import Kind, Parameter, catalog
+from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS, validated_confidence
 from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
@@ -12,7 +13,18 @@ from benchweb.web.sweep_text import spelled
 
 # Trials that the preview lists; the rest is counted.
 PREVIEWED_TRIALS = 60
-_BASICS = {"name": "Name", "repetitions": "Repetitions", "order": "Order", "pause_seconds": "Pause"}
+_CONFIDENCE = {
+    "confidence_level_percent": ("Confidence level", "%", "99"),
+    "confidence_width_percent": ("Width of the interval", "% of the mean", "5"),
+    "confidence_max_repetitions": ("Most repetitions", "", str(DEFAULT_MAXIMUM_REPETITIONS)),
+}
+_BASICS = {
+    "name": "Name",
+    "repetitions": "Repetitions",
+    "order": "Order",
+    "pause_seconds": "Pause",
+    **{name: label for name, (label, _, _) in _CONFIDENCE.items()},
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,18 @@ class ParameterField:
     text: str
     error: str
     choices: list[Choice]
+
+
+@dataclass(frozen=True)
+class ConfidenceField:
+    """A field of the confidence that a plan may ask for."""
+
+    name: str
+    label: str
+    unit: str
+    placeholder: str
+    text: str
+    error: str
 
 
 @dataclass(frozen=True)
@@ -77,6 +101,7 @@ class Preview:
 
     trials: list[PreviewedTrial]
     count: int
+    maximum_count: int
     measured_seconds: float
     held_seconds: float
     resources: str
@@ -126,6 +151,13 @@ class Editor:
         return known + [Problem("", "", text) for name, text in self.errors.items() if name not in labels]
 
     @property
+    def confidence_fields(self) -> list[ConfidenceField]:
+        return [
+            ConfidenceField(name, label, unit, default, getattr(self.draft, name), self.errors.get(name, ""))
+            for name, (label, unit, default) in _CONFIDENCE.items()
+        ]
+
+    @property
     def kinds(self) -> list[Kind]:
         return list(catalog().kinds.values())
 
@@ -144,30 +176,35 @@ def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
 
 def preview_of(version: PlanVersion) -> Preview:
     """Say what a saved version comes to."""
-    return _preview(version.steps, version.repetitions, version.order, version.pause_seconds)
+    most = version.maximum_repetitions
+    return _preview(version.steps, version.repetitions, most, version.order, version.pause_seconds)
 
 
 def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
     values, errors = values_of(draft)
     if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         errors.setdefault("pause_seconds", f"The pause is from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+    most = values.repetitions
     try:
-        steps = validated_steps(values.steps, values.repetitions)
+        if asked := validated_confidence(values.confidence, values.repetitions):
+            most = asked["max_repetitions"]
+        steps = validated_steps(values.steps, values.repetitions, most)
     except PlanError as error:
         errors.setdefault(field_of(error, draft), error.message)
     if errors:
         return None, errors
-    return _preview(steps, values.repetitions, values.order, values.pause_seconds), errors
+    return _preview(steps, values.repetitions, most, values.order, values.pause_seconds), errors
 
 
-def _preview(steps: list[dict[str, Any]], repetitions: int, order: str, pause_seconds: float) -> Preview:
+def _preview(steps: list[dict[str, Any]], repetitions: int, most: int, order: str, pause_seconds: float) -> Preview:
     trials = expanded(steps, repetitions, order)
     pauses_seconds = pause_seconds * len(trials)
     return Preview(
         trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
         count=len(trials),
+        maximum_count=len(trials) // repetitions * most,
         measured_seconds=sum(trial.measured_seconds for trial in trials) + pauses_seconds,
-        held_seconds=sum(trial.slot_seconds for trial in trials) + pauses_seconds,
+        held_seconds=(sum(trial.slot_seconds for trial in trials) + pauses_seconds) * most / repetitions,
         resources=_resources({trial.kind for trial in trials}),
         seeded=order == PlanVersion.Order.SHUFFLED,
     )

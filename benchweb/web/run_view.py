@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from benchweb.catalog import Metric, catalog
+from benchweb.charts.confidence import ShownCombination, shown_combinations
 from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.verdict import Verdict, verdict
 from benchweb.hosts.models import Facts
+from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
@@ -48,6 +50,8 @@ class RunView:
     run: Run
     is_open: bool
     verdict: Verdict
+    confidence: RunConfidence | None
+    confidence_rows: list[ShownCombination]
     progress: Progress
     trials: list[ShownTrial]
     trials_hidden: int
@@ -58,10 +62,13 @@ class RunView:
 
 def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
     """Prepare a run whose trials are at hand; reads facts and events in three queries."""
+    confidence = run_confidence(run.plan_version, trials)
     return RunView(
         run=run,
         is_open=run.state in OPEN_STATES,
         verdict=verdict(run, trials),
+        confidence=confidence,
+        confidence_rows=shown_combinations(confidence) if confidence else [],
         progress=_progress(run, trials),
         trials=[_shown(trial, run) for trial in trials[:TRIALS_SHOWN]],
         trials_hidden=max(0, len(trials) - TRIALS_SHOWN),

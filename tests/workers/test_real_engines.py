@@ -71,6 +71,26 @@ def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(w
     assert Point.objects.filter(run=run, series__metric="throughput_bps").count() == 9
 
 
+def test_a_plan_repeats_until_it_is_sure_and_says_loudly_when_it_is_not(worker, engine_pair):
+    worker()
+    steps = [
+        # Paced far below what any host can do: the same rate each time.
+        {"kind": "tcp_stream", "params": {"duration_seconds": 0.3, "rate_bps": 80_000_000}},
+        {"kind": "tcp_rr", "params": {"duration_seconds": 0.1}},
+    ]
+    pair = pair_of(*engine_pair)
+    wide, narrow = ({"level_percent": 95, "width_percent": width, "max_repetitions": 4} for width in (50, 1e-6))
+    sure = ended(make_run(pair=pair, steps=steps[:1], repetitions=3, confidence=wide), 30)
+    assert (sure.state, sure.reason, sure.trials.count()) == (State.FINISHED, "", 3)
+    unsure = ended(make_run(pair=pair, steps=steps[1:], repetitions=2, confidence=narrow), 30)
+    assert unsure.state == State.FINISHED
+    assert unsure.reason.startswith("The confidence asked for was NOT reached: a 95 % interval")
+    assert list(unsure.trials.values_list("index", "repetition", "state")) == [
+        (number, number, State.FINISHED) for number in range(1, 5)
+    ]
+    assert unsure.events.filter(text__startswith="Repeated once more: one combination's interval").count() == 2
+
+
 def test_a_worker_killed_in_the_middle_is_followed_by_the_next_and_every_trial_is_measured_once(worker, engine_pair):
     first = worker()
     run = long_run(pair_of(*engine_pair))

@@ -1,18 +1,23 @@
 """Plans: steps with sweeps, in versions that never change."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.problems import Problem
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name
 from benchweb.plans import services
+from benchweb.plans.confidence import (
+    DEFAULT_MAXIMUM_REPETITIONS,
+    DEFAULT_MINIMUM_REPETITIONS,
+    validated_confidence,
+)
 from benchweb.plans.expansion import PlannedTrial, expanded, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
 
@@ -29,12 +34,28 @@ class StepBody(Body):
     params: dict[str, Any] = {}
 
 
+class ConfidenceBody(Body):
+    """Repeat each combination until the interval of its headline metric's mean is at most so wide."""
+
+    level_percent: float
+    width_percent: float
+    max_repetitions: int = DEFAULT_MAXIMUM_REPETITIONS
+
+
 class PreviewBody(Body):
     # The first wrong step is told, not each of a million.
     steps: Annotated[list[StepBody], FailFast()]
     repetitions: int = 1
     order: Literal["interleaved", "sequential", "shuffled"] = "interleaved"
     pause_seconds: Annotated[float, Field(ge=0, le=services.MAXIMUM_PAUSE_SECONDS)] = 0
+    confidence: ConfidenceBody | None = None
+
+    @model_validator(mode="after")
+    def _least_repetitions(self) -> Self:
+        """With a confidence, the repetitions are the least; one would have no interval."""
+        if self.confidence and "repetitions" not in self.model_fields_set:
+            self.repetitions = DEFAULT_MINIMUM_REPETITIONS
+        return self
 
 
 class PlanBody(PreviewBody):
@@ -49,6 +70,7 @@ class PlanItem(Item):
     order: str
     pause_seconds: float
     steps: list[dict[str, Any]]
+    confidence: dict[str, Any] | None
     created_at: datetime
     archived_at: datetime | None
 
@@ -64,6 +86,8 @@ class PreviewTrial(Item):
 
 class Preview(Item):
     count: int
+    # With a confidence: if none of it is reached before the most repetitions.
+    maximum_count: int
     measured_seconds: float
     total_seconds: float
     trials: list[PreviewTrial]
@@ -86,13 +110,17 @@ def plan_create(request: HttpRequest, body: PlanBody) -> Status[PlanItem]:
 def plan_preview(request: HttpRequest, body: PreviewBody) -> Preview:
     """Check steps and expand them into trials without keeping anything."""
     fields = body.model_dump()
-    trials = expanded(validated_steps(fields["steps"], body.repetitions), body.repetitions, body.order)
+    asked = validated_confidence(fields["confidence"], body.repetitions)
+    most = asked["max_repetitions"] if asked else body.repetitions
+    trials = expanded(validated_steps(fields["steps"], body.repetitions, most), body.repetitions, body.order)
     shown = [_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)]
-    pauses_seconds = body.pause_seconds * max(0, len(trials) - 1)
+    maximum_count = len(trials) // body.repetitions * most
+    pauses_seconds = body.pause_seconds * max(0, maximum_count - 1)
     return Preview(
         count=len(trials),
+        maximum_count=maximum_count,
         measured_seconds=sum(trial.measured_seconds for trial in trials),
-        total_seconds=sum(trial.slot_seconds for trial in shown) + pauses_seconds,
+        total_seconds=sum(trial.slot_seconds for trial in shown) * most / body.repetitions + pauses_seconds,
         trials=shown,
     )
 
@@ -142,6 +170,7 @@ def _item(plan: Plan) -> PlanItem:
         order=latest.order,
         pause_seconds=latest.pause_seconds,
         steps=latest.steps,
+        confidence=latest.confidence,
         created_at=plan.created_at,
         archived_at=plan.archived_at,
     )

@@ -13,8 +13,10 @@ from benchweb.api.problems import Problem, not_found
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, run_url
 from benchweb.charts import export
+from benchweb.charts.confidence import confidence_document
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
+from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs import selectors, services
 from benchweb.runs.models import OPEN_STATES, Run, State
@@ -81,7 +83,29 @@ class TrialItem(Item):
     limits: list[LimitItem]
 
 
+class CombinationItem(Item):
+    kind: str
+    params: dict[str, Any]
+    metric: str
+    repetitions: int
+    failed: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    width_percent: float | None
+    is_reached: bool
+
+
+class ConfidenceItem(Item):
+    level_percent: float
+    width_percent: float
+    max_repetitions: int
+    is_reached: bool
+    combinations: list[CombinationItem]
+
+
 class RunDetail(RunItem):
+    confidence: ConfidenceItem | None
     trials: list[TrialItem]
 
 
@@ -119,7 +143,13 @@ def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
 def run_detail(request: HttpRequest, run_id: Identifier) -> RunDetail:
     """Show a run with its trials; the number of queries doesn't depend on theirs."""
     run = _run(run_id)
-    return RunDetail(**_fields(request, run), trials=[_trial_item(row) for row in trial_rows(run_id)])
+    rows = trial_rows(run_id)
+    found = confidence_document(run_confidence(run.plan_version, rows))
+    return RunDetail(
+        **_fields(request, run),
+        confidence=ConfidenceItem(**found) if found else None,
+        trials=[_trial_item(row) for row in rows],
+    )
 
 
 @router.post("/runs/{run_id}/cancel", response={202: RunState})

@@ -1,0 +1,46 @@
+"""Repeat until the interval of the mean is narrow: netperf's -I level,width and -i max,min for a plan."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchweb.plans.expansion import MAXIMUM_REPETITIONS, PlanError
+
+# netperf's -i 30,3.
+DEFAULT_MINIMUM_REPETITIONS = 3
+DEFAULT_MAXIMUM_REPETITIONS = 30
+LEVEL_PERCENT = (50.0, 99.99)
+_MAXIMUM_WIDTH_PERCENT = 100.0
+
+
+@dataclass(frozen=True)
+class AskedConfidence:
+    """A combination is repeated until its headline metric's interval at the level is at most so wide, or to the max."""
+
+    level_percent: float
+    width_percent: float
+    max_repetitions: int = DEFAULT_MAXIMUM_REPETITIONS
+
+    @property
+    def words(self) -> str:
+        return f"a {self.level_percent:g} % interval of the mean at most {self.width_percent:g} % wide"
+
+
+def validated_confidence(confidence: Mapping[str, Any] | None, repetitions: int) -> dict[str, Any] | None:
+    """Check what a plan asks for, its defaults filled in; `repetitions` is the minimum then."""
+    if confidence is None:
+        return None
+    asked = AskedConfidence(**confidence)
+    low, high = LEVEL_PERCENT
+    if not low <= asked.level_percent <= high:
+        raise PlanError("confidence.level_percent", f"The confidence level must be from {low:g} to {high:g} %.")
+    if not 0 < asked.width_percent <= _MAXIMUM_WIDTH_PERCENT:
+        raise PlanError("confidence.width_percent", "The interval's width must be over 0 and at most 100 %.")
+    if repetitions < 2:
+        raise PlanError("repetitions", "A confidence needs at least 2 repetitions: one value has no interval.")
+    if not repetitions <= asked.max_repetitions <= MAXIMUM_REPETITIONS:
+        raise PlanError(
+            "confidence.max_repetitions",
+            f"The most repetitions must be from {repetitions:,} (the plan's repetitions) to {MAXIMUM_REPETITIONS:,}.",
+        )
+    return asdict(asked)

@@ -1,0 +1,125 @@
+"""How sure a run's figures are: each combination's interval, and which combinations to repeat once more."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.catalog import catalog
+from benchweb.plans.confidence import AskedConfidence
+from benchweb.plans.expansion import PlannedTrial, expanded
+from benchweb.plans.models import PlanVersion
+from benchweb.results.selectors import TrialRow
+from benchweb.runs.models import State
+from benchweb.statistics import MeanInterval, mean_interval
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One kind with one value of each parameter: its headline metric's interval, None for fewer than two values."""
+
+    kind: str
+    params: dict[str, Any]
+    metric: str
+    repetitions: int
+    failed: int
+    interval: MeanInterval | None
+    is_reached: bool
+
+    @property
+    def width_percent(self) -> float | None:
+        ratio = self.interval.width_ratio if self.interval else None
+        return None if ratio is None else ratio * 100
+
+
+@dataclass(frozen=True)
+class RunConfidence:
+    """What a plan asked for and what its run came to."""
+
+    asked: AskedConfidence
+    combinations: list[Combination]
+
+    @property
+    def missed(self) -> list[Combination]:
+        return [each for each in self.combinations if not each.is_reached]
+
+    @property
+    def is_reached(self) -> bool:
+        return not self.missed
+
+    def of(self, trial: TrialRow) -> Combination | None:
+        """Give the combination that a trial repeats."""
+        key = _key(trial.kind, trial.params)
+        return next((each for each in self.combinations if _key(each.kind, each.params) == key), None)
+
+    @property
+    def sentence(self) -> str:
+        """Say that it was not reached, and where; empty when it was."""
+        if self.is_reached:
+            return ""
+        count, total = len(self.missed), len(self.combinations)
+        where = "" if total == 1 else f" for {count} of {total} combinations"
+        return f"The confidence asked for was NOT reached{where}: {self.asked.words}"
+
+
+def run_confidence(version: PlanVersion, trials: Sequence[TrialRow]) -> RunConfidence | None:
+    """Judge a run's trials; None when its plan asks for no confidence. No query."""
+    asked = version.asked_confidence
+    if asked is None:
+        return None
+    by_combination = _by_combination(trials)
+    combinations = [_combination(single, by_combination[key], asked) for key, single in _singles(version).items()]
+    return RunConfidence(asked, combinations)
+
+
+def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[PlannedTrial]:
+    """Give one further trial of each combination whose interval is still too wide; none when all is done."""
+    asked = version.asked_confidence
+    if asked is None:
+        return []
+    by_combination = _by_combination(trials)
+    return [
+        PlannedTrial(single.step, single.kind, single.params, max(row.repetition for row in rows) + 1)
+        for key, single in _singles(version).items()
+        if (rows := by_combination[key]) and _needs_more(single, rows, asked, version.repetitions)
+    ]
+
+
+def _needs_more(single: PlannedTrial, rows: list[TrialRow], asked: AskedConfidence, minimum: int) -> bool:
+    found = _combination(single, rows, asked)
+    # What failed as often as the minimum would go on failing up to the maximum.
+    is_hopeless = found.failed >= minimum
+    return not found.is_reached and not is_hopeless and max(row.repetition for row in rows) < asked.max_repetitions
+
+
+def _combination(single: PlannedTrial, rows: list[TrialRow], asked: AskedConfidence) -> Combination:
+    kind = catalog().kinds.get(single.kind)
+    metric = kind.headline if kind else ""
+    values = [row.metrics[metric] for row in rows if row.measured and metric in row.metrics]
+    interval = mean_interval(values, asked.level_percent / 100)
+    width = interval.width_ratio if interval else None
+    return Combination(
+        kind=single.kind,
+        params=single.params,
+        metric=metric,
+        repetitions=len(values),
+        failed=sum(row.state == State.FAILED for row in rows),
+        interval=interval,
+        is_reached=width is not None and width * 100 <= asked.width_percent,
+    )
+
+
+def _singles(version: PlanVersion) -> dict[str, PlannedTrial]:
+    """Give each combination once, in the plan's order; two steps that test the same are one."""
+    return {_key(single.kind, single.params): single for single in expanded(version.steps, 1, "interleaved")}
+
+
+def _by_combination(trials: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+    found: dict[str, list[TrialRow]] = {}
+    for trial in trials:
+        found.setdefault(_key(trial.kind, trial.params), []).append(trial)
+    return found
+
+
+def _key(kind: str, params: dict[str, Any]) -> str:
+    return json.dumps([kind, params], sort_keys=True)
