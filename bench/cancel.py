@@ -23,6 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "tcp_rr": {},
     "tcp_crr": {},
     "udp_rr": {},
+    "ping": {"probe": "udp", "count": 1000, "probe_interval_seconds": 0.03},
 }
 PHASES = ("set-up", "running", "drain")
 
@@ -71,10 +72,12 @@ def main() -> int:
     print(f"{'kind':26}{'flows':>6}  {'phase':8}{'worst ms':>9}  kept")
     with serving() as engine:
         for label, extra in KINDS.items():
-            for flows in arguments.flows:
+            for flows in arguments.flows if label != "ping" else [1]:
                 for phase in PHASES:
-                    params = {"duration_seconds": 30 if phase != "drain" else DURATION_SECONDS, "flows": flows, **extra}
                     kind = label.split()[0]
+                    seconds = DURATION_SECONDS if phase == "drain" else 30
+                    timed = {"duration_seconds": seconds, "flows": flows}
+                    params = {**({} if kind == "ping" else timed), **extra}
                     rounds = [measure(engine, f"c{number}", kind, params, phase) for number in range(arguments.rounds)]
                     worst, left = max(took for took, _, _ in rounds), any(left for _, left, _ in rounds)
                     kept = sum(kept for _, _, kept in rounds)

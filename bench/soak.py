@@ -19,13 +19,15 @@ FIRST_SESSIONS = 100
 MEMORY_TOLERANCE_KIB = 2048
 SETTLE_SECONDS = 2.0
 DURATION_SECONDS = 0.1
+TIMED = {"duration_seconds": DURATION_SECONDS}
 KINDS: list[tuple[str, dict[str, Any]]] = [
-    ("tcp_stream", {}),
-    ("tcp_stream", {"direction": "bidirectional", "flows": 4}),
-    ("udp_stream", {"message_size_bytes": 1400, "flows": 2}),
-    ("tcp_rr", {"flows": 3}),
-    ("tcp_crr", {}),
-    ("udp_rr", {}),
+    ("tcp_stream", TIMED),
+    ("tcp_stream", {**TIMED, "direction": "bidirectional", "flows": 4}),
+    ("udp_stream", {**TIMED, "message_size_bytes": 1400, "flows": 2}),
+    ("tcp_rr", {**TIMED, "flows": 3}),
+    ("tcp_crr", TIMED),
+    ("udp_rr", TIMED),
+    ("ping", {"probe": "tcp", "count": 10, "probe_interval_seconds": 0.01}),
 ]
 
 
@@ -55,9 +57,9 @@ def held(engine: Serving) -> Held:
 
 def run_session(engine: Serving, number: int, failures: list[str]) -> None:
     """Run a pair to its end and acknowledge both results; every tenth source is cancelled."""
-    kind, extra = KINDS[number % len(KINDS)]
+    kind, params = KINDS[number % len(KINDS)]
     name = f"soak{number}"
-    engine.start_pair(name, kind, {"duration_seconds": DURATION_SECONDS, **extra})
+    engine.start_pair(name, kind, params)
     if number % 10 == 9:
         engine.call("POST", f"/v1/sessions/{name}-source/cancel")
     for role in ("source", "sink"):
@@ -107,8 +109,12 @@ def main() -> int:
     with serving() as engine:
         run_all(engine, range(FIRST_SESSIONS // 2), arguments.parallel, failures)
         first = settled(engine)
-        run_all(engine, range(FIRST_SESSIONS // 2, arguments.sessions // 2), arguments.parallel, failures)
-        last = settled(engine)
+        last, quarter = first, (arguments.sessions - FIRST_SESSIONS) // 8
+        for part in range(4):
+            begin_at = FIRST_SESSIONS // 2 + part * quarter
+            run_all(engine, range(begin_at, begin_at + quarter), arguments.parallel, failures)
+            last = settled(engine)
+            print(f"after {2 * (begin_at + quarter)}: {last}", flush=True)
     print(f"{arguments.sessions} sessions in {time.monotonic() - begin:.0f} s, {len(failures)} failed")
     print(f"{'':18}{'after 100':>12}{'at the end':>12}")
     for field, before, after in zip(fields(Held), astuple(first), astuple(last), strict=True):

@@ -66,8 +66,13 @@ fn hear(link: &mut BufReader<TcpStream>) -> Value {
     serde_json::from_str(&line).unwrap()
 }
 
+/// One honest test must succeed; a second try is for machines so busy that its own two ends miss each other.
 fn assert_serves(engine: &Engine) {
-    let output = engine.run(&["tcp_rr", "--set", "duration_seconds=0.1", "--json"]);
+    let run = || engine.run(&["tcp_rr", "--set", "duration_seconds=0.1", "--json"]);
+    let mut output = run();
+    if !output.status.success() {
+        output = run();
+    }
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
