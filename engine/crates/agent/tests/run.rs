@@ -118,6 +118,27 @@ fn a_wrong_token_or_fingerprint_is_4() {
 }
 
 #[test]
+fn a_result_tells_what_its_interface_counted_and_that_another_session_ran() {
+    let engine = Engine::start();
+    let paced = serde_json::json!({"duration_seconds": 20, "rate_bps": 1_000_000});
+    engine.start_pair("other", "tcp_stream", &paced);
+    let output = engine.run(&["tcp_stream", "--json", "--set", "duration_seconds=0.5"]);
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let host = &result["hosts"]["sink"];
+    // The other test's two ends have one cookie and are two sessions of this engine.
+    assert_eq!(host["other_sessions"], 2);
+    assert!(result["flags"].as_array().unwrap().contains(&Value::from("other_sessions")));
+    let interfaces = host["interfaces"].as_array().unwrap();
+    let carrier = interfaces.iter().find(|interface| interface["carries_test"] == true).unwrap();
+    assert_eq!(carrier["name"], "lo");
+    let (counted, payload) = (carrier["rx_bytes"].as_f64(), result["window"]["bytes"].as_f64());
+    assert!(counted >= payload, "{counted:?} bytes counted, {payload:?} received");
+    let rate = result["metrics"]["nic_rx_bytes_per_second"].as_f64().unwrap();
+    let expected = counted.unwrap() / host["seconds"].as_f64().unwrap();
+    assert!((rate / expected - 1.0).abs() < 1e-9, "{rate} is not {expected}");
+}
+
+#[test]
 fn what_the_sink_host_can_not_do_is_said_as_invalid() {
     let engine = Engine::start();
     let cases = [
