@@ -6,12 +6,13 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use proto::{Metrics, Role, SinkReport};
+use proto::{Metrics, Params, Role, SinkReport};
 
 use crate::Outbox;
 use crate::counter::{Count, Counter};
 use crate::gate::{Gate, Phase, Pulse};
-use crate::line::Signal;
+use crate::http_load::Loaded;
+use crate::line::{Failure, Signal};
 use crate::ping::Probed;
 use crate::requests::Transacted;
 use crate::settings::Settings;
@@ -59,6 +60,10 @@ pub trait Kind: Sync {
     /// What is missing, and how to give it.
     fn check(&self, _spec: &proto::SessionSpec) -> Result<(), String> {
         Ok(())
+    }
+    /// Where the source's connections go, when that is not the sink's data port; asked once, at the session's start.
+    fn target(&self, _params: &Params) -> Result<Option<SocketAddr>, Failure> {
+        Ok(None)
     }
     /// The threads that this end runs.
     fn tasks(&self, end: &Arc<End>) -> Vec<Task>;
@@ -238,6 +243,8 @@ pub enum Outcome {
     Transacted(Transacted),
     /// A prober's.
     Probed(Box<Probed>),
+    /// An HTTP client thread's.
+    Loaded(Box<Loaded>),
     /// A server's: it measures nothing.
     Served,
 }

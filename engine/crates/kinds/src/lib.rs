@@ -17,6 +17,7 @@ mod fixture;
 pub mod fuzzing;
 mod gate;
 mod host_window;
+mod http_load;
 mod kind;
 mod line;
 mod link;

@@ -9,6 +9,7 @@ const KINDS: &[&dyn Kind] = &[
     &crate::tcp_crr::TcpCrr,
     &crate::udp_rr::UdpRr,
     &crate::ping::Ping,
+    &crate::http_load::HttpLoad,
     #[cfg(feature = "fixture-kind")]
     &crate::fixture::TcpEchoProbe,
 ];

@@ -142,7 +142,8 @@ fn window(end: &End, begin: Option<Instant>, seconds: f64) -> Option<Window> {
     Some(Window { reverse_bytes: None, ..window })
 }
 
-fn add_latency(report: &mut SinkReport, latency: &Latency) {
+/// Adds the figures of a latency distribution, and the distribution itself.
+pub fn add_latency(report: &mut SinkReport, latency: &Latency) {
     let Some(summary) = latency.summary() else {
         return;
     };

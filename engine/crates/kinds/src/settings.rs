@@ -26,6 +26,8 @@ pub struct Settings {
     pub response_bytes: usize,
     /// Transactions in flight beyond the first.
     pub burst: usize,
+    /// The URL that is asked for; empty for the sink's own responder.
+    pub url: String,
     /// Connections or source ports at once.
     pub flows: u32,
     /// Which way the measured traffic goes.
@@ -64,8 +66,8 @@ impl Settings {
             request_bytes: size(params, "request_size_bytes")?,
             response_bytes: size(params, "response_size_bytes")?,
             burst: size(params, "burst")?,
-            flows: u32::try_from(size(params, "flows")?.max(1))
-                .map_err(|error| error.to_string())?,
+            url: text(params, "url")?.to_owned(),
+            flows: u32::try_from(params.flow_count()).map_err(|error| error.to_string())?,
             direction: direction(params)?,
             rate_bps: number(params, "rate_bps")?,
             warmup: Duration::from_secs_f64(number(params, "warmup_seconds")?),

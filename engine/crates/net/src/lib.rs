@@ -7,6 +7,8 @@ mod affinity;
 mod arrivals;
 mod ethtool;
 mod icmp;
+mod limits;
+mod poller;
 mod random;
 mod socket;
 mod tcp_info;
@@ -18,10 +20,13 @@ pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
+pub use limits::descriptor_limit;
+pub use poller::{Happening, Poller, Timer};
 pub use random::{fill_random, random_number};
 pub use socket::{
-    LocalEnd, Options, apply, bind_reusable, connect, connect_tcp, granted_buffers, local_address,
-    open_tcp, open_udp, peer_address, set_receive_timeout, set_send_timeout,
+    LocalEnd, Options, apply, begin_connect, bind_reusable, connect, connect_tcp, granted_buffers,
+    local_address, open_tcp, open_udp, peer_address, set_receive_timeout, set_send_timeout,
+    take_error,
 };
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{

@@ -70,6 +70,31 @@ pub fn connect_tcp(
     Ok(socket)
 }
 
+/// Opens a socket that never blocks and begins to connect it; its end shows when it is writable.
+///
+/// # Errors
+/// As [`open_tcp`], or what `connect(2)` says at once.
+pub fn begin_connect(
+    peer: SocketAddr,
+    local: &LocalEnd,
+    options: &Options,
+) -> Result<OwnedFd, Errno> {
+    let socket = open_tcp(peer, local, options)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    match rustix::net::connect(&socket, &peer) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error),
+    }
+}
+
+/// The error that waits on a socket, such as a failed connection attempt's; it is taken off.
+///
+/// # Errors
+/// That error.
+pub fn take_error(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    sockopt::socket_error(socket)?
+}
+
 fn finish_connect(socket: &OwnedFd, limit: Duration) -> Result<(), Errno> {
     let limit = Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),

@@ -88,6 +88,10 @@ impl Wake {
     pub fn ring(&self) {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// Why a wait ended.

@@ -7,6 +7,7 @@ mod cookie;
 mod event;
 mod facts;
 mod host_window;
+mod http_url;
 mod limit;
 mod link;
 mod parameters;
@@ -29,6 +30,7 @@ pub use host_window::{
     Background, CoreShares, HostBackground, HostWindow, HostWindows, InterfaceBackground,
     InterfaceWindow, Neighbours,
 };
+pub use http_url::{HttpUrl, UrlPrefix};
 pub use limit::{Evidence, Limit, LimitedBy};
 pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};

@@ -38,6 +38,12 @@ impl Params {
         self.typed(name, Value::as_u64)
     }
 
+    /// How many data connections, or pairs of UDP ports, a test has; whatever its kind calls them.
+    #[must_use]
+    pub fn flow_count(&self) -> u64 {
+        self.integer("flows").or_else(|_| self.integer("connections")).unwrap_or(1).max(1)
+    }
+
     /// Any number.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ fn admits_tcp_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
 /// Flows come after the link, from the same peer, and no more of them than the test has.
 pub fn admits_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
     let network = locked(&live.network);
-    let flows = live.spec.params.integer("flows").unwrap_or(1);
+    let flows = live.spec.params.flow_count();
     let is_peer = network.peer.is_some_and(|registered| registered.to_canonical() == peer);
     network.has_link && is_peer && u64::from(index) < flows
 }

@@ -497,6 +497,7 @@ impl<'a> Conduct<'a> {
             Outcome::Received(received) => received.span,
             Outcome::Transacted(transacted) => transacted.span,
             Outcome::Probed(probed) => probed.span,
+            Outcome::Loaded(loaded) => loaded.span,
             // At a sink that only sends, the last thing that happens is the end of sending.
             Outcome::Sent(sent) => sent.span.filter(|_| self.sends_only()),
             Outcome::Served => None,

@@ -71,6 +71,23 @@ fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
     asked.iter().find(|cpu| !present.contains(cpu)).copied()
 }
 
+/// Descriptors that a session has beside its flows: link, channel, pollers, files that are read.
+const OTHER_DESCRIPTORS: u64 = 64;
+
+/// Refuses what would run out of descriptors half-way.
+pub fn check_descriptors(flows: u32, role: Role) -> Result<(), Failure> {
+    let needed = u64::from(flows) + OTHER_DESCRIPTORS;
+    let Some(limit) = net::descriptor_limit().filter(|&limit| limit < needed) else {
+        return Ok(());
+    };
+    let end = if role == Role::Source { "source" } else { "sink" };
+    let reason = format!(
+        "{flows} connections need {needed} descriptors, and the {end} engine may have {limit}; \
+         raise its limit (LimitNOFILE= of the service, ulimit -n) or ask for fewer"
+    );
+    Err(Failure::new(FailureCode::Limit, reason))
+}
+
 /// Waits for one message of the link; anything else at this place is a fault of the peer's.
 pub fn expect<T>(
     line: &mut Line,

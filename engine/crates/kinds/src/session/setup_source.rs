@@ -21,10 +21,16 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long the flows of a test may take to be connected, all together.
 pub const FLOWS_LIMIT: Duration = Duration::from_secs(60);
 
+/// Threads that connect flows: fewer than the shortest queue that a listener has on Linux.
+const CONNECTING_AT_ONCE: u32 = 64;
+/// For so few flows another thread is not worth its start.
+const FLOWS_PER_THREAD: u32 = 16;
+
 /// Connects link and flows.
 pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let peer = peer(&brief.spec)?;
     let local = local_end(&brief.spec);
+    let target = brief.kind.target(&brief.spec.params)?;
     let facts = facts::facts();
     connect_link(brief, line, peer, &local)?;
     let (peer_facts, peer_version) = greet(brief, line, &facts)?;
@@ -44,7 +50,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         flows,
-        peer: Some(peer),
+        peer: Some(target.unwrap_or(peer)),
         local,
         lent: None,
         ports,
@@ -181,9 +187,33 @@ fn connect_tcp_flows(
     let options = brief.settings.end(Role::Source).options.clone();
     let count = brief.settings.flows;
     connect_aside(line, FLOWS_LIMIT, move || {
-        (0..count)
-            .map(|index| connect_one(&cookie, ConnectionRole::Flow, index, peer, &local, &options))
-            .collect()
+        let connect =
+            |index| connect_one(&cookie, ConnectionRole::Flow, index, peer, &local, &options);
+        connect_side_by_side(count, &connect)
+    })
+}
+
+/// Connects the flows in parts, a thread each: one after the other, thousands would each wait a round trip.
+fn connect_side_by_side(
+    count: u32,
+    connect: &(impl Fn(u32) -> Result<OwnedFd, Failure> + Sync),
+) -> Result<Vec<OwnedFd>, Failure> {
+    let part = count.div_ceil(CONNECTING_AT_ONCE).max(FLOWS_PER_THREAD);
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..count)
+            .step_by(part as usize)
+            .map(|first| {
+                let last = (first + part).min(count);
+                scope.spawn(move || (first..last).map(connect).collect::<Result<Vec<_>, _>>())
+            })
+            .collect();
+        let mut sockets = Vec::with_capacity(count as usize);
+        for part in parts {
+            let connected =
+                part.join().map_err(|_| Failure::internal("a connecting thread panicked"))?;
+            sockets.extend(connected?);
+        }
+        Ok(sockets)
     })
 }
 

@@ -1,0 +1,386 @@
+//! A source thread: drives its share of the connections until the test's time is over.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use super::connection::{Connection, Reading, Socket, State};
+use super::schedule::Schedule;
+use super::tally::{Loaded, Tally, Trouble};
+use super::{Share, target};
+use crate::gate::Phase;
+use crate::kind::{Cue, End, Finished, Outcome};
+
+const EVENTS_AT_ONCE: usize = 256;
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// No connection has these indexes.
+const WAKE: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+/// After an error a connection is tried again so much later: a server that refuses all must not be flooded.
+const RETRY_PAUSE: Duration = Duration::from_millis(10);
+/// So many connections are being made at once before the start: a listener's queue is seldom longer.
+const CONNECTING_AT_ONCE: usize = 128;
+/// Connections that aren't made by then are made during the test.
+const CONNECT_LIMIT: Duration = Duration::from_secs(8);
+
+/// A thread at work.
+pub struct Client<'a> {
+    end: &'a End,
+    cue: &'a Cue,
+    poller: net::Poller,
+    timer: net::Timer,
+    connections: Vec<Connection<'a>>,
+    /// Where connections are made to; none for the session's own flows, which can't be made again.
+    server: Option<SocketAddr>,
+    request: Vec<u8>,
+    /// Connections to be tried again, the first due first.
+    retries: VecDeque<(Instant, usize)>,
+    schedule: Option<Schedule>,
+    /// The time for which the timer is set.
+    timer_set: Option<Instant>,
+}
+
+impl<'a> Client<'a> {
+    /// Runs the thread's whole test.
+    pub fn run(end: &'a End, cue: &'a Cue, share: Share) -> Finished {
+        let run = Self::new(end, cue, share).and_then(|mut client| client.load(share));
+        let (loaded, fault) = match run {
+            Ok(loaded) => (loaded, None),
+            Err(error) => {
+                (Loaded::default(), Some(format!("client thread {}: {error}", share.thread)))
+            }
+        };
+        Finished { outcome: Outcome::Loaded(Box::new(loaded)), fault }
+    }
+
+    fn new(end: &'a End, cue: &'a Cue, share: Share) -> Result<Self, net::Errno> {
+        let poller = net::Poller::new(EVENTS_AT_ONCE)?;
+        poller.add_wake(&end.wake, WAKE)?;
+        let timer = net::Timer::new(&poller, TIMER)?;
+        let server = end.peer.filter(|_| end.flows.is_empty());
+        let connections =
+            (0..).zip(share.of(end.settings.flows)).map(|(place, _)| Connection::absent(place));
+        let mut client = Self {
+            end,
+            cue,
+            poller,
+            timer,
+            connections: connections.collect(),
+            server,
+            request: request(end),
+            retries: VecDeque::new(),
+            schedule: None,
+            timer_set: None,
+        };
+        if server.is_some() {
+            client.connect_all()?;
+        } else {
+            client.take_flows(share)?;
+        }
+        Ok(client)
+    }
+
+    fn take_flows(&mut self, share: Share) -> Result<(), net::Errno> {
+        for (place, flow) in share.of(self.end.settings.flows).enumerate() {
+            let socket = self.end.flow(flow);
+            net::never_block(socket)?;
+            self.poller.add(socket, place as u64)?;
+            self.connections[place].take_socket(Socket::Flow(socket), State::Idle);
+        }
+        Ok(())
+    }
+
+    /// Makes all connections before the start, so that the window holds nothing but requests.
+    fn connect_all(&mut self) -> Result<(), net::Errno> {
+        let until = Instant::now() + CONNECT_LIMIT;
+        let (mut begun, mut ended) = (0, 0);
+        let mut happenings = Vec::with_capacity(EVENTS_AT_ONCE);
+        while ended < self.connections.len() && self.cue.pulse.phase() != Phase::Over {
+            let now = Instant::now();
+            while begun < self.connections.len() && begun - ended < CONNECTING_AT_ONCE {
+                ended += usize::from(!self.connect(begun, now, None));
+                begun += 1;
+            }
+            happenings.extend(self.poller.wait(Some(until.saturating_duration_since(now)))?);
+            for happening in happenings.drain(..) {
+                let place = usize::try_from(happening.token).unwrap_or(usize::MAX);
+                let is_connecting =
+                    |connection: &Connection<'_>| matches!(connection.state, State::Connecting(_));
+                if self.connections.get(place).is_some_and(is_connecting) {
+                    self.finish_connect(place, now, None);
+                    ended += 1;
+                }
+            }
+            if now >= until {
+                break;
+            }
+        }
+        // Those that were not begun are tried first when the test runs.
+        let now = Instant::now();
+        self.retries.extend((begun..self.connections.len()).map(|place| (now, place)));
+        Ok(())
+    }
+
+    fn load(&mut self, share: Share) -> Result<Loaded, net::Errno> {
+        let Some(opened_at) = self.cue.start() else {
+            return Ok(Loaded::default());
+        };
+        self.schedule = self.schedule(share, opened_at);
+        let mut tally = Tally::new(self.end, opened_at);
+        if self.schedule.is_none() {
+            (0..self.connections.len()).for_each(|place| self.next(place, &mut tally, opened_at));
+        }
+        self.drive(&mut tally)?;
+        let now = Instant::now();
+        for connection in &self.connections {
+            match connection.state {
+                State::Busy(begun) => tally.add_unanswered(begun),
+                State::Connecting(begun) => tally.add_unconnected(begun),
+                State::Absent | State::Idle => {}
+            }
+        }
+        Ok(tally.finish(now))
+    }
+
+    fn schedule(&self, share: Share, opened_at: Instant) -> Option<Schedule> {
+        let rate = self.end.params.number("rate_rps").ok().filter(|&rate| rate > 0.0)?;
+        let all = u64::from(self.end.settings.flows);
+        let own = self.connections.len() as u64;
+        Some(Schedule::new(rate, own, all, share.thread, opened_at))
+    }
+
+    fn drive(&mut self, tally: &mut Tally) -> Result<(), net::Errno> {
+        let mut buffer = vec![0; READ_BUFFER_BYTES];
+        let mut happenings = Vec::with_capacity(EVENTS_AT_ONCE);
+        loop {
+            let now = Instant::now();
+            if tally.is_over(now) || self.cue.pulse.phase() == Phase::Over {
+                return Ok(());
+            }
+            self.begin_due(tally, now);
+            let limit = self.wait_limit(tally, now)?;
+            happenings.extend(self.poller.wait(Some(limit))?);
+            for happening in happenings.drain(..) {
+                match happening.token {
+                    WAKE | TIMER => {}
+                    _ => self.advance(happening, tally, &mut buffer),
+                }
+            }
+        }
+    }
+
+    /// Begins what is due: requests of the schedule, and connections to be tried again.
+    fn begin_due(&mut self, tally: &mut Tally, now: Instant) {
+        while self.retries.front().is_some_and(|(due, _)| *due <= now) {
+            if let Some((_, place)) = self.retries.pop_front() {
+                self.connect(place, now, Some(tally));
+            }
+        }
+        while let Some((request, place)) =
+            self.schedule.as_mut().and_then(|schedule| schedule.take_due(now))
+        {
+            let connection = &self.connections[place];
+            // A busy connection sends what became due as soon as it is answered.
+            if connection.state == State::Idle && connection.next_request == request {
+                self.next(place, tally, now);
+            }
+        }
+    }
+
+    /// How long to wait at most; what is due in between is told by the timer, which is finer.
+    fn wait_limit(&mut self, tally: &Tally, now: Instant) -> Result<Duration, net::Errno> {
+        let deadline = tally.deadline();
+        if let Some(due) = self.schedule.as_ref().map(Schedule::next_due) {
+            if self.timer_set != Some(due) {
+                self.timer_set = Some(due);
+                self.timer.set(due.saturating_duration_since(now))?;
+            }
+        }
+        let until = self.retries.front().map_or(deadline, |(due, _)| deadline.min(*due));
+        Ok(until.saturating_duration_since(now))
+    }
+
+    /// Begins the connection's next request, if there is one by now.
+    #[inline]
+    fn next(&mut self, place: usize, tally: &mut Tally, now: Instant) {
+        let connection = &mut self.connections[place];
+        if connection.socket.is_none() || matches!(connection.state, State::Connecting(_)) {
+            return;
+        }
+        let begun = match &self.schedule {
+            None => now,
+            Some(schedule) if schedule.has_passed(connection.next_request) => {
+                let due = schedule.due(connection.next_request);
+                connection.next_request = schedule.after(connection.next_request);
+                due
+            }
+            Some(_) => {
+                connection.state = State::Idle;
+                return;
+            }
+        };
+        if connection.begin(&self.request, begun).is_err() {
+            self.fail(place, Trouble::Write, tally, now);
+        }
+    }
+
+    /// Does what a connection's readiness allows.
+    #[inline]
+    fn advance(&mut self, happening: net::Happening, tally: &mut Tally, buffer: &mut [u8]) {
+        let place = usize::try_from(happening.token).unwrap_or(usize::MAX);
+        let Some(connection) = self.connections.get_mut(place) else {
+            return;
+        };
+        match connection.state {
+            State::Absent => return,
+            State::Connecting(_) => {
+                let now = Instant::now();
+                self.finish_connect(place, now, Some(tally));
+                return;
+            }
+            State::Idle | State::Busy(_) => {}
+        }
+        if happening.is_writable
+            && connection.is_sending(&self.request)
+            && connection.send_rest(&self.request).is_err()
+        {
+            self.fail(place, Trouble::Write, tally, Instant::now());
+        } else if happening.is_readable {
+            self.read(place, happening.is_ended, tally, buffer);
+        }
+    }
+
+    /// Reads until there is no more; a connection that the server has ended is read to its end.
+    fn read(&mut self, place: usize, is_ended: bool, tally: &mut Tally, buffer: &mut [u8]) {
+        loop {
+            let connection = &mut self.connections[place];
+            let (reading, bytes, has_more) = connection.read(buffer);
+            tally.add_bytes(bytes);
+            let State::Busy(begun) = connection.state else {
+                match reading {
+                    Reading::Open => {}
+                    Reading::Ended => self.reconnect(place, tally),
+                    _ => self.fail(place, Trouble::Read, tally, Instant::now()),
+                }
+                return;
+            };
+            let now = match reading {
+                Reading::Open if bytes > 0 && (has_more || is_ended) => {
+                    // An endless response must not outlast the test.
+                    if tally.is_over(Instant::now()) {
+                        return;
+                    }
+                    continue;
+                }
+                Reading::Open => return,
+                _ => Instant::now(),
+            };
+            match reading {
+                Reading::Whole(response) => {
+                    tally.add_response(self.cue, response, begun, now);
+                    if is_ended {
+                        return self.reconnect(place, tally);
+                    }
+                    return self.next(place, tally, now);
+                }
+                Reading::Last(response) => {
+                    tally.add_response(self.cue, response, begun, now);
+                    return self.reconnect(place, tally);
+                }
+                Reading::Open | Reading::Ended | Reading::Broken => {
+                    return self.fail(place, Trouble::Read, tally, now);
+                }
+            }
+        }
+    }
+
+    /// Makes a connection anew that ended where it may.
+    fn reconnect(&mut self, place: usize, tally: &mut Tally) {
+        self.connections[place].close();
+        self.connect(place, Instant::now(), Some(tally));
+    }
+
+    /// Counts an error and tries the connection again later.
+    fn fail(&mut self, place: usize, trouble: Trouble, tally: &mut Tally, now: Instant) {
+        // What is interrupted at the end is no error of the server's.
+        if self.cue.pulse.phase() != Phase::Over {
+            tally.add_trouble(trouble, now);
+        }
+        self.retry_later(place, now);
+    }
+
+    fn retry_later(&mut self, place: usize, now: Instant) {
+        self.connections[place].close();
+        if self.server.is_some() {
+            self.retries.push_back((now + RETRY_PAUSE, place));
+        }
+    }
+
+    /// Begins to make a connection; false when that failed at once. Errors before the start are not counted: what
+    /// can't be connected to then is tried again during the test.
+    fn connect(&mut self, place: usize, now: Instant, tally: Option<&mut Tally>) -> bool {
+        let Some(server) = self.server else {
+            return false;
+        };
+        let opened = net::begin_connect(server, &self.end.local, self.end.options());
+        let added = opened.and_then(|socket| {
+            self.poller.add(&socket, place as u64)?;
+            Ok(socket)
+        });
+        match added {
+            Ok(socket) => {
+                let state = State::Connecting(now);
+                self.connections[place].take_socket(Socket::Own(socket), state);
+                true
+            }
+            Err(error) => {
+                self.fail_connect(place, error, now, tally);
+                false
+            }
+        }
+    }
+
+    fn finish_connect(&mut self, place: usize, now: Instant, tally: Option<&mut Tally>) {
+        use std::os::fd::AsFd;
+        let connection = &mut self.connections[place];
+        let Some(socket) = &connection.socket else {
+            return;
+        };
+        match net::take_error(socket.as_fd()) {
+            Ok(()) => {
+                connection.state = State::Idle;
+                if let Some(tally) = tally {
+                    self.next(place, tally, now);
+                }
+            }
+            Err(error) => self.fail_connect(place, error, now, tally),
+        }
+    }
+
+    fn fail_connect(
+        &mut self,
+        place: usize,
+        error: net::Errno,
+        now: Instant,
+        tally: Option<&mut Tally>,
+    ) {
+        if let Some(tally) = tally {
+            if error == net::Errno::ADDRNOTAVAIL {
+                tally.note_ports_exhausted();
+            }
+            tally.add_trouble(Trouble::Connect, now);
+        }
+        self.retry_later(place, now);
+    }
+}
+
+/// What every connection asks.
+fn request(end: &End) -> Vec<u8> {
+    // The URL was read when the session began; without one the responder answers whatever is asked.
+    let (target, host) = match target::url(&end.params) {
+        Ok(Some(url)) => (url.target(), url.authority()),
+        _ => ("/".to_owned(), "benchweb".to_owned()),
+    };
+    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: benchweb-engine\r\nAccept: */*\r\n\r\n")
+        .into_bytes()
+}

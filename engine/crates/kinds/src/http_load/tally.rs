@@ -1,0 +1,143 @@
+//! What one thread counts.
+
+use std::time::{Duration, Instant};
+
+use stats::Latency;
+
+use super::response::Response;
+use crate::kind::{Cue, End};
+
+/// What one thread measured in the window.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The window.
+    pub span: Option<(Instant, Instant)>,
+    /// One latency per response.
+    pub latency: Latency,
+    /// Bytes received, heads included.
+    pub bytes: u64,
+    /// Responses other than 2xx and 3xx.
+    pub failed_responses: u64,
+    /// Connections that could not be made.
+    pub connect_errors: u64,
+    /// Responses that broke off, or were none.
+    pub read_errors: u64,
+    /// Requests that could not be sent.
+    pub write_errors: u64,
+    /// Responses that were slower than the time-out, or are still to come.
+    pub timeout_errors: u64,
+    /// Whether this host had no source port left for a connection.
+    pub ports_exhausted: bool,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// A connection could not be made.
+    Connect,
+    /// A response broke off, or was none.
+    Read,
+    /// A request could not be sent.
+    Write,
+}
+
+/// Counts a thread's responses and errors by the test's time.
+pub struct Tally {
+    measured_from: Instant,
+    deadline: Instant,
+    timeout: Duration,
+    loaded: Loaded,
+    /// Bytes from the beginning on, and those of them that came before the window.
+    bytes: u64,
+    warmup_bytes: u64,
+    responses: u64,
+}
+
+impl Tally {
+    pub fn new(end: &End, opened_at: Instant) -> Self {
+        let measured_from = opened_at + end.settings.warmup;
+        let timeout = end.params.number("timeout_seconds").unwrap_or(f64::from(u32::MAX));
+        Self {
+            measured_from,
+            deadline: measured_from + end.settings.duration,
+            timeout: Duration::from_secs_f64(timeout),
+            loaded: Loaded::default(),
+            bytes: 0,
+            warmup_bytes: 0,
+            responses: 0,
+        }
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub fn is_over(&self, now: Instant) -> bool {
+        now >= self.deadline
+    }
+
+    fn is_measured(&self, at: Instant) -> bool {
+        at >= self.measured_from && at < self.deadline
+    }
+
+    /// Counts received bytes; their time is that of the response they belong to.
+    #[inline]
+    pub fn add_bytes(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+
+    /// Counts a whole response to a request that was due, or sent, at `begun`.
+    #[inline]
+    pub fn add_response(&mut self, cue: &Cue, response: Response, begun: Instant, now: Instant) {
+        if self.is_over(now) {
+            return;
+        }
+        self.responses += 1;
+        cue.counter.set_units(self.responses);
+        cue.counter.set_bytes(self.bytes);
+        if now < self.measured_from {
+            self.warmup_bytes = self.bytes;
+            return;
+        }
+        let latency = now.saturating_duration_since(begun);
+        self.loaded.latency.record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        self.loaded.failed_responses += u64::from(!response.is_success());
+        self.loaded.timeout_errors += u64::from(latency > self.timeout);
+    }
+
+    /// Counts an error.
+    pub fn add_trouble(&mut self, trouble: Trouble, now: Instant) {
+        if !self.is_measured(now) {
+            return;
+        }
+        let count = match trouble {
+            Trouble::Connect => &mut self.loaded.connect_errors,
+            Trouble::Read => &mut self.loaded.read_errors,
+            Trouble::Write => &mut self.loaded.write_errors,
+        };
+        *count += 1;
+    }
+
+    /// Notes that no source port was left.
+    pub fn note_ports_exhausted(&mut self) {
+        self.loaded.ports_exhausted = true;
+    }
+
+    /// Counts a request that was never answered, if it was waited for long enough within the window.
+    pub fn add_unanswered(&mut self, begun: Instant) {
+        self.loaded.timeout_errors += u64::from(self.is_measured(begun + self.timeout));
+    }
+
+    /// Counts a connection that was still not made at the end, if it was tried for long enough within the window.
+    pub fn add_unconnected(&mut self, begun: Instant) {
+        self.loaded.connect_errors += u64::from(self.is_measured(begun + self.timeout));
+    }
+
+    /// What was measured, now that the thread has ended.
+    pub fn finish(mut self, now: Instant) -> Loaded {
+        let end = now.min(self.deadline);
+        self.loaded.span = (end > self.measured_from).then_some((self.measured_from, end));
+        self.loaded.bytes = self.bytes - self.warmup_bytes;
+        self.loaded
+    }
+}

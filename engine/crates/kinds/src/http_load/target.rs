@@ -1,0 +1,68 @@
+//! The server that a URL names.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use proto::{FailureCode, HttpUrl, Params};
+
+use crate::line::Failure;
+
+/// How long a name may take to be resolved.
+const RESOLVE_LIMIT: Duration = Duration::from_secs(5);
+/// How long the server may take for the first connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+
+/// The URL that the parameters name, if they name one.
+pub fn url(params: &Params) -> Result<Option<HttpUrl>, Failure> {
+    let text = params.text("url").unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    HttpUrl::parse(text)
+        .map(Some)
+        .map_err(|reason| Failure::new(FailureCode::Invalid, format!("url: {reason}")))
+}
+
+/// The server's address: the first that takes a connection, asked once for the whole session.
+pub fn address(params: &Params) -> Result<Option<SocketAddr>, Failure> {
+    let Some(url) = url(params)? else {
+        return Ok(None);
+    };
+    let mut last_error = None;
+    for address in resolve(&url)? {
+        let (local, options) = (net::LocalEnd::default(), net::Options::default());
+        match net::connect_tcp(address, &local, &options, CONNECT_LIMIT) {
+            Ok(_) => return Ok(Some(address)),
+            Err(error) => last_error = Some((address, error)),
+        }
+    }
+    Err(unreachable(&match last_error {
+        Some((address, error)) => format!("{address} takes no connection: {error}"),
+        None => format!("the name {} has no address", url.host),
+    }))
+}
+
+/// Resolves aside: the system's resolver knows no time limit.
+fn resolve(url: &HttpUrl) -> Result<Vec<SocketAddr>, Failure> {
+    let (sender, answer) = channel();
+    let (host, port) = (url.host.clone(), url.port);
+    thread::spawn(move || {
+        let addresses = (host.as_str(), port).to_socket_addrs();
+        // Nobody listens after the limit.
+        let _ = sender.send(addresses.map(Iterator::collect::<Vec<_>>));
+    });
+    match answer.recv_timeout(RESOLVE_LIMIT) {
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => {
+            Err(unreachable(&format!("the name {} has no address: {error}", url.host)))
+        }
+        Err(_) => Err(unreachable(&format!("the name {} was not resolved within 5 s", url.host))),
+    }
+}
+
+fn unreachable(reason: &str) -> Failure {
+    let reason = format!("the URL's server can't be reached from the source host: {reason}");
+    Failure::new(FailureCode::Unreachable, reason)
+}
