@@ -9,12 +9,20 @@ from hdrh.histogram import HdrHistogram
 EXAMPLES = Path(__file__).resolve().parents[2] / "engine" / "schema" / "examples"
 
 
-@pytest.mark.parametrize("kind", ["tcp_rr", "tcp_crr", "udp_rr"])
-def test_percentiles_of_the_decoded_histogram_are_the_metrics(kind):
+@pytest.mark.parametrize(
+    ("kind", "rate_key"),
+    [
+        ("tcp_rr", "transactions_per_second"),
+        ("tcp_crr", "transactions_per_second"),
+        ("udp_rr", "transactions_per_second"),
+        ("http_load", "requests_per_second"),
+    ],
+)
+def test_percentiles_of_the_decoded_histogram_are_the_metrics(kind, rate_key):
     document = json.loads((EXAMPLES / f"{kind}.json").read_text())
     histogram = HdrHistogram.decode(document["histogram"]["data"])
     elapsed = document["window"]["elapsed_seconds"]
-    rate = document["metrics"]["transactions_per_second"]
+    rate = document["metrics"][rate_key]
     assert histogram.get_total_count() == pytest.approx(rate * elapsed, abs=1)
     # The two libraries round a percentile's rank apart by up to one count, and a bucket's edge by one in a thousand.
     rank = 100 / histogram.get_total_count()

@@ -68,6 +68,9 @@ pub struct ServeOptions {
     /// Network that controllers and peers must be in; may be repeated.
     #[arg(long, value_name = "CIDR", value_parser = parse_network)]
     pub allow: Vec<IpNet>,
+    /// URL that HTTP load may be sent to from here, with all paths below it; may be repeated.
+    #[arg(long, value_name = "PREFIX", value_parser = proto::UrlPrefix::parse)]
+    pub allow_url: Vec<proto::UrlPrefix>,
     /// Sessions at once.
     #[arg(long, value_name = "N", default_value = "64")]
     pub max_sessions: usize,

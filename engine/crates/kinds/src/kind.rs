@@ -61,8 +61,8 @@ pub trait Kind: Sync {
     fn check(&self, _spec: &proto::SessionSpec) -> Result<(), String> {
         Ok(())
     }
-    /// Where the source's connections go, when that is not the sink's data port; asked once, at the session's start.
-    fn target(&self, _params: &Params) -> Result<Option<SocketAddr>, Failure> {
+    /// A first connection to where the source's connections go, when that is not the sink's data port.
+    fn reach(&self, _params: &Params) -> Result<Option<OwnedFd>, Failure> {
         Ok(None)
     }
     /// The threads that this end runs.

@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use proto::{EventBody, FailureCode, Role};
-use support::{Pair, failed, params};
+use support::{Pair, failed, params, text};
 
 /// What is promised for a cancel, and a scheduler's whim on a busy machine.
 const CANCEL_LIMIT: Duration = Duration::from_millis(100);
@@ -21,9 +21,8 @@ fn cancelled(kind: &str, text: &str, role: Role) -> (EventBody, EventBody) {
 
 #[test]
 fn every_kind_is_cancelled_at_once_and_keeps_what_it_measured() {
-    for kind in ["tcp_stream", "udp_stream", "tcp_rr", "tcp_crr", "udp_rr"] {
-        let (source, sink) =
-            cancelled(kind, r#"{"duration_seconds": 30, "flows": 2}"#, Role::Source);
+    for kind in ["tcp_stream", "udp_stream", "tcp_rr", "tcp_crr", "udp_rr", "http_load"] {
+        let (source, sink) = cancelled(kind, &text(kind, 30.0), Role::Source);
         let (code, reason, partial) = failed(source);
         assert_eq!((code, reason.as_str()), (FailureCode::Cancelled, "enough"), "{kind}");
         assert_eq!(partial.expect("a partial result").kind, kind);

@@ -61,6 +61,12 @@ impl HttpUrl {
         }
     }
 
+    /// Scheme, host and port, and the root of its paths.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http://{}/", self.authority())
+    }
+
     /// What the Host header names.
     #[must_use]
     pub fn authority(&self) -> String {

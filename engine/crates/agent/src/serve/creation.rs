@@ -63,6 +63,7 @@ impl Engine {
         })?;
         spec.params = Catalog::embedded().fill(&spec.kind, &spec.params)?;
         self.check_peer(&spec)?;
+        self.allowed_urls.check(&spec)?;
         if !LEASE_SECONDS.contains(&spec.lease_seconds) {
             return Err(Refusal::invalid("lease_seconds", "lease_seconds must be from 1 to 3600"));
         }

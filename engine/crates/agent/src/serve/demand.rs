@@ -101,7 +101,7 @@ impl Demand {
 }
 
 /// The load of a test that has one: `{"kind", "params"}`, or the same as a text; its parameters are filled in.
-fn nested_load(params: &Params) -> Option<(String, Params)> {
+pub fn nested_load(params: &Params) -> Option<(String, Params)> {
     let (_, value) = params.iter().find(|(name, _)| *name == "load")?;
     let parsed;
     let value = match value {

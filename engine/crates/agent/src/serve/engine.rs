@@ -17,6 +17,7 @@ use super::sampler::Sampler;
 use super::session::{Session, locked};
 use super::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 use super::tokens::{Holder, Tokens};
+use super::urls::AllowedUrls;
 use super::waiting_room::WaitingRoom;
 
 /// A process that was told to stop has so long to say its last word; controllers are promised half a second.
@@ -26,6 +27,7 @@ const CANCEL_GRACE: Duration = Duration::from_millis(400);
 pub struct Engine {
     pub tokens: Tokens,
     pub allowed: Allowed,
+    pub allowed_urls: AllowedUrls,
     pub sessions: Sessions,
     /// What any session may ask for.
     pub limits: Limits,

@@ -23,6 +23,7 @@ mod store;
 mod tcp_acceptor;
 mod tokens;
 mod udp_acceptor;
+mod urls;
 mod waiting_room;
 mod watchdog;
 
@@ -57,6 +58,7 @@ use process::Spawner;
 use session::Session;
 use store::Store;
 use tokens::{Tokens, read_tokens};
+use urls::AllowedUrls;
 use waiting_room::WaitingRoom;
 
 /// Sessions told to stop have so long to end before the engine does.
@@ -140,6 +142,7 @@ fn open_engine(
     let engine = Engine {
         tokens,
         allowed: Allowed(options.allow.clone()),
+        allowed_urls: AllowedUrls(options.allow_url.clone()),
         sessions,
         limits: engine_limits(options),
         memory: MemoryShare::new(options.max_memory),

@@ -83,6 +83,7 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
             "boot_id": boot_id.trim(),
             "time": Timestamp::from(SystemTime::now()),
             "data_port": engine.data.port,
+            "url_prefixes": engine.allowed_urls.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "sessions": engine.sessions.running(),
             "kinds": catalog.kinds.keys().collect::<Vec<_>>(),
             "limits": {"engine": engine.limits, "token": holder.limits},

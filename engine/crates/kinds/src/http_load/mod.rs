@@ -14,7 +14,7 @@ mod schedule;
 mod tally;
 mod target;
 
-use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use proto::{Metrics, Params, Role, SinkReport};
@@ -39,8 +39,8 @@ impl Kind for HttpLoad {
         if settings.url.is_empty() { Transport::Tcp } else { Transport::None }
     }
 
-    fn target(&self, params: &Params) -> Result<Option<SocketAddr>, Failure> {
-        target::address(params)
+    fn reach(&self, params: &Params) -> Result<Option<OwnedFd>, Failure> {
+        target::reach(params)
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

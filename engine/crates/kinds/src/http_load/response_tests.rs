@@ -145,7 +145,7 @@ fn an_endless_head_is_given_up_and_was_kept_only_up_to_the_limit() {
     let mut reader = ResponseReader::default();
     assert_eq!(reader.push(b"HTTP/1.1 200 OK\r\nX: "), Ok(None));
     let mut pushed = Ok(None);
-    for _ in 0..HEAD_LIMIT_BYTES / 1_000 + 1 {
+    for _ in 0..=HEAD_LIMIT_BYTES / 1_000 {
         pushed = reader.push(&[b'x'; 1_000]);
         assert!(reader.partial.capacity() <= 2 * HEAD_LIMIT_BYTES);
         if pushed.is_err() {

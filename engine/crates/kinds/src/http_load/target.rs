@@ -1,6 +1,7 @@
 //! The server that a URL names.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,8 @@ use crate::line::Failure;
 const RESOLVE_LIMIT: Duration = Duration::from_secs(5);
 /// How long the server may take for the first connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// How many of a name's addresses are tried.
+const ADDRESSES_TRIED: usize = 4;
 
 /// The URL that the parameters name, if they name one.
 pub fn url(params: &Params) -> Result<Option<HttpUrl>, Failure> {
@@ -25,16 +28,16 @@ pub fn url(params: &Params) -> Result<Option<HttpUrl>, Failure> {
         .map_err(|reason| Failure::new(FailureCode::Invalid, format!("url: {reason}")))
 }
 
-/// The server's address: the first that takes a connection, asked once for the whole session.
-pub fn address(params: &Params) -> Result<Option<SocketAddr>, Failure> {
+/// A connection to the URL's server: the first of its addresses that takes one is used by the whole session.
+pub fn reach(params: &Params) -> Result<Option<OwnedFd>, Failure> {
     let Some(url) = url(params)? else {
         return Ok(None);
     };
     let mut last_error = None;
-    for address in resolve(&url)? {
+    for address in resolve(&url)?.into_iter().take(ADDRESSES_TRIED) {
         let (local, options) = (net::LocalEnd::default(), net::Options::default());
         match net::connect_tcp(address, &local, &options, CONNECT_LIMIT) {
-            Ok(_) => return Ok(Some(address)),
+            Ok(socket) => return Ok(Some(socket)),
             Err(error) => last_error = Some((address, error)),
         }
     }

@@ -18,6 +18,8 @@ use crate::{facts, tcp_crr, udp_hello};
 
 /// How long one connection attempt may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a kind's own server may take: its name, and the first connection.
+const REACH_LIMIT: Duration = Duration::from_secs(15);
 /// How long the flows of a test may take to be connected, all together.
 pub const FLOWS_LIMIT: Duration = Duration::from_secs(60);
 
@@ -30,10 +32,10 @@ const FLOWS_PER_THREAD: u32 = 16;
 pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let peer = peer(&brief.spec)?;
     let local = local_end(&brief.spec);
-    let target = brief.kind.target(&brief.spec.params)?;
     let facts = facts::facts();
     connect_link(brief, line, peer, &local)?;
     let (peer_facts, peer_version) = greet(brief, line, &facts)?;
+    let server = reach_server(brief, line)?;
     let transport = brief.kind.transport(&brief.settings);
     let ports = match transport {
         Transport::Connections => Some(register_ports(line)?),
@@ -50,7 +52,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         flows,
-        peer: Some(target.unwrap_or(peer)),
+        peer: Some(server.unwrap_or(peer)),
         local,
         lent: None,
         ports,
@@ -127,6 +129,22 @@ fn connect_aside(
             }
         }
     }
+}
+
+/// The address of the server that a kind names, reached once; names and first connections may take their time.
+fn reach_server(brief: &Brief, line: &mut Line) -> Result<Option<SocketAddr>, Failure> {
+    let (kind, params) = (brief.kind, brief.spec.params.clone());
+    if kind.transport(&brief.settings) != Transport::None {
+        return Ok(None);
+    }
+    let reached = connect_aside(line, REACH_LIMIT, move || {
+        kind.reach(&params).map(|socket| socket.into_iter().collect())
+    })?;
+    let mut addresses = reached.iter().map(|socket| net::peer_address(socket.as_fd()));
+    addresses
+        .next()
+        .transpose()
+        .map_err(|error| refused_by_kernel("the server's address is unknown", error))
 }
 
 fn connect_link(

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part of it.
 
 mod agent;
+pub mod web;
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -190,4 +191,10 @@ pub fn failed(event: EventBody) -> (FailureCode, String, Option<RunResult>) {
         }
         other => panic!("expected a failure, got {other:?}"),
     }
+}
+
+/// A test of this kind with a few flows, whatever the kind calls them.
+pub fn text(kind: &str, duration_seconds: f64) -> String {
+    let flows = if kind == "http_load" { "connections" } else { "flows" };
+    format!(r#"{{"duration_seconds": {duration_seconds}, "{flows}": 3}}"#)
 }
