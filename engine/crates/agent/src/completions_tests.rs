@@ -53,6 +53,6 @@ fn every_shell_gets_the_kinds() {
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         assert!(script(shell).contains("message_size_bytes="), "{shell}");
     }
-    assert!(script(Shell::Fish).contains("-a \"tcp_crr tcp_rr"));
+    assert!(script(Shell::Fish).contains("tcp_crr tcp_rr tcp_stream"));
     assert!(script(Shell::Zsh).contains("{compadd -S \"\" - burst= "));
 }

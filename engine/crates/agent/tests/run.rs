@@ -191,6 +191,17 @@ fn ctrl_c_ends_both_ends_within_half_a_second_and_keeps_what_both_measured() {
 }
 
 #[test]
+fn an_interrupted_sweep_tells_people_what_was_measured_until_then() {
+    let engine = Engine::start();
+    let (output, _) = interrupted(&engine, &["tcp_rr", "--repetitions", "2"]);
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().last().unwrap();
+    assert!(line.starts_with("  failed: interrupted"), "{text}");
+    assert!(line.contains("(until then ") && line.ends_with("transactions/s)"), "{text}");
+}
+
+#[test]
 fn a_sweep_that_is_interrupted_keeps_its_finished_tests() {
     let engine = Engine::start();
     let sweep = ["tcp_rr", "--json", "--repetitions", "2"];

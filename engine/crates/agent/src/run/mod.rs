@@ -106,7 +106,11 @@ fn enter(
                 progress.failed(&failure.to_string());
             }
             output.failure(ledger.plan, index, attempt, &failure, partial.as_ref())?;
-            ledger.tracks[index].failures.push(failure.to_string());
+            let until_then =
+                partial.and_then(|partial| progress::headline(&ledger.plan.kind, &partial));
+            let until_then =
+                until_then.map_or(String::new(), |figure| format!(" (until then {figure})"));
+            ledger.tracks[index].failures.push(format!("{failure}{until_then}"));
             Ok(Some(failure))
         }
     }

@@ -72,10 +72,7 @@ impl Progress {
 
     /// One of several tests ended well.
     pub fn finished(self, plan: &Plan, result: &RunResult) {
-        let catalog = Catalog::embedded();
-        let headline = catalog.kinds.get(&plan.kind).map(|kind| kind.headline.as_str());
-        let figure =
-            headline.and_then(|key| result.metrics.get(key).map(|value| shown(key, *value)));
+        let figure = headline(&plan.kind, result);
         if let Some(figure) = figure.filter(|_| !plan.is_single()) {
             self.say(&format!("  whole   {}", self.style.bold(&figure)));
         }
@@ -85,6 +82,12 @@ impl Progress {
     pub fn failed(self, reason: &str) {
         self.say(&format!("  {}", self.style.alarm(&format!("failed: {reason}"))));
     }
+}
+
+/// A result's headline figure, if it has one.
+pub fn headline(kind: &str, result: &RunResult) -> Option<String> {
+    let key = &Catalog::embedded().kinds.get(kind)?.headline;
+    result.metrics.get(key).map(|value| shown(key, *value))
 }
 
 fn shown(key: &str, value: f64) -> String {
