@@ -71,9 +71,21 @@ def one(between: Link, family: str, per_mille: int, params: dict[str, Any]) -> I
         yield from judge(towards, space, result, prefix if direction == "bidirectional" else "", overflows)
 
 
+def flood(between: Link, params: dict[str, Any]) -> Iterator[Verdict]:
+    """As fast as it goes, the receive buffer overflows: the kernel counts every datagram that it throws away."""
+    receiver = between.source if params.get("direction") == "reverse" else between.sink
+    before = receiver.udp_overflows()
+    metrics = between.measure("udp_stream", {"duration_seconds": SECONDS, **params})["metrics"]
+    title = ", ".join(["flood", *(str(value) for value in params.values())])
+    yield Verdict(f"{title}: lost", receiver.udp_overflows() - before, metrics["lost_packets"], 0, "pkt")
+
+
 def prove() -> Iterator[Verdict]:
     """Loss found is loss made, for every share, family and direction."""
     with link() as between:
+        for direction in ("forward", "reverse"):
+            for flows in (1, 8):
+                yield from flood(between, {"message_size_bytes": 64, "direction": direction, "flows": flows})
         for per_mille in SHARES_PER_MILLE:
             for family in ADDRESSES:
                 for direction in ("forward", "reverse"):
