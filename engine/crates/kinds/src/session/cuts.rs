@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use proto::Role;
+use proto::wire::PREAMBLE_LENGTH;
 use stats::{Checkpoints, Crossing};
 
 use super::threads::Threads;
@@ -17,6 +19,8 @@ use crate::kind::{End, FlowCut};
 const LEAD: Duration = Duration::from_millis(200);
 /// Readings are a millisecond apart, so the cut is at most that far off.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
+/// The kernel is asked at most this long after the first measured byte was read: later its answer is another window's.
+const LATEST_QUESTION: Duration = Duration::from_millis(20);
 /// Readings of all flows together; what a busy receiver keeps for a mark that comes late.
 const READINGS: usize = 1 << 18;
 
@@ -82,16 +86,31 @@ impl Cuts {
         }
     }
 
+    /// Begins the window for all flows. What counts is when bytes reach this host: what waits for a slow reader at the
+    /// begin has come before it, and at the end nothing waits any more. So the kernel is asked, unless it is too late or
+    /// it doesn't tell.
     fn cut_all(&mut self, crossing: Crossing, end: &End) {
-        let segments = |flow: u32| net::tcp_info(end.flows[flow as usize].as_fd());
+        let crossed_at = self.begin + Duration::from_secs_f64(crossing.at_seconds);
+        let asked_at = Instant::now();
+        let is_prompt = asked_at.saturating_duration_since(crossed_at) < LATEST_QUESTION;
+        let arrived: BTreeMap<u32, u64> = self
+            .checkpoints
+            .keys()
+            .filter_map(|&flow| Some((flow, arrived_bytes(end, flow).filter(|_| is_prompt)?)))
+            .collect();
+        let asking = asked_at.elapsed();
+        let is_told = arrived.len() == self.checkpoints.len();
+        let read_uncertainty =
+            Duration::try_from_secs_f64(crossing.uncertainty_seconds).unwrap_or(Duration::MAX);
         for (&flow, checkpoints) in &self.checkpoints {
+            let read = checkpoints.bytes_at(crossing.at_seconds).unwrap_or(0);
             let cut = FlowCut {
                 offset_bytes: 0,
-                bytes_before: checkpoints.bytes_at(crossing.at_seconds).unwrap_or(0),
-                at: self.begin + Duration::from_secs_f64(crossing.at_seconds),
-                uncertainty: Duration::try_from_secs_f64(crossing.uncertainty_seconds)
-                    .unwrap_or(Duration::MAX),
-                data_segments: segments(flow).and_then(|info| info.data_segments_received),
+                bytes_before: arrived.get(&flow).filter(|_| is_told).copied().unwrap_or(read),
+                at: if is_told { asked_at + asking / 2 } else { crossed_at },
+                uncertainty: if is_told { asking } else { read_uncertainty },
+                data_segments: net::tcp_info(end.flows[flow as usize].as_fd())
+                    .and_then(|info| info.data_segments_received),
             };
             self.found.insert(flow, cut);
         }
@@ -106,6 +125,13 @@ impl Cuts {
         }
         self.found
     }
+}
+
+/// Measured bytes that the kernel has received, read or not; the preamble goes from the source to the sink.
+fn arrived_bytes(end: &End, flow: u32) -> Option<u64> {
+    let received = net::wire_counts(end.flows[flow as usize].as_fd())?.bytes_received?;
+    let preamble = if end.role == Role::Sink { PREAMBLE_LENGTH as u64 } else { 0 };
+    Some(received.saturating_sub(preamble))
 }
 
 /// When the first measured byte of any flow arrived.
