@@ -1,5 +1,6 @@
 //! The result, joined from the two ends' halves.
 
+use std::net::IpAddr;
 use std::time::{Instant, SystemTime};
 
 use proto::{
@@ -9,6 +10,7 @@ use proto::{
 
 use crate::host_window;
 use crate::kind::End;
+use crate::limits;
 use crate::streams::other;
 use crate::tcp_stream::clock_of;
 
@@ -27,6 +29,8 @@ pub struct Halves {
     pub source_facts: Option<Facts>,
     /// The sink host's facts.
     pub sink_facts: Option<Facts>,
+    /// This end's address of the link, by which the family of the test's packets is known.
+    pub address: Option<IpAddr>,
     /// Versions of both engines.
     pub versions: EngineVersions,
     /// Intervals of this end.
@@ -73,6 +77,15 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     if let Some(cost) = cpu_cost(kind, &source, &sink, window.as_ref()) {
         metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);
     }
+    limits::add_ceilings(
+        &mut metrics,
+        params,
+        (&source, &sink),
+        [halves.source_facts.as_ref(), halves.sink_facts.as_ref()],
+        halves.address,
+    );
+    let limits =
+        limits::limits(&limits::Run { params, metrics: &metrics, source: &source, sink: &sink });
     let share_host = share_host(halves.source_facts.as_ref(), halves.sink_facts.as_ref());
     let hosts = HostWindows { source: source.host, sink: sink.host };
     let mut flags = source.flags.clone();
@@ -95,7 +108,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         flags,
         engine: halves.versions,
         cpu_per_core: Some(CpuPerCore { source: source.cpu_per_core, sink: sink.cpu_per_core }),
-        limits: Vec::new(),
+        limits,
         hosts: (hosts.source.is_some() || hosts.sink.is_some()).then_some(hosts),
     }
 }

@@ -19,6 +19,7 @@ mod gate;
 mod host_window;
 mod http_load;
 mod kind;
+mod limits;
 mod line;
 mod link;
 mod pacer;

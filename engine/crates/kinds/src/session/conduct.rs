@@ -585,6 +585,12 @@ impl<'a> Conduct<'a> {
         Ok(own)
     }
 
+    fn link_address(&self) -> Option<std::net::IpAddr> {
+        use std::os::fd::AsFd;
+        let socket = self.line.link()?.socket().as_fd();
+        net::local_address(socket).ok().map(|address| address.ip())
+    }
+
     fn result(&mut self, own: SinkReport) -> proto::RunResult {
         let role = self.role();
         let (own_facts, peer_facts) = (self.setup.facts.clone(), self.setup.peer_facts.clone());
@@ -607,6 +613,7 @@ impl<'a> Conduct<'a> {
                 sink,
                 source_facts: Some(source_facts),
                 sink_facts: Some(sink_facts),
+                address: self.link_address(),
                 versions: EngineVersions { source_version, sink_version },
                 intervals: std::mem::take(&mut self.own_intervals),
                 peer_intervals: std::mem::take(&mut self.peer_intervals),

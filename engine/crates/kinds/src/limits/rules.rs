@@ -1,0 +1,95 @@
+//! Rules that streams and requests share, and the values from which on a figure speaks.
+
+use proto::LimitedBy;
+
+use super::known::{EndUse, Known};
+use super::words::percent;
+use super::{Verdict, evidence};
+
+/// Threads that are awake this much of their time have no time to wait for the other end.
+pub const AWAKE: f64 = 0.85;
+/// A core that spends this much in interrupts takes packets as fast as it can.
+pub const INTERRUPTED: f64 = 0.8;
+/// All cores together, beyond which threads wait for each other.
+pub const SATURATED: f64 = 0.95;
+/// As much of the rate asked for, or of the ceiling, is all of it.
+pub const REACHED: f64 = 0.98;
+
+/// The end that does the sending, or asks.
+pub fn sender_cpu(known: &Known) -> Option<Verdict> {
+    let awake = known.sender.awake.filter(|&awake| awake >= AWAKE)?;
+    Some(cpu(LimitedBy::SenderCpu, "sending", &known.sender, awake))
+}
+
+/// The end that does the receiving, or answers.
+pub fn receiver_cpu(known: &Known) -> Option<Verdict> {
+    let awake = known.receiver.awake.filter(|&awake| awake >= AWAKE)?;
+    Some(cpu(LimitedBy::ReceiverCpu, "receiving", &known.receiver, awake))
+}
+
+fn cpu(by: LimitedBy, what: &str, end: &EndUse, awake: f64) -> Verdict {
+    let (threads, verb, possessive) =
+        if end.threads == 1 { ("thread", "was", "its") } else { ("threads", "were", "their") };
+    let mut figures = vec![evidence(
+        &format!("{what} {threads} running or waiting for a CPU"),
+        awake,
+        "ratio",
+        Some(AWAKE),
+    )];
+    let mut summary =
+        format!("The {what} {threads} {verb} awake {} of {possessive} time", percent(awake));
+    if let Some(running) = end.running {
+        figures.push(evidence(&format!("{what} {threads} on a CPU"), running, "ratio", None));
+        summary.push_str(", ");
+        summary.push_str(&percent((running / awake).min(1.0)));
+        summary.push_str(" of it on a CPU");
+    }
+    if let Some(busy) = end.host_busy {
+        figures.push(evidence("all cores of that host busy", busy, "ratio", None));
+    }
+    Verdict { by, summary: summary + ": that end could do no more.", evidence: figures }
+}
+
+/// A core that is taken up by packets' arrival.
+pub fn receiver_interrupts(known: &Known) -> Option<Verdict> {
+    let share = known.receiver.interrupted.filter(|&share| share >= INTERRUPTED)?;
+    Some(Verdict {
+        by: LimitedBy::ReceiverCpu,
+        summary: format!(
+            "A core of the receiving host spent {} of its time in interrupts: it took packets as fast as it could.",
+            percent(share)
+        ),
+        evidence: vec![evidence("busiest core in interrupts", share, "ratio", Some(INTERRUPTED))],
+    })
+}
+
+/// A host without a free CPU, where each thread alone is often asleep.
+pub fn saturated_host(known: &Known) -> Option<Verdict> {
+    let (sender, receiver) = (&known.sender, &known.receiver);
+    let is_full = |end: &EndUse| end.host_busy.is_some_and(|busy| busy >= SATURATED);
+    let uses_more = sender.process_cpus >= receiver.process_cpus;
+    let (by, end, name) = match (is_full(sender), is_full(receiver)) {
+        (true, true) if uses_more => (LimitedBy::SenderCpu, sender, "sending"),
+        (true | false, true) => (LimitedBy::ReceiverCpu, receiver, "receiving"),
+        (true, false) => (LimitedBy::SenderCpu, sender, "sending"),
+        (false, false) => return None,
+    };
+    let busy = end.host_busy?;
+    let mut figures = vec![evidence(
+        &format!("all cores of the {name} host busy"),
+        busy,
+        "ratio",
+        Some(SATURATED),
+    )];
+    let cpus = end.process_cpus;
+    figures
+        .extend(cpus.map(|cpus| evidence("CPUs that the test's process used", cpus, "CPUs", None)));
+    let summary =
+        format!("All cores of the {name} host were busy, {} of their time.", percent(busy));
+    Some(Verdict { by, summary, evidence: figures })
+}
+
+/// No rule applies.
+pub fn unknown(summary: &str, evidence: Vec<proto::Evidence>) -> Verdict {
+    Verdict { by: LimitedBy::Unknown, summary: summary.to_owned(), evidence }
+}

@@ -1,0 +1,228 @@
+//! What limited a stream.
+
+use proto::{Evidence, LimitedBy};
+
+use super::known::Known;
+use super::rules::{
+    AWAKE, REACHED, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu, unknown,
+};
+use super::words::{percent, rate, time};
+use super::{Verdict, evidence};
+
+/// From this share of the payload ceiling on, or of the link's rate with all traffic on it, the link is full.
+const FULL: f64 = 0.94;
+/// As much of the sender's time that the kernel put down to one cause is the cause.
+const LIMITED_SHARE: f64 = 0.4;
+/// A receiver whose window closes and whose thread is awake this much is slow itself.
+const SLOW_RECEIVER_AWAKE: f64 = 0.75;
+/// Less closing of the window than this is no sign against a sender that is always awake.
+const WINDOW_CLOSES: f64 = 0.2;
+/// Loss from which on TCP's window stays small.
+const SOME_RETRANSMITS: f64 = 0.0005;
+/// Loss from which on datagrams are what a run lacks.
+const SOME_LOSS: f64 = 0.005;
+/// A queue on the path: the round trip is longer than the least by this much, absolutely and relatively.
+const QUEUE_SECONDS: f64 = 0.0005;
+const QUEUE_GROWTH: f64 = 1.5;
+
+/// The first rule that applies, from what is certain to what is concluded.
+pub fn verdict(known: &Known) -> Verdict {
+    let rules = [
+        pacing,
+        link_rate,
+        lost_datagrams,
+        closed_by_slow_receiver,
+        sender_cpu,
+        receiver_window,
+        receiver_cpu,
+        receiver_interrupts,
+        send_buffer,
+        path,
+        saturated_host,
+    ];
+    rules.iter().find_map(|rule| rule(known)).unwrap_or_else(|| unknown_stream(known))
+}
+
+fn pacing(known: &Known) -> Option<Verdict> {
+    let (asked, reached) = (known.asked_bps?, known.throughput_bps?);
+    (reached >= REACHED * asked).then(|| Verdict {
+        by: LimitedBy::Pacing,
+        summary: format!("{} of the {} asked for arrived.", percent(reached / asked), rate(asked)),
+        evidence: vec![evidence(
+            "throughput per rate asked for",
+            reached / asked,
+            "ratio",
+            Some(REACHED),
+        )],
+    })
+}
+
+fn link_rate(known: &Known) -> Option<Verdict> {
+    let ceiling = known.ceiling_bps.map(|ceiling| known.throughput_bps.unwrap_or(0.0) / ceiling);
+    let link_use = [known.sender.link_use, known.receiver.link_use].into_iter().flatten();
+    let link_use = link_use.reduce(f64::max);
+    let full = |share: Option<f64>| share.filter(|&share| share >= FULL);
+    let (what, share) =
+        full(ceiling).map(|share| ("throughput per payload ceiling", share)).or_else(|| {
+            full(link_use).map(|share| ("all traffic on the interface per link rate", share))
+        })?;
+    let summary = match known.ceiling_bps {
+        Some(bps) if full(ceiling).is_some() => format!(
+            "{} of the {} of payload that the link can carry arrived.",
+            percent(share),
+            rate(bps)
+        ),
+        _ => format!("The link was {} full with all traffic on it.", percent(share)),
+    };
+    let mut figures = vec![evidence(what, share, "ratio", Some(FULL))];
+    figures.extend(known.ceiling_bps.map(|bps| evidence("payload ceiling", bps, "bit/s", None)));
+    Some(Verdict { by: LimitedBy::LinkRate, summary, evidence: figures })
+}
+
+/// Datagrams are lost where they can't be taken: at a busy receiver, or before it.
+fn lost_datagrams(known: &Known) -> Option<Verdict> {
+    let loss = known.loss_ratio.filter(|&loss| loss >= SOME_LOSS)?;
+    let lost = evidence("datagrams lost", loss, "ratio", Some(SOME_LOSS));
+    if let Some(mut verdict) = receiver_cpu(known).or_else(|| receiver_interrupts(known)) {
+        verdict.summary =
+            format!("{} {} of the datagrams were lost.", verdict.summary, percent(loss));
+        verdict.evidence.push(lost);
+        return Some(verdict);
+    }
+    let awake = known.receiver.awake?;
+    Some(Verdict {
+        by: LimitedBy::Path,
+        summary: format!(
+            "{} of the datagrams were lost, and the receiving thread had time: it was awake only {} of it.",
+            percent(loss),
+            percent(awake)
+        ),
+        evidence: vec![
+            lost,
+            evidence("receiving thread running or waiting for a CPU", awake, "ratio", None),
+        ],
+    })
+}
+
+/// The window closes because the receiver's CPU doesn't keep up.
+fn closed_by_slow_receiver(known: &Known) -> Option<Verdict> {
+    let closed = known.receiver_limited.filter(|&share| share >= WINDOW_CLOSES)?;
+    let awake = known.receiver.awake.filter(|&awake| awake >= SLOW_RECEIVER_AWAKE)?;
+    let sender_sleeps = known.sender.awake.is_none_or(|awake| awake < AWAKE);
+    let is_cause = awake >= AWAKE || (sender_sleeps && closed >= LIMITED_SHARE);
+    is_cause.then(|| Verdict {
+        by: LimitedBy::ReceiverCpu,
+        summary: format!(
+            "The receiving thread was awake {} of its time and the receive window closed {} of it: the receiver could take no more.",
+            percent(awake),
+            percent(closed)
+        ),
+        evidence: vec![
+            evidence("receiving thread running or waiting for a CPU", awake, "ratio", Some(SLOW_RECEIVER_AWAKE)),
+            evidence("sender out of receive window", closed, "ratio", Some(WINDOW_CLOSES)),
+        ],
+    })
+}
+
+fn receiver_window(known: &Known) -> Option<Verdict> {
+    let share = known.receiver_limited.filter(|&share| share >= LIMITED_SHARE)?;
+    let mut figures =
+        vec![evidence("sender out of receive window", share, "ratio", Some(LIMITED_SHARE))];
+    figures.extend(awake_receiver(known));
+    Some(Verdict {
+        by: LimitedBy::ReceiverWindow,
+        summary: format!(
+            "The sender had no receive window left {} of the time, while the receiving thread had time: the receive buffer is too small for this path.",
+            percent(share)
+        ),
+        evidence: figures,
+    })
+}
+
+fn send_buffer(known: &Known) -> Option<Verdict> {
+    let share = known.send_buffer_limited.filter(|&share| share >= LIMITED_SHARE)?;
+    let figures = vec![evidence("sender out of send buffer", share, "ratio", Some(LIMITED_SHARE))];
+    Some(Verdict {
+        by: LimitedBy::SendBuffer,
+        summary: format!(
+            "The send buffer held all that was in flight {} of the time, with room in both windows: it is too small for this path.",
+            percent(share)
+        ),
+        evidence: figures,
+    })
+}
+
+/// The congestion window held the sender back, and loss or a queue shows why.
+fn path(known: &Known) -> Option<Verdict> {
+    if let Some(busy) = known.busy {
+        let others =
+            known.receiver_limited.unwrap_or(0.0) + known.send_buffer_limited.unwrap_or(0.0);
+        if busy - others < LIMITED_SHARE {
+            return None;
+        }
+    }
+    let lost = known.retransmit_ratio.filter(|&ratio| ratio >= SOME_RETRANSMITS);
+    let queue = queue(known);
+    let why = match (lost, queue) {
+        (Some(lost), Some((rtt, least))) => format!(
+            "{} of the segments were sent again and the round trip grew from {} to {}",
+            percent(lost),
+            time(least),
+            time(rtt)
+        ),
+        (Some(lost), None) => format!("{} of the segments were sent again", percent(lost)),
+        (None, Some((rtt, least))) => {
+            format!("a queue made the round trip grow from {} to {}", time(least), time(rtt))
+        }
+        (None, None) => return None,
+    };
+    Some(Verdict {
+        by: LimitedBy::Path,
+        summary: format!("The congestion window held the sender back: {why}."),
+        evidence: path_evidence(known, lost),
+    })
+}
+
+fn queue(known: &Known) -> Option<(f64, f64)> {
+    let (rtt, least) = (known.rtt_seconds?, known.minimum_rtt_seconds?);
+    (rtt - least >= QUEUE_SECONDS && rtt >= QUEUE_GROWTH * least).then_some((rtt, least))
+}
+
+fn path_evidence(known: &Known, lost: Option<f64>) -> Vec<Evidence> {
+    let lost =
+        lost.map(|ratio| evidence("segments sent again", ratio, "ratio", Some(SOME_RETRANSMITS)));
+    let queue = queue(known).map(|(rtt, least)| {
+        let threshold = (least + QUEUE_SECONDS).max(least * QUEUE_GROWTH);
+        evidence("smoothed round trip", rtt, "s", Some(threshold))
+    });
+    let least =
+        known.minimum_rtt_seconds.map(|least| evidence("least round trip", least, "s", None));
+    let window = known.congestion_window_bytes;
+    let window = window.map(|bytes| evidence("congestion window", bytes, "B", None));
+    [lost, queue, least, window].into_iter().flatten().collect()
+}
+
+fn awake_receiver(known: &Known) -> Option<Evidence> {
+    let awake = known.receiver.awake?;
+    Some(evidence("receiving thread running or waiting for a CPU", awake, "ratio", None))
+}
+
+fn unknown_stream(known: &Known) -> Verdict {
+    let figure =
+        |what: &str, value: Option<f64>| value.map(|value| evidence(what, value, "ratio", None));
+    let figures = [
+        figure("sending thread running or waiting for a CPU", known.sender.awake),
+        figure("receiving thread running or waiting for a CPU", known.receiver.awake),
+        figure("sender busy", known.busy),
+        figure("sender out of receive window", known.receiver_limited),
+        figure("sender out of send buffer", known.send_buffer_limited),
+    ];
+    unknown(
+        "No figure stands out: neither end's CPU, nor a window or buffer, nor loss or a queue.",
+        figures.into_iter().flatten().collect(),
+    )
+}
+
+#[cfg(test)]
+#[path = "streams_tests.rs"]
+mod tests;
