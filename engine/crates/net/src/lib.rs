@@ -5,6 +5,7 @@
 
 mod affinity;
 mod arrivals;
+mod drops;
 mod ethtool;
 mod icmp;
 mod limits;
@@ -18,6 +19,7 @@ mod wire_counts;
 
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
+pub use drops::socket_drops;
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
 pub use limits::descriptor_limit;

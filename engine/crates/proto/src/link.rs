@@ -52,6 +52,9 @@ pub struct SinkReport {
     /// CPU, interfaces and surroundings of this host over the window.
     #[serde(default)]
     pub host: Option<HostWindow>,
+    /// Datagrams that this end's sockets had no room for, warm-up included (`SO_MEMINFO`, kernel 4.12 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflowed_packets: Option<u64>,
     /// How this end's flow threads spent their time.
     #[serde(default)]
     pub threads: Vec<ThreadUse>,

@@ -22,6 +22,8 @@ pub struct EndUse {
     pub running: Option<f64>,
     /// How many they are.
     pub threads: u32,
+    /// How many cores the host has.
+    pub cores: u32,
     /// Busy share of all the host's cores.
     pub host_busy: Option<f64>,
     /// The greatest share of a core's time in hard and soft interrupts.
@@ -54,6 +56,8 @@ pub struct Known {
     pub congestion_window_bytes: Option<f64>,
     /// Datagrams lost per datagram sent.
     pub loss_ratio: Option<f64>,
+    /// Datagrams that found the receiving sockets full, per datagram lost.
+    pub overflow_ratio: Option<f64>,
     /// Transactions or requests per second.
     pub transaction_rate: Option<f64>,
     pub latency_mean_seconds: Option<f64>,
@@ -90,6 +94,7 @@ impl Known {
             minimum_rtt_seconds: metric("minimum_rtt_seconds"),
             congestion_window_bytes: metric("congestion_window_bytes"),
             loss_ratio: metric("loss_ratio"),
+            overflow_ratio: overflow_ratio(receiver, metric("lost_packets")),
             transaction_rate: metric("transactions_per_second")
                 .or_else(|| metric("requests_per_second")),
             latency_mean_seconds: metric("latency_mean_seconds"),
@@ -98,6 +103,12 @@ impl Known {
             probe_interval_seconds: asked("probe_interval_seconds"),
         }
     }
+}
+
+/// Drops cover the warm-up too, which the lost datagrams don't.
+fn overflow_ratio(receiver: &SinkReport, lost: Option<f64>) -> Option<f64> {
+    let lost = lost.filter(|&lost| lost > 0.0)?;
+    Some((receiver.overflowed_packets? as f64 / lost).min(1.0))
 }
 
 /// Retransmits of the flows that a report tells.
@@ -127,6 +138,7 @@ fn end_use(report: &SinkReport, sends: bool) -> EndUse {
             .map(|threads| (threads.running_ratio + threads.waiting_ratio.unwrap_or(0.0)).min(1.0)),
         running: threads.map(|threads| threads.running_ratio),
         threads: threads.map_or(0, |threads| threads.threads),
+        cores: u32::try_from(busy.len()).unwrap_or(u32::MAX),
         host_busy: (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64),
         interrupted: cores.iter().map(|core| core.softirq + core.interrupt).reduce(f64::max),
         process_cpus: process_cpus(report),

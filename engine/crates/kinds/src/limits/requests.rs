@@ -125,6 +125,8 @@ mod tests {
                 awake: Some(0.5),
                 threads: 1,
                 host_busy: Some(1.0),
+                process_cpus: Some(1.0),
+                cores: 2,
                 ..EndUse::default()
             },
             receiver: EndUse {

@@ -12,6 +12,8 @@ pub const AWAKE: f64 = 0.85;
 pub const INTERRUPTED: f64 = 0.8;
 /// All cores together, beyond which threads wait for each other.
 pub const SATURATED: f64 = 0.95;
+/// So much of a busy host's CPU is the test's own; else other programs fill the host, which says nothing of the test.
+pub const OWN_SHARE: f64 = 0.4;
 /// As much of the rate asked for, or of the ceiling, is all of it.
 pub const REACHED: f64 = 0.98;
 
@@ -66,7 +68,10 @@ pub fn receiver_interrupts(known: &Known) -> Option<Verdict> {
 /// A host without a free CPU, where each thread alone is often asleep.
 pub fn saturated_host(known: &Known) -> Option<Verdict> {
     let (sender, receiver) = (&known.sender, &known.receiver);
-    let is_full = |end: &EndUse| end.host_busy.is_some_and(|busy| busy >= SATURATED);
+    let is_full = |end: &EndUse| {
+        let own = end.process_cpus.map_or(0.0, |cpus| cpus / f64::from(end.cores.max(1)));
+        end.host_busy.is_some_and(|busy| busy >= SATURATED) && own >= OWN_SHARE
+    };
     let uses_more = sender.process_cpus >= receiver.process_cpus;
     let (by, end, name) = match (is_full(sender), is_full(receiver)) {
         (true, true) if uses_more => (LimitedBy::SenderCpu, sender, "sending"),

@@ -79,6 +79,9 @@ fn link_rate(known: &Known) -> Option<Verdict> {
     Some(Verdict { by: LimitedBy::LinkRate, summary, evidence: figures })
 }
 
+/// So much of the loss happened in the receiving sockets: they are where it is to be looked for.
+const MOST: f64 = 0.5;
+
 /// Datagrams are lost where they can't be taken: at a busy receiver, or before it.
 fn lost_datagrams(known: &Known) -> Option<Verdict> {
     let loss = known.loss_ratio.filter(|&loss| loss >= SOME_LOSS)?;
@@ -88,6 +91,9 @@ fn lost_datagrams(known: &Known) -> Option<Verdict> {
             format!("{} {} of the datagrams were lost.", verdict.summary, percent(loss));
         verdict.evidence.push(lost);
         return Some(verdict);
+    }
+    if let Some(overflow) = known.overflow_ratio.filter(|&overflow| overflow >= MOST) {
+        return Some(overflowed(loss, lost, overflow));
     }
     let awake = known.receiver.awake?;
     Some(Verdict {
@@ -102,6 +108,26 @@ fn lost_datagrams(known: &Known) -> Option<Verdict> {
             evidence("receiving thread running or waiting for a CPU", awake, "ratio", None),
         ],
     })
+}
+
+fn overflowed(loss: f64, lost: Evidence, overflow: f64) -> Verdict {
+    Verdict {
+        by: LimitedBy::ReceiverCpu,
+        summary: format!(
+            "{} of the datagrams were lost, {} of them in the receiving socket: its buffer was full because the receiver took them too slowly.",
+            percent(loss),
+            percent(overflow)
+        ),
+        evidence: vec![
+            evidence(
+                "lost datagrams that found the receiving socket full",
+                overflow,
+                "ratio",
+                Some(MOST),
+            ),
+            lost,
+        ],
+    }
 }
 
 /// The window closes because the receiver's CPU doesn't keep up.

@@ -155,6 +155,9 @@ fn datagrams_are_lost_at_a_busy_receiver_or_on_the_path() {
     assert!(found.summary.ends_with(" 30 % of the datagrams were lost."), "{}", found.summary);
     let dropped = Known { receiver: awake(0.3), ..flood.clone() };
     assert_eq!(by(&dropped), LimitedBy::Path);
+    let overflowed = Known { overflow_ratio: Some(0.9), ..dropped.clone() };
+    assert_eq!(by(&overflowed), LimitedBy::ReceiverCpu);
+    assert_eq!(by(&Known { overflow_ratio: Some(0.1), ..dropped }), LimitedBy::Path);
     assert_eq!(by(&Known { loss_ratio: Some(0.0), ..flood }), LimitedBy::SenderCpu);
 }
 
@@ -162,13 +165,16 @@ fn datagrams_are_lost_at_a_busy_receiver_or_on_the_path() {
 fn a_host_without_a_free_cpu_is_the_limit_of_the_end_that_uses_more_of_it() {
     let full = |process_cpus| EndUse {
         host_busy: Some(0.99),
+        cores: 2,
         process_cpus: Some(process_cpus),
         ..awake(0.3)
     };
-    let crowded = Known { sender: full(0.8), receiver: full(1.1), ..calm() };
+    let crowded = Known { sender: full(0.8), receiver: full(1.3), ..calm() };
     assert_eq!(by(&crowded), LimitedBy::ReceiverCpu);
     let crowded = Known { sender: full(1.2), receiver: full(0.7), ..calm() };
     assert_eq!(by(&crowded), LimitedBy::SenderCpu);
     let one_full = Known { sender: full(1.0), ..calm() };
     assert_eq!(by(&one_full), LimitedBy::SenderCpu);
+    let filled_by_others = Known { sender: full(0.1), receiver: full(0.3), ..calm() };
+    assert_eq!(by(&filled_by_others), LimitedBy::Unknown);
 }

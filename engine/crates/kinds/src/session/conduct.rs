@@ -529,6 +529,7 @@ impl<'a> Conduct<'a> {
         }
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
+        report.overflowed_packets = self.overflowed();
         if self.threads().affinity_failed() {
             report.flags.push("affinity_not_set".to_owned());
         }
@@ -583,6 +584,14 @@ impl<'a> Conduct<'a> {
             }
         }
         Ok(own)
+    }
+
+    /// Datagrams that found their sockets full, where datagrams are received.
+    fn overflowed(&self) -> Option<u64> {
+        let is_udp = self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let flows = self.setup.end.flows.iter();
+        (is_udp && self.threads().has(Part::Receiver))
+            .then(|| flows.map(|flow| net::socket_drops(flow).map(u64::from)).sum())?
     }
 
     fn link_address(&self) -> Option<std::net::IpAddr> {
