@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Words of `SO_MEMINFO` (linux/sock_diag.h); drops are the last.
+/// Words of `SO_MEMINFO` (`linux/sock_diag.h`); drops are the last.
 const MEMORY_WORDS: usize = 9;
 const DROPS_PLACE: usize = 8;
 
@@ -41,7 +41,7 @@ mod tests {
         (0..SENT).for_each(|_| assert_eq!(sender.send(&[0; 1_000]).expect("sends"), 1_000));
         receiver.set_nonblocking(true).expect("a socket");
         let mut buffer = [0; 2_000];
-        let received = std::iter::from_fn(|| receiver.recv(&mut buffer).ok()).count();
-        assert_eq!(socket_drops(&receiver), Some(SENT - u32::try_from(received).expect("few")));
+        let taken = std::iter::from_fn(|| receiver.recv(&mut buffer).ok()).count();
+        assert_eq!(socket_drops(&receiver), Some(SENT - u32::try_from(taken).expect("few")));
     }
 }
