@@ -33,7 +33,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
         FactsGroup("CPU and memory", [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
         FactsGroup("Network stack", _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
-        FactsGroup("Could not be read", [("", str(line)) for line in document.get("missing") or []]),
+        FactsGroup("Missing", [("", str(line)) for line in document.get("missing") or []]),
     ]
     return [group for group in groups if group.lines]
 

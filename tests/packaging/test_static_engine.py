@@ -53,4 +53,8 @@ def test_every_kind_runs_as_on_linux_3_10(tmp_path: Path):
     program = portable.Program(prefix, str(BINARY), tmp_path, str(tmp_path))
     with portable.served(program) as control:
         for kind in KINDS:
-            assert portable.headline(portable.run(program, kind, control)) > 0
+            result = portable.run(program, kind, control)
+            assert portable.headline(result) > 0
+    source = result["source"]
+    assert source["features"]["udp_segmentation"] is False
+    assert any("UDP_SEGMENT came with Linux 4.18" in line for line in source["missing"])

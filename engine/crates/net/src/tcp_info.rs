@@ -74,6 +74,8 @@ const WORD_TOTAL_RETRANSMITS: usize = 23;
 const FLAGS_PLACE: usize = 7;
 /// C compilers fill bit fields from the end of the byte that the word order begins with.
 const APPLICATION_LIMITED: u8 = if cfg!(target_endian = "little") { 0x01 } else { 0x80 };
+/// Where the part ends that every kernel since 2.6 has.
+const LEAST_BYTES: usize = offset_of!(KernelTcpInfo, pacing_rate);
 /// `min_rtt` before the first sample.
 const NO_RTT_YET: u32 = u32::MAX;
 
@@ -92,7 +94,8 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> Option<TcpInfo> {
             &raw mut length,
         )
     };
-    (status == 0).then(|| raw.readable(length as usize))
+    // Emulators of system calls answer with less than any kernel ever did: that is nothing, not zeros.
+    (status == 0 && length as usize >= LEAST_BYTES).then(|| raw.readable(length as usize))
 }
 
 /// The value of a field that an older kernel may not have written: only what `length` covers was.

@@ -35,6 +35,9 @@ pub struct Facts {
     pub sysctls: BTreeMap<String, String>,
     /// The network interfaces.
     pub interfaces: Vec<InterfaceFacts>,
+    /// What the kernel lets the engine do, found out by trying, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, bool>,
     /// This engine's version.
     pub engine_version: String,
     /// What could not be read, and why.

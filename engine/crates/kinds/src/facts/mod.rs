@@ -51,10 +51,21 @@ pub fn facts() -> Facts {
             .unwrap_or_default(),
         sysctls: sysctls(&mut missing),
         interfaces: interfaces::interfaces(&mut missing),
+        features: features(&mut missing),
         engine_version: proto::ENGINE_VERSION.to_owned(),
         missing: Vec::new(),
     };
     Facts { missing: missing.0, ..facts }
+}
+
+/// What tests may need of the kernel; what isn't there is noted with what is lost without it.
+fn features(missing: &mut Missing) -> BTreeMap<String, bool> {
+    let found = net::features();
+    found
+        .iter()
+        .filter(|feature| !feature.is_there)
+        .for_each(|feature| missing.note(feature.name, feature.without));
+    found.into_iter().map(|feature| (feature.name.to_owned(), feature.is_there)).collect()
 }
 
 /// What could not be read, and why.

@@ -1,0 +1,109 @@
+//! What this kernel lets this process do, found out by trying.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use crate::icmp::EchoSocket;
+use crate::socket::{LocalEnd, Options, open_tcp, open_udp};
+use crate::tcp_info::tcp_info;
+
+/// One thing that tests may need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feature {
+    /// Its name in the facts.
+    pub name: &'static str,
+    /// Whether this process has it.
+    pub is_there: bool,
+    /// What is lost without it, and what to do.
+    pub without: &'static str,
+}
+
+/// Tries everything; opens and closes a handful of sockets on loopback and sends nothing.
+#[must_use]
+pub fn features() -> Vec<Feature> {
+    let feature = |name, is_there, without| Feature { name, is_there, without };
+    let udp = open_udp(loopback(), &LocalEnd::default(), &Options::default()).ok();
+    let tcp = open_tcp(loopback(), &LocalEnd::default(), &Options::default()).ok();
+    let connection = tcp.as_ref().and_then(|socket| tcp_info(socket.as_fd()));
+    vec![
+        feature(
+            "icmp_probes",
+            can_ping(),
+            "no ICMP probes: let the engine's group in by sysctl net.ipv4.ping_group_range, or give it CAP_NET_RAW",
+        ),
+        feature(
+            "udp_segmentation",
+            udp.as_ref().is_some_and(|socket| takes(socket, libc::UDP_SEGMENT)),
+            "no send mode \"segmentation\": UDP_SEGMENT came with Linux 4.18",
+        ),
+        feature(
+            "udp_receive_offload",
+            udp.as_ref().is_some_and(|socket| takes(socket, libc::UDP_GRO)),
+            "no send mode \"segmentation\": UDP_GRO came with Linux 5.0",
+        ),
+        feature(
+            "tcp_limited_times",
+            connection.is_some_and(|info| info.busy_seconds.is_some()),
+            "busy and limited times and the delivery rate of TCP flows are missing: they came with Linux 4.10",
+        ),
+        feature(
+            "bound_device",
+            can_bind_device(),
+            "no test traffic bound to a device: that needs CAP_NET_RAW before Linux 5.7",
+        ),
+    ]
+}
+
+fn loopback() -> SocketAddr {
+    // Port 9 is "discard"; nothing is sent to it.
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 9))
+}
+
+fn can_ping() -> bool {
+    let peer = IpAddr::from(Ipv4Addr::LOCALHOST);
+    EchoSocket::open(peer, &LocalEnd::default(), &Options::default(), 1).is_ok()
+}
+
+fn can_bind_device() -> bool {
+    let local = LocalEnd { device: Some("lo".to_owned()), ..LocalEnd::default() };
+    open_udp(loopback(), &local, &Options::default()).is_ok()
+}
+
+/// Whether a UDP socket takes an option with the value 0, which changes nothing.
+fn takes(socket: &OwnedFd, option: libc::c_int) -> bool {
+    let off: libc::c_int = 0;
+    let length = libc::socklen_t::try_from(std::mem::size_of_val(&off)).unwrap_or_default();
+    // SAFETY: the pointer and length describe `off`, which outlives the call; the kernel copies it.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_UDP,
+            option,
+            (&raw const off).cast(),
+            length,
+        )
+    };
+    status == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::features;
+
+    #[test]
+    fn every_feature_is_tried_once_and_says_what_is_lost_without_it() {
+        let found = features();
+        let mut names: Vec<&str> = found.iter().map(|feature| feature.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), found.len());
+        assert!(found.iter().all(|feature| !feature.without.is_empty()));
+        // The kernels that tests run on are newer than 5.0; permissions differ.
+        assert!(
+            found
+                .iter()
+                .filter(|feature| feature.name.starts_with("udp") || feature.name.starts_with("tcp"))
+                .all(|feature| feature.is_there)
+        );
+    }
+}
