@@ -1,5 +1,8 @@
 //! Hostile peers and clients: after each of them the engine serves the next honest test.
 
+// "line" and "link" are this domain's words.
+#![allow(clippy::similar_names)]
+
 mod support;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
