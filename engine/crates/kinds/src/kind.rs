@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use proto::{Metrics, Params, Role, SinkReport};
@@ -108,18 +108,58 @@ pub struct Lent {
     /// Where foreign connections go.
     pub outbox: Arc<dyn Outbox>,
     /// Connections of ours that the agent accepted.
-    pub handed_over: Mutex<Vec<OwnedFd>>,
+    pub handed_over: HandedOver,
 }
 
 impl Lent {
-    /// Takes a connection of ours that the agent accepted.
-    pub fn hand_over(&self, socket: OwnedFd) {
-        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+    /// Whether a connection from `peer` is this session's.
+    pub fn is_registered(&self, peer: Option<SocketAddr>) -> bool {
+        let (first, last) = self.ports;
+        peer.is_some_and(|peer| {
+            peer.ip().to_canonical() == self.address.to_canonical()
+                && (first..=last).contains(&peer.port())
+        })
+    }
+}
+
+/// Connections that the agent accepted for a session, on their way to the thread that answers them.
+#[derive(Debug, Default)]
+pub struct HandedOver {
+    state: Mutex<HandedOverState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct HandedOverState {
+    sockets: Vec<OwnedFd>,
+    is_over: bool,
+}
+
+impl HandedOver {
+    /// Hands one over.
+    pub fn push(&self, socket: OwnedFd) {
+        self.lock().sockets.push(socket);
+        self.changed.notify_one();
     }
 
-    /// A connection that was handed over, if there is one.
-    pub fn take_over(&self) -> Option<OwnedFd> {
-        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    /// Says that no more are wanted.
+    pub fn end(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for one; none when the session is over.
+    pub fn take(&self) -> Option<OwnedFd> {
+        let mut state = self
+            .changed
+            .wait_while(self.lock(), |state| state.sockets.is_empty() && !state.is_over)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.is_over { None } else { state.sockets.pop() }
+    }
+
+    // Nobody panics while holding the lock; if one did, the list would still be whole.
+    fn lock(&self) -> MutexGuard<'_, HandedOverState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,26 +249,43 @@ impl Cue {
     }
 }
 
-/// A socket that comes and goes, where another thread may interrupt it.
+/// What a task is blocked on, where another thread may interrupt it: a socket that comes and goes, or a call on a socket
+/// that may not be shut down.
 #[derive(Debug, Default)]
-pub struct Current(Mutex<Option<Arc<OwnedFd>>>);
+pub struct Current {
+    socket: Mutex<Option<Arc<OwnedFd>>>,
+    thread: OnceLock<net::InterruptibleThread>,
+}
 
 impl Current {
     /// Shows a socket.
     pub fn set(&self, socket: &Arc<OwnedFd>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(socket));
+        *self.lock() = Some(Arc::clone(socket));
     }
 
     /// Hides it again; the last holder closes it.
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.lock().take();
     }
 
-    /// Ends the traffic of the socket shown at the moment.
+    /// Shows the thread itself, which then must expect `EINTR`.
+    pub fn set_thread(&self, thread: net::InterruptibleThread) {
+        // A task has one thread all its life.
+        let _ = self.thread.set(thread);
+    }
+
+    /// Ends the traffic of the socket shown at the moment, and the blocking call of the thread.
     pub fn interrupt(&self) {
-        if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(socket) = self.lock().as_ref() {
             net::end_traffic(socket);
         }
+        if let Some(thread) = self.thread.get() {
+            thread.interrupt();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<OwnedFd>>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

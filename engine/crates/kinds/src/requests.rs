@@ -1,5 +1,6 @@
 //! What request/response kinds measure, and the loops that they share.
 
+use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
@@ -22,6 +23,8 @@ pub struct Transacted {
     pub lost: u64,
     /// Transactions that failed otherwise.
     pub errors: u64,
+    /// Flags of the catalog's that this flow raised.
+    pub flags: BTreeSet<&'static str>,
 }
 
 /// Keeps a client's time: warm-up, window, deadline, and the latencies of the window.
@@ -30,6 +33,7 @@ pub struct Timekeeper {
     deadline: Instant,
     latency: Latency,
     total: u64,
+    flags: BTreeSet<&'static str>,
 }
 
 impl Timekeeper {
@@ -37,7 +41,13 @@ impl Timekeeper {
     pub fn new(end: &End, opened_at: Instant) -> Self {
         let measured_from = opened_at + end.settings.warmup;
         let deadline = measured_from + end.settings.duration;
-        Self { measured_from, deadline, latency: Latency::default(), total: 0 }
+        Self {
+            measured_from,
+            deadline,
+            latency: Latency::default(),
+            total: 0,
+            flags: BTreeSet::new(),
+        }
     }
 
     /// Counts a transaction that began and ended at these times; false when it ended too late.
@@ -55,6 +65,11 @@ impl Timekeeper {
         true
     }
 
+    /// Raises a flag of the catalog's.
+    pub fn raise(&mut self, flag: &'static str) {
+        self.flags.insert(flag);
+    }
+
     /// Whether `now` lies in the measured window.
     pub fn is_measured(&self, now: Instant) -> bool {
         now >= self.measured_from && now < self.deadline
@@ -69,13 +84,20 @@ impl Timekeeper {
     pub fn finish(self, now: Instant, lost: u64, errors: u64) -> Outcome {
         let end = now.min(self.deadline);
         let span = (end > self.measured_from).then_some((self.measured_from, end));
-        Outcome::Transacted(Transacted { span, latency: self.latency, lost, errors })
+        let Self { latency, flags, .. } = self;
+        Outcome::Transacted(Transacted { span, latency, lost, errors, flags })
     }
 }
 
 /// The outcome of a client that never began.
 pub fn nothing_transacted() -> Finished {
-    let transacted = Transacted { span: None, latency: Latency::default(), lost: 0, errors: 0 };
+    let transacted = Transacted {
+        span: None,
+        latency: Latency::default(),
+        lost: 0,
+        errors: 0,
+        flags: BTreeSet::new(),
+    };
     Finished { outcome: Outcome::Transacted(transacted), fault: None }
 }
 
@@ -126,6 +148,8 @@ pub fn report(end: &End, measured: &Measured) -> SinkReport {
     let mut report = SinkReport { flows: streams::flows(end, |_| 0), ..SinkReport::default() };
     let mut latency = Latency::default();
     clients(measured).for_each(|client| latency.join(&client.latency));
+    let flags: BTreeSet<&str> = clients(measured).flat_map(|client| client.flags.clone()).collect();
+    report.flags.extend(flags.into_iter().map(str::to_owned));
     let spans = || clients(measured).filter_map(|client| client.span);
     let Some(seconds) = joint_seconds(spans()) else {
         return report;

@@ -15,6 +15,15 @@ pub enum Direction {
     Bidirectional,
 }
 
+/// Who ends a `tcp_crr` connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseMode {
+    /// The sink, which then keeps TIME-WAIT.
+    SinkFirst,
+    /// The source, with a reset.
+    Reset,
+}
+
 /// All parameters; those that a kind doesn't list have the value that changes nothing.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -34,6 +43,8 @@ pub struct Settings {
     pub direction: Direction,
     /// Payload bits per second, all flows of one direction; 0 for no limit.
     pub rate_bps: f64,
+    /// Who ends a connection.
+    pub close_mode: CloseMode,
     /// Traffic before the measured window.
     pub warmup: Duration,
     /// The measured window.
@@ -61,15 +72,18 @@ impl Settings {
     /// # Errors
     /// When a value is of another type than the catalog says, or a CPU list is backwards.
     pub fn read(params: &Params) -> Result<Self, String> {
+        check_send_mode(params)?;
+        let flows = u32::try_from(params.flow_count()).map_err(|error| error.to_string())?;
         Ok(Self {
             message_bytes: size(params, "message_size_bytes")?,
             request_bytes: size(params, "request_size_bytes")?,
             response_bytes: size(params, "response_size_bytes")?,
             burst: size(params, "burst")?,
             url: text(params, "url")?.to_owned(),
-            flows: u32::try_from(params.flow_count()).map_err(|error| error.to_string())?,
+            flows,
             direction: direction(params)?,
-            rate_bps: number(params, "rate_bps")?,
+            rate_bps: rate_of_all_flows(params, flows)?,
+            close_mode: close_mode(params)?,
             warmup: Duration::from_secs_f64(number(params, "warmup_seconds")?),
             duration: Duration::from_secs_f64(number(params, "duration_seconds")?),
             report_interval: Duration::from_secs_f64(
@@ -165,5 +179,66 @@ fn direction(params: &Params) -> Result<Direction, String> {
         "reverse" => Ok(Direction::Reverse),
         "bidirectional" => Ok(Direction::Bidirectional),
         other => Err(format!("direction is {other:?}; it is forward, reverse or bidirectional")),
+    }
+}
+
+/// The rate of one direction, however it was asked for.
+fn rate_of_all_flows(params: &Params, flows: u32) -> Result<f64, String> {
+    let (all, each) = (number(params, "rate_bps")?, number(params, "flow_rate_bps")?);
+    if all > 0.0 && each > 0.0 {
+        return Err("rate_bps and flow_rate_bps exclude each other; give one of them".to_owned());
+    }
+    Ok(if each > 0.0 { each * f64::from(flows) } else { all })
+}
+
+/// Refuses what would otherwise be ignored without a word: datagrams are sent one by one.
+fn check_send_mode(params: &Params) -> Result<(), String> {
+    match text(params, "send_mode")? {
+        "" | "send" => Ok(()),
+        other => Err(format!("send_mode is {other:?}, which this engine can't do; give send")),
+    }
+}
+
+fn close_mode(params: &Params) -> Result<CloseMode, String> {
+    match text(params, "close_mode")? {
+        "" | "sink_first" => Ok(CloseMode::SinkFirst),
+        "reset" => Ok(CloseMode::Reset),
+        other => Err(format!("close_mode is {other:?}; it is sink_first or reset")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::{Catalog, Params};
+    use serde_json::Value;
+
+    use super::Settings;
+
+    fn read<const N: usize>(kind: &str, given: [(&str, Value); N]) -> Result<Settings, String> {
+        let params = Catalog::embedded().fill(kind, &Params::from(given)).expect("in bounds");
+        Settings::read(&params)
+    }
+
+    #[test]
+    fn a_rate_per_flow_is_the_rate_of_each_flow() {
+        let settings = read("udp_stream", [("flow_rate_bps", 1_000.into()), ("flows", 3.into())]);
+        let settings = settings.expect("valid");
+        assert_eq!((settings.rate_bps.to_bits(), settings.flow_rate_bps().to_bits()), {
+            (3_000_f64.to_bits(), 1_000_f64.to_bits())
+        });
+    }
+
+    #[test]
+    fn a_rate_per_flow_and_one_of_all_flows_exclude_each_other() {
+        let rates = [("flow_rate_bps", 1_000.into()), ("rate_bps", 9_000.into())];
+        let reason = read("tcp_stream", rates).err().expect("refused");
+        assert_eq!(reason, "rate_bps and flow_rate_bps exclude each other; give one of them");
+    }
+
+    #[test]
+    fn a_send_mode_that_would_be_ignored_is_refused() {
+        let reason = read("udp_stream", [("send_mode", "segmentation".into())]).err();
+        let expected = "send_mode is \"segmentation\", which this engine can't do; give send";
+        assert_eq!(reason.as_deref(), Some(expected));
     }
 }

@@ -78,3 +78,11 @@ fn the_fixture_kind_runs_like_any_other() {
     assert!(mean > 0.0 && mean < 0.1);
     assert_eq!(result.metrics.keys().filter(|key| !key.ends_with("_cpu_ratio")).count(), 1);
 }
+
+#[test]
+fn tcp_crr_closed_by_reset_makes_transactions_all_the_same() {
+    let result =
+        result("tcp_crr", r#"{"duration_seconds": 0.4, "close_mode": "reset", "flows": 2}"#);
+    assert_whole(&result);
+    assert_eq!(result.metrics["errors"] as u64, 0);
+}

@@ -9,6 +9,7 @@ mod drops;
 mod ethtool;
 mod features;
 mod icmp;
+mod interrupt;
 mod limits;
 mod poller;
 mod random;
@@ -24,6 +25,7 @@ pub use drops::socket_drops;
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
 pub use features::{Feature, features};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
+pub use interrupt::InterruptibleThread;
 pub use limits::descriptor_limit;
 pub use poller::{Happening, Poller, Timer};
 pub use random::{fill_random, random_number};
@@ -34,8 +36,8 @@ pub use socket::{
 };
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
-    Readiness, Wake, accept, end_reading, end_sending, end_traffic, never_block, receive,
-    receive_now, send, wait_readable,
+    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, never_block, receive,
+    receive_now, reset_on_close, send, wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};

@@ -46,13 +46,29 @@ pub fn accept(listener: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddr>),
     Ok((socket, peer.and_then(|peer| SocketAddr::try_from(peer).ok())))
 }
 
-/// Makes accepting from a listener that several share return at once when another was faster.
-/// Accepted connections are blocking all the same.
+/// Makes calls on a socket return at once instead of waiting. All who share the socket share this.
 ///
 /// # Errors
 /// When the descriptor is closed.
-pub fn never_block(listener: impl AsFd) -> Result<(), Errno> {
-    rustix::io::ioctl_fionbio(listener, true)
+pub fn never_block(socket: impl AsFd) -> Result<(), Errno> {
+    rustix::io::ioctl_fionbio(socket, true)
+}
+
+/// Makes accepting from a listener wait for a connection. All who share the listener share this.
+///
+/// # Errors
+/// When the descriptor is closed.
+pub fn block(listener: impl AsFd) -> Result<(), Errno> {
+    rustix::io::ioctl_fionbio(listener, false)
+}
+
+/// Lets the closing of a connection reset it: both ends forget it at once, without TIME-WAIT.
+///
+/// # Errors
+/// When the descriptor is no socket.
+#[inline]
+pub fn reset_on_close(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::net::sockopt::set_socket_linger(socket, Some(Duration::ZERO))
 }
 
 /// Half-closes: the peer reads the end of the stream after what is on its way.

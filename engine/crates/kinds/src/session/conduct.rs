@@ -294,6 +294,9 @@ impl<'a> Conduct<'a> {
 
     fn interrupt_all(&self) {
         self.setup.end.wake.ring();
+        if let Some(lent) = &self.setup.end.lent {
+            lent.handed_over.end();
+        }
         self.setup.end.flows.iter().for_each(net::end_traffic);
         self.threads().interrupt_current();
     }
@@ -356,7 +359,7 @@ impl<'a> Conduct<'a> {
             Signal::Link(message) => self.take_message(message),
             Signal::Supply(Supply::Flow { fd, .. }) => {
                 if let Some(lent) = &self.setup.end.lent {
-                    lent.hand_over(fd);
+                    lent.handed_over.push(fd);
                 }
             }
             Signal::Supply(_) | Signal::Connected(_) | Signal::LinkLost(_) => {}

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::{FailureCode, LinkMessage, Role};
 
 use super::Brief;
 use super::setup::{STEP_LIMIT, Setup, expect, refused_by_kernel};
-use crate::kind::{End, Lent, Transport};
+use crate::kind::{End, HandedOver, Lent, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
 use crate::{Supply, facts};
@@ -132,7 +132,7 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
         .map_err(|error| refused_by_kernel("the link's peer is unknown", error))?
         .ip();
     brief.outbox.register_ports(address, first, last);
-    let mut handed_over = Vec::new();
+    let handed_over = HandedOver::default();
     let listener = loop {
         match line.wait(Instant::now() + STEP_LIMIT)? {
             Some(Signal::Supply(Supply::Listener(listener))) => break listener,
@@ -141,7 +141,7 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
             None => return Err(Failure::internal("the agent lent no listener")),
         }
     };
-    net::never_block(&listener)
+    net::block(&listener)
         .map_err(|error| refused_by_kernel("the lent listener can't be used", error))?;
     line.tell(&LinkMessage::Registered)?;
     Ok(Lent {
@@ -149,6 +149,6 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
         address,
         ports: (first, last),
         outbox: Arc::clone(&brief.outbox),
-        handed_over: Mutex::new(handed_over),
+        handed_over,
     })
 }

@@ -1,0 +1,83 @@
+//! The sink's side: accepts the session's connections and answers one request on each.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use super::show;
+use crate::gate::Phase;
+use crate::kind::{Cue, End, Finished, Lent, Outcome};
+use crate::requests::{receive_whole, send_whole};
+use crate::settings::CloseMode;
+use crate::streams::payload;
+
+/// What a serving thread works with.
+struct Server<'a> {
+    end: &'a End,
+    cue: &'a Cue,
+    request: Vec<u8>,
+    response: Vec<u8>,
+    has_options: bool,
+}
+
+impl<'a> Server<'a> {
+    fn new(end: &'a End, cue: &'a Cue) -> Self {
+        Self {
+            end,
+            cue,
+            request: vec![0; end.settings.request_bytes],
+            response: payload(end.settings.response_bytes),
+            has_options: end.options() != &net::Options::default(),
+        }
+    }
+
+    /// Answers one request and closes; a connection that fails is the client's to count.
+    fn answer(&mut self, socket: OwnedFd, is_ipv4: bool) {
+        let socket = Arc::new(socket);
+        if self.has_options {
+            let _ = net::apply(socket.as_fd(), self.end.options(), is_ipv4, true);
+        }
+        let is_shown = show(self.cue, &socket).is_ok();
+        if is_shown && matches!(receive_whole(socket.as_fd(), &mut self.request), Ok(true)) {
+            let _ = send_whole(socket.as_fd(), &self.response);
+            if self.end.settings.close_mode == CloseMode::Reset {
+                // Closing first would leave TIME-WAIT here: the client's reset comes instead.
+                let _ = net::receive(socket.as_fd(), &mut self.request);
+            }
+        }
+        self.cue.current.clear();
+    }
+}
+
+/// Accepts and answers connections of this session until it ends. It blocks in `accept()`, as looking before each costs
+/// a call and a timer per connection; the end of the session interrupts it there.
+pub fn serve(end: &End, cue: &Cue) -> Finished {
+    let fault = end.lent.as_ref().and_then(|lent| serve_lent(end, cue, lent).err());
+    Finished { outcome: Outcome::Served, fault }
+}
+
+fn serve_lent(end: &End, cue: &Cue, lent: &Lent) -> Result<(), String> {
+    let mut server = Server::new(end, cue);
+    let is_ipv4 = lent.address.is_ipv4();
+    cue.current.set_thread(net::InterruptibleThread::this());
+    while cue.pulse.phase() != Phase::Over {
+        match net::accept(lent.listener.as_fd()) {
+            Ok((socket, peer)) if lent.is_registered(peer) => server.answer(socket, is_ipv4),
+            Ok((socket, _)) => lent.outbox.foreign(socket),
+            // The client's connection was reset while it waited: its loss, and its to count.
+            Err(net::Errno::INTR | net::Errno::CONNABORTED) => {}
+            Err(error) => return Err(format!("the lent listener failed: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Answers connections that the agent accepted in the moment of lending.
+pub fn serve_handed_over(end: &End, cue: &Cue) -> Finished {
+    if let Some(lent) = &end.lent {
+        let mut server = Server::new(end, cue);
+        while let Some(socket) = lent.handed_over.take() {
+            server.answer(socket, lent.address.is_ipv4());
+        }
+    }
+    Finished { outcome: Outcome::Served, fault: None }
+}
