@@ -1,0 +1,1 @@
+"""The engine beside netperf, iperf3 and a bare loop of system calls."""
