@@ -42,7 +42,9 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    yield Case("8 KiB receive buffer, 20 ms", "tcp_stream", ("receiver_window",), {"sink_socket_buffer_bytes": 8192}, True)
+    yield Case(
+        "8 KiB receive buffer, 20 ms", "tcp_stream", ("receiver_window",), {"sink_socket_buffer_bytes": 8192}, True
+    )
     yield Case("8 KiB send buffer, 20 ms", "tcp_stream", ("send_buffer",), {"source_socket_buffer_bytes": 8192}, True)
     yield Case(
         "the same in reverse, 20 ms",
@@ -87,7 +89,9 @@ def forward(delay_seconds: float) -> None:
 
 @contextmanager
 def shaped(path: Link, rate: str) -> Iterator[None]:
-    path.source.run("tc", "qdisc", "add", "dev", "data", "root", "tbf", "rate", rate, "burst", "32k", "latency", "100ms")
+    path.source.run(
+        "tc", "qdisc", "add", "dev", "data", "root", "tbf", "rate", rate, "burst", "32k", "latency", "100ms"
+    )
     try:
         yield
     finally:
@@ -127,7 +131,9 @@ def main() -> int:
         if not mine:
             continue
         with link(has_middle=has_delay) as path:
-            words = path.middle.words(sys.executable, str(Path(__file__).resolve()), "--forward") if path.middle else None
+            words = (
+                path.middle.words(sys.executable, str(Path(__file__).resolve()), "--forward") if path.middle else None
+            )
             with process(words) if words else nullcontext():
                 verdicts += [judge(path, case, arguments.seconds) for case in mine]
     print(f"{sum(verdicts)} of {len(verdicts)} verdicts are right")

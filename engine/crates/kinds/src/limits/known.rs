@@ -54,6 +54,10 @@ pub struct Known {
     pub rtt_seconds: Option<f64>,
     pub minimum_rtt_seconds: Option<f64>,
     pub congestion_window_bytes: Option<f64>,
+    /// Mean send buffer of a flow, as granted.
+    pub send_buffer_bytes: Option<f64>,
+    /// Flows at once.
+    pub flows: f64,
     /// Datagrams lost per datagram sent.
     pub loss_ratio: Option<f64>,
     /// Datagrams that found the receiving sockets full, per datagram lost.
@@ -93,6 +97,8 @@ impl Known {
             rtt_seconds: metric("rtt_seconds"),
             minimum_rtt_seconds: metric("minimum_rtt_seconds"),
             congestion_window_bytes: metric("congestion_window_bytes"),
+            send_buffer_bytes: send_buffer(sender, route.sender),
+            flows,
             loss_ratio: metric("loss_ratio"),
             overflow_ratio: overflow_ratio(receiver, metric("lost_packets")),
             transaction_rate: metric("transactions_per_second")
@@ -103,6 +109,15 @@ impl Known {
             probe_interval_seconds: asked("probe_interval_seconds"),
         }
     }
+}
+
+fn send_buffer(sender: &SinkReport, role: Role) -> Option<f64> {
+    let granted = sender.flows.iter().map(|flow| match role {
+        Role::Source => flow.granted.source_sndbuf,
+        Role::Sink => flow.granted.sink_sndbuf,
+    });
+    let sum = granted.sum::<Option<u64>>().filter(|&sum| sum > 0)?;
+    Some(sum as f64 / sender.flows.len() as f64)
 }
 
 /// Drops cover the warm-up too, which the lost datagrams don't.
@@ -248,6 +263,6 @@ mod tests {
         let (params, metrics, nothing) = (Params::default(), Metrics::new(), SinkReport::default());
         let run = Run { params: &params, metrics: &metrics, source: &nothing, sink: &nothing };
         let known = Known::of(&run, Route { sender: Role::Source, prefix: "" });
-        assert_eq!(known, Known { in_flight: 1.0, ..Known::default() });
+        assert_eq!(known, Known { in_flight: 1.0, flows: 1.0, ..Known::default() });
     }
 }

@@ -21,6 +21,12 @@ const WINDOW_CLOSES: f64 = 0.2;
 const SOME_RETRANSMITS: f64 = 0.0005;
 /// Loss from which on datagrams are what a run lacks.
 const SOME_LOSS: f64 = 0.005;
+/// A sender with data in flight almost all the time.
+const MOSTLY_BUSY: f64 = 0.8;
+/// Payload in a full send buffer, or more: the kernel counts its own memory for packets, and lets the last one overshoot.
+const BUFFER_HELD: f64 = 0.5;
+/// Less in flight than this share of the congestion window was held back by something else.
+const WINDOW_USED: f64 = 0.8;
 /// A queue on the path: the round trip is longer than the least by this much, absolutely and relatively.
 const QUEUE_SECONDS: f64 = 0.0005;
 const QUEUE_GROWTH: f64 = 1.5;
@@ -38,6 +44,8 @@ pub fn verdict(known: &Known) -> Verdict {
         receiver_interrupts,
         send_buffer,
         path,
+        full_queue,
+        full_send_buffer,
         saturated_host,
     ];
     rules.iter().find_map(|rule| rule(known)).unwrap_or_else(|| unknown_stream(known))
@@ -206,6 +214,45 @@ fn path(known: &Known) -> Option<Verdict> {
         by: LimitedBy::Path,
         summary: format!("The congestion window held the sender back: {why}."),
         evidence: path_evidence(known, lost),
+    })
+}
+
+/// A sender of datagrams sleeps only when its own host's queue takes no more: that is as fast as the device sends.
+fn full_queue(known: &Known) -> Option<Verdict> {
+    let (loss, awake) = (known.loss_ratio?, known.sender.awake?);
+    (awake < AWAKE).then(|| Verdict {
+        by: LimitedBy::Path,
+        summary: format!(
+            "The sending host's queue was full: the sending thread was awake only {} of its time, waiting for room in it, and {} of the datagrams were lost.",
+            percent(awake),
+            percent(loss)
+        ),
+        evidence: vec![
+            evidence("sending thread running or waiting for a CPU", awake, "ratio", None),
+            evidence("datagrams lost", loss, "ratio", None),
+        ],
+    })
+}
+
+/// The chronograph misses buffers that are always full: then little is in flight beside the congestion window, and it
+/// is as much as the buffer holds.
+fn full_send_buffer(known: &Known) -> Option<Verdict> {
+    let busy = known.busy.filter(|&busy| busy >= MOSTLY_BUSY)?;
+    let in_flight = known.throughput_bps? / 8.0 * known.rtt_seconds? / known.flows.max(1.0);
+    let buffer = known.send_buffer_bytes?;
+    let of_buffer = in_flight / buffer;
+    let of_window = in_flight / known.congestion_window_bytes.filter(|&window| window > 0.0)?;
+    (of_buffer >= BUFFER_HELD && of_window < WINDOW_USED).then(|| Verdict {
+        by: LimitedBy::SendBuffer,
+        summary: format!(
+            "Each flow had {in_flight:.0} B in flight, {} of its congestion window, with a send buffer of {buffer:.0} B: the buffer is too small for this path.",
+            percent(of_window)
+        ),
+        evidence: vec![
+            evidence("in flight per send buffer", of_buffer, "ratio", Some(BUFFER_HELD)),
+            evidence("in flight per congestion window", of_window, "ratio", None),
+            evidence("sender busy", busy, "ratio", Some(MOSTLY_BUSY)),
+        ],
     })
 }
 

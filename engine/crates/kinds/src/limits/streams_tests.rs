@@ -107,6 +107,40 @@ fn a_send_buffer_that_holds_all_in_flight_is_the_limit() {
 }
 
 #[test]
+fn a_buffer_that_is_always_full_is_seen_by_what_is_in_flight() {
+    // 4 Mbit/s over 20 ms: 10,000 B in flight of a window of 14,480 B and a buffer of 16,384 B.
+    let full = Known {
+        throughput_bps: Some(4e6),
+        rtt_seconds: Some(0.020),
+        minimum_rtt_seconds: Some(0.020),
+        congestion_window_bytes: Some(14_480.0),
+        send_buffer_bytes: Some(16_384.0),
+        flows: 1.0,
+        ..calm()
+    };
+    let found = verdict(&full);
+    assert_eq!(found.by, LimitedBy::SendBuffer);
+    assert!((found.evidence[0].value - 10_000.0 / 16_384.0).abs() < 1e-9);
+    let full_window = Known { congestion_window_bytes: Some(10_000.0), ..full.clone() };
+    assert_eq!(by(&full_window), LimitedBy::Unknown);
+    let large_buffer = Known { send_buffer_bytes: Some(4e6), ..full };
+    assert_eq!(by(&large_buffer), LimitedBy::Unknown);
+}
+
+#[test]
+fn a_sender_of_datagrams_that_sleeps_waits_for_its_own_hosts_queue() {
+    let held = Known {
+        loss_ratio: Some(0.0),
+        asked_bps: Some(5e9),
+        busy: None,
+        retransmit_ratio: None,
+        ..calm()
+    };
+    assert_eq!(by(&held), LimitedBy::Path);
+    assert_eq!(by(&Known { loss_ratio: None, ..held }), LimitedBy::Unknown);
+}
+
+#[test]
 fn loss_or_a_queue_under_a_full_congestion_window_is_the_paths() {
     let lossy = Known { retransmit_ratio: Some(0.01), ..calm() };
     let found = verdict(&lossy);
