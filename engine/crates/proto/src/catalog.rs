@@ -30,7 +30,7 @@ pub enum CatalogError {
 
 /// The type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "Value")]
 pub enum ValueType {
     /// A whole number.
     Integer,
@@ -40,6 +40,24 @@ pub enum ValueType {
     String,
     /// True or false.
     Boolean,
+    /// A test of its own, `{"kind", "params"}`, or null for none.
+    Test,
+}
+
+impl TryFrom<Value> for ValueType {
+    type Error = String;
+
+    /// Reads the `type` of a JSON Schema; an object or null is a test.
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value.as_str() {
+            Some("integer") => Ok(Self::Integer),
+            Some("number") => Ok(Self::Number),
+            Some("string") => Ok(Self::String),
+            Some("boolean") => Ok(Self::Boolean),
+            None if value == serde_json::json!(["object", "null"]) => Ok(Self::Test),
+            _ => Err(format!("no parameter has the type {value}")),
+        }
+    }
 }
 
 /// The values that a parameter may have: the part of JSON Schema that the catalog uses.
@@ -56,6 +74,8 @@ pub struct ParameterSchema {
     /// The greatest length of a text, in characters.
     #[serde(rename = "maxLength")]
     pub max_length: Option<usize>,
+    /// What the value is beyond its type, for readers: `test` where it is one.
+    pub format: Option<String>,
     /// A regular expression that a text matches.
     pub pattern: Option<String>,
     /// All allowed values.

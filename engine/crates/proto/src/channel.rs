@@ -19,6 +19,18 @@ pub enum DescriptorRole {
     Listener,
 }
 
+/// Which of a session's tests something belongs to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// The session's own.
+    #[default]
+    Test,
+    /// The test that runs within it as load, with a cookie of its own.
+    Load,
+}
+
 /// Agent to process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -45,6 +57,9 @@ pub enum AgentMessage {
         role: DescriptorRole,
         /// The flow's index; 0 for the others.
         index: u32,
+        /// Whose it is.
+        #[serde(default)]
+        lane: Lane,
     },
     /// Stop now.
     Cancel {
@@ -68,6 +83,14 @@ pub enum ProcessMessage {
         ports: [u16; 2],
         /// The peer's address.
         address: IpAddr,
+        /// Whose they are.
+        #[serde(default)]
+        lane: Lane,
+    },
+    /// The registered ports and the lent listener are needed no more.
+    Release {
+        /// Whose they were.
+        lane: Lane,
     },
     /// An accepted connection that isn't this session's comes with this line.
     Foreign,

@@ -56,6 +56,12 @@ impl Cookie {
         tag
     }
 
+    /// The cookie of what runs within the session under this label: who knows it doesn't know the session's.
+    #[must_use]
+    pub fn derived(&self, label: &[u8]) -> Self {
+        Self(keyed_digest(&self.0, label))
+    }
+
     /// HMAC-SHA-256 of `message`, keyed with the cookie.
     #[must_use]
     pub fn proof(&self, message: &[u8]) -> [u8; PROOF_LENGTH] {
@@ -117,6 +123,14 @@ mod tests {
         assert_eq!(cookie, Cookie::new([0x0f; 32]));
         assert_eq!(cookie.to_hex(), "0f".repeat(32));
         assert_eq!(format!("{cookie:?}"), "Cookie(…)");
+    }
+
+    #[test]
+    fn a_derived_cookie_is_the_same_at_both_ends_and_another_for_each_label() {
+        let cookie = Cookie::new([1; 32]);
+        assert_eq!(cookie.derived(b"load"), Cookie::new([1; 32]).derived(b"load"));
+        assert_ne!(cookie.derived(b"load"), cookie);
+        assert_ne!(cookie.derived(b"load"), cookie.derived(b"other"));
     }
 
     #[test]

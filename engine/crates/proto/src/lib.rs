@@ -16,13 +16,14 @@ mod result;
 mod schemas;
 mod session;
 mod tcp_figures;
+mod test_value;
 mod thread_use;
 mod timestamp;
 pub mod wire;
 
 pub use bounded::{JSON_DEPTH_LIMIT, JsonError, LINE_LIMIT_BYTES, LineSplitter, parse_json};
 pub use catalog::{Catalog, CatalogError, Kind, Metric, Parameter, ParameterSchema, ValueType};
-pub use channel::{AgentMessage, DescriptorRole, ProcessMessage};
+pub use channel::{AgentMessage, DescriptorRole, Lane, ProcessMessage};
 pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
 pub use facts::{CpuFacts, Facts, InterfaceFacts};

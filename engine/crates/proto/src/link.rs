@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, ThreadUse, Window,
+    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, RunResult,
+    ThreadUse, Window,
 };
 
 /// What was sent on one flow in the measured window.
@@ -46,6 +47,12 @@ pub struct SinkReport {
     /// The latency distribution, where the sink measures one.
     #[serde(default)]
     pub histogram: Option<Histogram>,
+    /// The same under load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_histogram: Option<Histogram>,
+    /// What the load measured itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<RunResult>>,
     /// Short words that qualify the result.
     #[serde(default)]
     pub flags: Vec<String>,

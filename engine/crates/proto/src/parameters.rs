@@ -24,7 +24,7 @@ pub struct ParameterError {
 }
 
 impl ParameterError {
-    fn new(name: &str, message: String) -> Self {
+    pub(crate) fn new(name: &str, message: String) -> Self {
         Self { field: format!("params.{name}"), message }
     }
 }
@@ -84,6 +84,10 @@ impl Params {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     fn typed<'a, T>(
         &'a self,
         name: &str,
@@ -132,6 +136,9 @@ impl Catalog {
         let mut filled = Params::default();
         for (name, parameter) in self.parameters_of(kind) {
             let value = match given.0.get(name) {
+                Some(value) if parameter.schema.value_type == ValueType::Test => {
+                    self.fill_test(name, &parameter, value)?
+                }
                 Some(value) => check(kind_name, name, &parameter, value)?,
                 None => parameter.schema.default.clone(),
             };
@@ -158,6 +165,7 @@ impl Catalog {
         let parsed = match parameter.schema.value_type {
             ValueType::String => Some(Value::from(text)),
             ValueType::Boolean => text.parse::<bool>().ok().map(Value::from),
+            ValueType::Test => crate::test_value::parse_text(text),
             ValueType::Integer => text.parse::<i64>().ok().map(Value::from),
             ValueType::Number => {
                 text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number)
@@ -205,6 +213,7 @@ fn normalise(value_type: ValueType, value: &Value) -> Option<Value> {
         ValueType::Number => value.is_number().then(|| value.clone()),
         ValueType::String => value.is_string().then(|| value.clone()),
         ValueType::Boolean => value.is_boolean().then(|| value.clone()),
+        ValueType::Test => (value.is_object() || value.is_null()).then(|| value.clone()),
     }
 }
 
@@ -258,12 +267,13 @@ fn check_text(name: &str, schema: &ParameterSchema, text: &str) -> Result<(), Pa
     Err(ParameterError::new(name, message))
 }
 
-fn wrong_type(name: &str, parameter: &Parameter, value: &Value) -> ParameterError {
+pub(crate) fn wrong_type(name: &str, parameter: &Parameter, value: &Value) -> ParameterError {
     let wanted = match parameter.schema.value_type {
         ValueType::Integer => "a whole number",
         ValueType::Number => "a number",
         ValueType::String => "a text",
         ValueType::Boolean => "true or false",
+        ValueType::Test => return crate::test_value::wrong(name, value),
     };
     let default = &parameter.schema.default;
     ParameterError::new(

@@ -150,6 +150,12 @@ pub struct RunResult {
     pub window: Option<Window>,
     /// The latency distribution, where the kind has one.
     pub histogram: Option<Histogram>,
+    /// The latency distribution under load, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_histogram: Option<Histogram>,
+    /// What the load measured itself; its facts are this document's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<RunResult>>,
     /// Each flow's share.
     pub flows: Vec<Flow>,
     /// The source host's facts; null when this half doesn't know them.

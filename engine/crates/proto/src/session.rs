@@ -67,6 +67,16 @@ pub struct SessionSpec {
     pub lease_seconds: f64,
 }
 
+impl SessionSpec {
+    /// The session that runs within this one as its load, with a cookie derived from this one's.
+    #[must_use]
+    pub fn load(&self) -> Option<Self> {
+        let (kind, params) = self.params.test("load")?;
+        let cookie = self.cookie.derived(b"load");
+        Some(Self { kind, params, cookie, ..self.clone() })
+    }
+}
+
 const fn default_data_port() -> u16 {
     DATA_PORT
 }
