@@ -191,6 +191,7 @@ fn value_of(parameter: &Parameter) -> String {
         }
         ValueType::String => "text".to_owned(),
         ValueType::Boolean => "true|false".to_owned(),
+        ValueType::Test => "none|kind|JSON".to_owned(),
     }
 }
 
@@ -199,6 +200,7 @@ fn bounds(parameter: &Parameter) -> String {
     let default = match &schema.default {
         serde_json::Value::String(text) if text.is_empty() => "Default: empty.".to_owned(),
         serde_json::Value::String(text) => format!("Default: {text}."),
+        serde_json::Value::Null => "Default: none.".to_owned(),
         value => format!("Default: {value}."),
     };
     match (schema.minimum, schema.maximum) {

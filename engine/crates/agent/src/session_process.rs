@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use kinds::{Outbox, Supply};
-use proto::{AgentMessage, DescriptorRole, EventBody, FailureCode, ProcessMessage};
+use proto::{AgentMessage, DescriptorRole, EventBody, FailureCode, Lane, ProcessMessage};
 
 use crate::channel::{ChannelReceiver, ChannelSender};
 
@@ -52,8 +52,8 @@ fn supply_from_agent(mut receiver: ChannelReceiver, supply: &Sender<Supply>) {
             AgentMessage::Config { .. } => continue,
             AgentMessage::Neighbours { neighbours } => Supply::Neighbours(neighbours),
             AgentMessage::Cancel { code, reason } => Supply::Cancel { code, reason },
-            AgentMessage::Descriptor { role, index } => match receiver.descriptor() {
-                Some(fd) => supply_of(role, index, fd),
+            AgentMessage::Descriptor { role, index, lane } => match receiver.descriptor() {
+                Some(fd) => supply_of(role, index, fd).on(lane),
                 None => continue,
             },
         };
@@ -91,8 +91,12 @@ impl Outbox for ChannelOutbox {
         self.tell(&ProcessMessage::Event { event }, None);
     }
 
-    fn register_ports(&self, address: IpAddr, first: u16, last: u16) {
-        self.tell(&ProcessMessage::Register { ports: [first, last], address }, None);
+    fn register_ports(&self, lane: Lane, address: IpAddr, first: u16, last: u16) {
+        self.tell(&ProcessMessage::Register { ports: [first, last], address, lane }, None);
+    }
+
+    fn release_ports(&self, lane: Lane) {
+        self.tell(&ProcessMessage::Release { lane }, None);
     }
 
     fn foreign(&self, fd: OwnedFd) {

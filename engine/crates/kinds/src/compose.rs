@@ -101,6 +101,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         metrics,
         intervals: join_intervals(halves.intervals, halves.peer_intervals),
         window,
+        loaded_histogram: source.loaded_histogram.or(sink.loaded_histogram),
+        load: source.load.or(sink.load),
         histogram: source.histogram.or(sink.histogram),
         flows: join_flows(source.flows, sink.flows),
         source: halves.source_facts,

@@ -15,6 +15,7 @@ use crate::http_load::Loaded;
 use crate::line::{Failure, Signal};
 use crate::ping::Probed;
 use crate::requests::Transacted;
+use crate::session::Load;
 use crate::settings::Settings;
 use crate::streams::{Received, Sent};
 
@@ -83,6 +84,8 @@ pub struct End {
     pub params: proto::Params,
     /// The session's secret.
     pub cookie: proto::Cookie,
+    /// The test that runs within this one as its load, if there is one.
+    pub load: Option<Arc<Load>>,
     /// The flows' sockets, by index; empty for [`Transport::Connections`] and [`Transport::None`].
     pub flows: Vec<OwnedFd>,
     /// Where a source's connections go.

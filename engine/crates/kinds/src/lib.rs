@@ -63,6 +63,8 @@ pub enum Supply {
     Neighbours(proto::Neighbours),
     /// The listening socket of the data port, lent for `tcp_crr`.
     Listener(OwnedFd),
+    /// What belongs to the test that runs as this session's load.
+    Load(Box<Supply>),
     /// An order to stop now.
     Cancel {
         /// The failure code to report.
@@ -72,6 +74,17 @@ pub enum Supply {
     },
 }
 
+impl Supply {
+    /// This for the given one of a session's tests.
+    #[must_use]
+    pub fn on(self, lane: proto::Lane) -> Self {
+        match lane {
+            proto::Lane::Test => self,
+            proto::Lane::Load => Self::Load(Box::new(self)),
+        }
+    }
+}
+
 /// Where a running session tells what happens.
 pub trait Outbox: Send + Sync {
     /// The sink is ready for connections.
@@ -79,7 +92,9 @@ pub trait Outbox: Send + Sync {
     /// Reports one event; the last is final.
     fn event(&self, event: proto::EventBody);
     /// Registers the peer address and source ports (inclusive) that belong to this session (`tcp_crr`).
-    fn register_ports(&self, address: IpAddr, first: u16, last: u16);
+    fn register_ports(&self, lane: proto::Lane, address: IpAddr, first: u16, last: u16);
+    /// Gives the registered ports and the lent listener back before the session's end.
+    fn release_ports(&self, lane: proto::Lane);
     /// Gives back an accepted connection that is not this session's.
     fn foreign(&self, fd: OwnedFd);
 }

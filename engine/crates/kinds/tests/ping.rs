@@ -87,3 +87,60 @@ fn a_cancelled_ping_keeps_what_it_has_measured() {
     let sent = count(&partial.expect("a partial result"), "sent_probes");
     assert!((50..1000).contains(&sent), "{sent}");
 }
+
+/// Ten probes idle and ten on the plateau of a load.
+fn under_load(load: &str) -> RunResult {
+    let text = format!(
+        r#"{{"probe": "udp", "count": 10, "probe_interval_seconds": 0.02, "load": {load}}}"#
+    );
+    let result = finished(Pair::start("ping", &params(&text)).join().0);
+    assert_eq!((count(&result, "sent_probes"), count(&result, "loaded_sent_probes")), (10, 10));
+    assert_eq!(result.flags, ["same_host"]);
+    let figure = |name: &str| result.metrics[&format!("{name}latency_mean_seconds")];
+    let added = figure("loaded_") - figure("");
+    assert!((figure("added_") - added).abs() < 1e-12, "{:?}", result.metrics);
+    let data = &result.loaded_histogram.as_ref().expect("a histogram under load").data;
+    let answered = 10 - count(&result, "loaded_lost_probes");
+    assert_eq!(Latency::encoded_count(data).expect("decodes"), answered);
+    result
+}
+
+#[test]
+fn probes_under_a_stream_tell_what_it_adds_and_what_it_carried() {
+    let result = under_load(r#"{"kind": "tcp_stream", "params": {"flows": 2}}"#);
+    let load = result.load.as_ref().expect("the load's own result");
+    assert_eq!(
+        (load.kind.as_str(), load.flows.len(), load.source.is_none()),
+        ("tcp_stream", 2, true)
+    );
+    assert_eq!(
+        result.metrics["load_throughput_bps"].to_bits(),
+        load.metrics["throughput_bps"].to_bits()
+    );
+    // Its measured window has all probes and the ramp after them, not the ramp before.
+    let window = load.window.as_ref().expect("the load's window");
+    assert!((1.1..1.6).contains(&window.elapsed_seconds), "{}", window.elapsed_seconds);
+}
+
+#[test]
+fn kinds_with_datagrams_and_with_connections_of_their_own_are_loads_too() {
+    for kind in ["udp_rr", "tcp_crr"] {
+        let result = under_load(&format!(r#"{{"kind": "{kind}"}}"#));
+        assert!(result.metrics["load_transactions_per_second"] > 100.0, "{kind}");
+    }
+}
+
+#[test]
+fn a_test_cancelled_under_load_ends_both_at_once_and_keeps_the_idle_part() {
+    let text = r#"{"probe": "udp", "count": 5, "probe_interval_seconds": 0.5, "report_interval_seconds": 0.5,
+                   "load": {"kind": "tcp_stream"}}"#;
+    let pair = Pair::start("ping", &params(text));
+    std::thread::sleep(std::time::Duration::from_millis(4_500));
+    let took = pair.cancel(proto::Role::Source);
+    let (code, _, partial) = failed(pair.join().0);
+    assert_eq!(code, FailureCode::Cancelled);
+    assert!(took.as_millis() < 500, "{took:?}");
+    let partial = partial.expect("a partial result");
+    assert_eq!((count(&partial, "sent_probes"), count(&partial, "lost_probes")), (5, 0));
+    assert!(partial.metrics.contains_key("loaded_sent_probes"), "{:?}", partial.metrics);
+}

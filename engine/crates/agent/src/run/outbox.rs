@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use kinds::Outbox;
-use proto::EventBody;
+use proto::{EventBody, Lane};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Takes the source's events.
@@ -26,7 +26,10 @@ impl Outbox for Events {
     }
 
     /// Only a sink registers ports.
-    fn register_ports(&self, _address: IpAddr, _first: u16, _last: u16) {}
+    fn register_ports(&self, _lane: Lane, _address: IpAddr, _first: u16, _last: u16) {}
+
+    /// As above.
+    fn release_ports(&self, _lane: Lane) {}
 
     /// Only a sink accepts connections.
     fn foreign(&self, _descriptor: OwnedFd) {}

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use proto::Role;
+use proto::{Lane, Role};
 use tokio::runtime::Handle;
 
 use super::access::Allowed;
@@ -14,7 +14,7 @@ use super::limits::Limits;
 use super::memory::MemoryShare;
 use super::process::Spawner;
 use super::sampler::Sampler;
-use super::session::{Session, locked};
+use super::session::{Door, Session, locked};
 use super::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 use super::tokens::{Holder, Tokens};
 use super::urls::AllowedUrls;
@@ -147,27 +147,30 @@ impl Sessions {
         surplus
     }
 
-    /// The running sink whose cookie has this tag.
-    pub fn sink_of(&self, tag: &[u8; proto::wire::TAG_LENGTH]) -> Option<Arc<Session>> {
-        self.first_running(|session| {
-            session.role == Role::Sink && session.live.as_ref().is_some_and(|live| live.tag == *tag)
-        })
+    /// The running sink of which a cookie has this tag, and which of its tests it is.
+    pub fn sink_of(&self, tag: &[u8; proto::wire::TAG_LENGTH]) -> Option<(Arc<Session>, Lane)> {
+        self.first_running(|door, session| session.role == Role::Sink && door.tag == *tag)
     }
 
-    /// The running session that has registered this source address and port.
-    pub fn registered_to(&self, address: IpAddr, port: u16) -> Option<Arc<Session>> {
-        self.first_running(|session| {
-            let registered =
-                session.live.as_ref().and_then(|live| locked(&live.network).registered);
-            registered.is_some_and(|(peer, first, last)| {
+    /// The running session that has registered this source address and port, and for which of its tests.
+    pub fn registered_to(&self, address: IpAddr, port: u16) -> Option<(Arc<Session>, Lane)> {
+        self.first_running(|door, _| {
+            locked(&door.network).registered.is_some_and(|(peer, first, last)| {
                 peer == address && (first..=last).contains(&port)
             })
         })
     }
 
-    fn first_running(&self, is_wanted: impl Fn(&Session) -> bool) -> Option<Arc<Session>> {
+    fn first_running(
+        &self,
+        is_wanted: impl Fn(&Door, &Session) -> bool,
+    ) -> Option<(Arc<Session>, Lane)> {
         let sessions = self.read();
-        sessions.iter().rev().find(|session| !session.is_final() && is_wanted(session)).cloned()
+        sessions.iter().rev().filter(|session| !session.is_final()).find_map(|session| {
+            let live = session.live.as_ref()?;
+            let door = live.doors().find(|door| is_wanted(door, session))?;
+            Some((Arc::clone(session), door.lane))
+        })
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Vec<Arc<Session>>> {

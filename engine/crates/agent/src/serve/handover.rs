@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{AgentMessage, DescriptorRole, FailureCode};
+use proto::{AgentMessage, DescriptorRole, FailureCode, Lane};
 
 use super::engine::Engine;
 use super::session::Session;
@@ -16,19 +16,26 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Engine {
     /// Passes a flow's connection to its session.
-    pub fn pass_flow(&self, session: &Arc<Session>, index: u32, descriptor: BorrowedFd<'_>) {
-        self.pass(session, DescriptorRole::Flow, index, descriptor);
+    pub fn pass_flow(
+        &self,
+        session: &Arc<Session>,
+        lane: Lane,
+        index: u32,
+        descriptor: BorrowedFd<'_>,
+    ) {
+        self.pass(session, lane, DescriptorRole::Flow, index, descriptor);
     }
 
     /// Passes a descriptor to a session's process, and never waits for it: other sessions' connections come by here.
     pub fn pass(
         &self,
         session: &Arc<Session>,
+        lane: Lane,
         role: DescriptorRole,
         index: u32,
         descriptor: BorrowedFd<'_>,
     ) {
-        let message = AgentMessage::Descriptor { role, index };
+        let message = AgentMessage::Descriptor { role, index, lane };
         let Some(live) = &session.live else { return };
         // A process that is gone needs no descriptor.
         let Ok(false) = live.channel.try_send(&message, Some(descriptor)) else { return };

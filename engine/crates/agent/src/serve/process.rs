@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
-use proto::{DescriptorRole, EventBody, ProcessMessage};
+use proto::{DescriptorRole, EventBody, Lane, ProcessMessage};
 use tokio::sync::oneshot;
 
 use super::engine::Engine;
@@ -81,7 +81,7 @@ pub fn listen(
     thread::Builder::new()
         .name("session".into())
         .spawn(move || {
-            Listener { engine, session, receiver, has_borrowed: false, has_ended: false }.run();
+            Listener { engine, session, receiver, borrowing: Vec::new(), has_ended: false }.run();
         })
         .map(|_| ())
 }
@@ -90,7 +90,8 @@ struct Listener {
     engine: Arc<Engine>,
     session: Arc<Session>,
     receiver: ChannelReceiver,
-    has_borrowed: bool,
+    /// The tests that accept in the agent's stead.
+    borrowing: Vec<Lane>,
     has_ended: bool,
 }
 
@@ -118,12 +119,14 @@ impl Listener {
     fn handle(&mut self, live: &Live, message: ProcessMessage) {
         match message {
             ProcessMessage::Prepared => self.session.mark_prepared(),
-            ProcessMessage::Register { ports: [first, last], address } => {
-                locked(&live.network).registered = Some((address.to_canonical(), first, last));
-                if !self.has_borrowed {
-                    self.borrow(address);
+            ProcessMessage::Register { ports: [first, last], address, lane } => {
+                let registered = Some((address.to_canonical(), first, last));
+                locked(&live.door(lane).network).registered = registered;
+                if !self.borrowing.contains(&lane) {
+                    self.borrow(address, lane);
                 }
             }
+            ProcessMessage::Release { lane } => self.release(live, lane),
             ProcessMessage::Foreign => {
                 if let Some(descriptor) = self.receiver.descriptor() {
                     self.engine.adopt(descriptor);
@@ -143,10 +146,10 @@ impl Listener {
         }
     }
 
-    fn borrow(&mut self, peer: IpAddr) {
+    fn borrow(&mut self, peer: IpAddr, lane: Lane) {
         let Some(listener) = self.engine.data.lend(peer) else { return };
-        self.has_borrowed = true;
-        self.engine.pass(&self.session, DescriptorRole::Listener, 0, listener);
+        self.borrowing.push(lane);
+        self.engine.pass(&self.session, lane, DescriptorRole::Listener, 0, listener);
     }
 
     /// Takes back what was lent, and writes the end to disk; once.
@@ -154,12 +157,20 @@ impl Listener {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
-        let registered = locked(&live.network).registered.take();
-        if let Some((address, ..)) = registered.filter(|_| self.has_borrowed) {
-            self.engine.data.take_back(address);
-            self.has_borrowed = false;
-        }
+        live.doors().for_each(|door| self.release(live, door.lane));
         self.engine.persist(&self.session);
+    }
+
+    /// Takes back what was lent to one of the tests.
+    fn release(&mut self, live: &Live, lane: Lane) {
+        let registered = locked(&live.door(lane).network).registered.take();
+        let Some(place) = self.borrowing.iter().position(|borrower| *borrower == lane) else {
+            return;
+        };
+        if let Some((address, ..)) = registered {
+            self.borrowing.swap_remove(place);
+            self.engine.data.take_back(address);
+        }
     }
 }
 

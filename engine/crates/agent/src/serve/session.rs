@@ -7,7 +7,7 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use proto::{AgentMessage, EventBody, FailureCode, Neighbours, Role, SessionSpec, SessionState};
+use proto::{AgentMessage, Cookie, EventBody, FailureCode, Lane, Neighbours, Role, SessionSpec, SessionState};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -65,14 +65,39 @@ pub struct Live {
     pub spec: SessionSpec,
     /// What it may take of the host's memory.
     pub memory_bytes: f64,
-    pub tag: [u8; proto::wire::TAG_LENGTH],
     pub channel: ChannelSender,
     pub child: Mutex<Child>,
-    pub network: Mutex<Network>,
     /// Which other sessions its process was last told of.
     pub neighbours: Mutex<Option<Neighbours>>,
+    /// Where the session's own connections come in, and its load's.
+    doors: Vec<Door>,
     /// Why the agent itself ends the session, when it does.
     ending: Mutex<Option<(FailureCode, String)>>,
+}
+
+/// Where the connections of one of a session's tests come in.
+pub struct Door {
+    pub lane: Lane,
+    pub tag: [u8; proto::wire::TAG_LENGTH],
+    pub cookie: Cookie,
+    /// Flows that the test has at most.
+    pub flows: u64,
+    pub network: Mutex<Network>,
+}
+
+impl Door {
+    fn new(lane: Lane, spec: &SessionSpec) -> Self {
+        Self {
+            lane,
+            tag: spec.cookie.tag(),
+            cookie: spec.cookie.clone(),
+            flows: spec.params.flow_count(),
+            network: Mutex::new(Network {
+                peer: spec.peer.map(|peer| peer.address),
+                ..Network::default()
+            }),
+        }
+    }
 }
 
 /// Who may connect to a sink.
@@ -90,17 +115,27 @@ pub struct Network {
 
 impl Live {
     pub fn new(spec: SessionSpec, memory_bytes: f64, channel: ChannelSender, child: Child) -> Self {
-        let network = Network { peer: spec.peer.map(|peer| peer.address), ..Network::default() };
+        let own = Door::new(Lane::Test, &spec);
+        let load = spec.load().map(|load| Door::new(Lane::Load, &load));
         Self {
-            tag: spec.cookie.tag(),
+            doors: std::iter::once(own).chain(load).collect(),
             spec,
             memory_bytes,
             channel,
             child: Mutex::new(child),
-            network: Mutex::new(network),
             neighbours: Mutex::default(),
             ending: Mutex::new(None),
         }
+    }
+
+    /// The door of a test; the session's own where it has no other.
+    pub fn door(&self, lane: Lane) -> &Door {
+        self.doors.iter().find(|door| door.lane == lane).unwrap_or(&self.doors[0])
+    }
+
+    /// The session's own door and its load's.
+    pub fn doors(&self) -> impl Iterator<Item = &Door> {
+        self.doors.iter()
     }
 
     pub fn kill(&self) {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use proto::DescriptorRole;
 use proto::wire::{ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
+use proto::{DescriptorRole, Lane};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
 
 use super::data_ports::DataListener;
 use super::engine::Engine;
-use super::session::{Live, Network, locked};
+use super::session::{Door, Live, Network, locked};
 
 /// A connection that has not brought its preamble by then is closed.
 const PREAMBLE_LIMIT: Duration = Duration::from_secs(2);
@@ -56,8 +56,8 @@ impl Engine {
         if !self.allowed.admits(address) {
             return;
         }
-        if let Some(session) = self.sessions.registered_to(address, peer.port()) {
-            self.pass_flow(&session, 0, stream.as_fd());
+        if let Some((session, lane)) = self.sessions.registered_to(address, peer.port()) {
+            self.pass_flow(&session, lane, 0, stream.as_fd());
             return;
         }
         let engine = Arc::clone(self);
@@ -76,17 +76,21 @@ impl Engine {
     /// Passes a connection on to the session that its preamble proves; any other is closed without a word.
     fn route(&self, peer: IpAddr, stream: &TcpStream, bytes: &[u8]) {
         let Ok(preamble) = Preamble::parse(Transport::Tcp, bytes) else { return };
-        let Some(session) = self.sessions.sink_of(&preamble.tag) else { return };
+        let Some((session, lane)) = self.sessions.sink_of(&preamble.tag) else { return };
         let Some(live) = &session.live else { return };
-        if !preamble.is_proved_by(&live.spec.cookie) {
+        let door = live.door(lane);
+        if !preamble.is_proved_by(&door.cookie) {
             return;
         }
         match preamble.role {
-            ConnectionRole::Link if admits_link(&mut locked(&live.network), peer) => {
-                self.pass(&session, DescriptorRole::Link, 0, stream.as_fd());
+            ConnectionRole::Link
+                if admits_load(live, lane, peer)
+                    && admits_link(&mut locked(&door.network), peer) =>
+            {
+                self.pass(&session, lane, DescriptorRole::Link, 0, stream.as_fd());
             }
-            ConnectionRole::Flow if admits_tcp_flow(live, peer, preamble.flow_index) => {
-                self.pass_flow(&session, preamble.flow_index, stream.as_fd());
+            ConnectionRole::Flow if admits_tcp_flow(door, peer, preamble.flow_index) => {
+                self.pass_flow(&session, lane, preamble.flow_index, stream.as_fd());
             }
             _ => {}
         }
@@ -104,6 +108,13 @@ async fn read_preamble(stream: TcpStream) -> std::io::Result<(TcpStream, [u8; PR
     Ok((stream, bytes))
 }
 
+/// A load comes from where its session's link came from, and after it.
+fn admits_load(live: &Live, lane: Lane, peer: IpAddr) -> bool {
+    let own = locked(&live.door(Lane::Test).network);
+    lane == Lane::Test
+        || own.has_link && own.peer.is_some_and(|address| address.to_canonical() == peer)
+}
+
 /// One link per session, from the registered peer; the first link registers it where the controller named none.
 fn admits_link(network: &mut Network, peer: IpAddr) -> bool {
     let registered = network.peer.get_or_insert(peer).to_canonical();
@@ -111,16 +122,15 @@ fn admits_link(network: &mut Network, peer: IpAddr) -> bool {
 }
 
 /// Each flow comes once: whoever replays a preamble must not take its place.
-fn admits_tcp_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
-    admits_flow(live, peer, index) && locked(&live.network).tcp_flows.insert(index)
+fn admits_tcp_flow(door: &Door, peer: IpAddr, index: u32) -> bool {
+    admits_flow(door, peer, index) && locked(&door.network).tcp_flows.insert(index)
 }
 
 /// Flows come after the link, from the same peer, and no more of them than the test has.
-pub fn admits_flow(live: &Live, peer: IpAddr, index: u32) -> bool {
-    let network = locked(&live.network);
-    let flows = live.spec.params.flow_count();
+pub fn admits_flow(door: &Door, peer: IpAddr, index: u32) -> bool {
+    let network = locked(&door.network);
     let is_peer = network.peer.is_some_and(|registered| registered.to_canonical() == peer);
-    network.has_link && is_peer && u64::from(index) < flows
+    network.has_link && is_peer && u64::from(index) < door.flows
 }
 
 #[cfg(test)]

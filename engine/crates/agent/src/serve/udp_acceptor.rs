@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
+use proto::Lane;
 use proto::wire::{Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport};
 use tokio::net::UdpSocket;
 
@@ -78,10 +79,10 @@ fn handle(
 /// The challenge for a hello that proves its cookie and comes from the session's peer.
 fn challenge(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<Challenge> {
     let hello = Preamble::parse(Transport::Udp, bytes).ok()?;
-    let session = engine.sessions.sink_of(&hello.tag)?;
-    let live = session.live.as_ref()?;
-    let is_welcome = hello.is_proved_by(&live.spec.cookie)
-        && admits_flow(live, peer.ip().to_canonical(), hello.flow_index);
+    let (session, lane) = engine.sessions.sink_of(&hello.tag)?;
+    let door = session.live.as_ref()?.door(lane);
+    let is_welcome = hello.is_proved_by(&door.cookie)
+        && admits_flow(door, peer.ip().to_canonical(), hello.flow_index);
     is_welcome.then(|| Challenge::issue(&engine.challenge_key, peer, &hello))
 }
 
@@ -93,31 +94,36 @@ fn open_flow(
     peer: SocketAddr,
     waiting: &mut VecDeque<Datagram>,
 ) {
-    let Some((session, index)) = proved_flow(engine, bytes, peer) else { return };
+    let Some((session, lane, index)) = proved_flow(engine, bytes, peer) else { return };
     let Some(live) = &session.live else { return };
     // The first port that answers has the flow: its own repeated answers, and another port's, change nothing.
-    if !locked(&live.network).udp_flows.insert(index) {
+    let door = live.door(lane);
+    if !locked(&door.network).udp_flows.insert(index) {
         return;
     }
     match connected_socket(live, local, peer, waiting) {
         Ok(socket) => {
-            engine.pass_flow(&session, index, socket.as_fd());
+            engine.pass_flow(&session, lane, index, socket.as_fd());
         }
         Err(error) => {
             eprintln!("session {}: no UDP socket for flow {index}: {error}", session.id);
-            locked(&live.network).udp_flows.remove(&index);
+            locked(&door.network).udp_flows.remove(&index);
         }
     }
 }
 
-fn proved_flow(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<(Arc<Session>, u32)> {
+fn proved_flow(
+    engine: &Engine,
+    bytes: &[u8],
+    peer: SocketAddr,
+) -> Option<(Arc<Session>, Lane, u32)> {
     let response = Response::parse(bytes).ok()?;
-    let session = engine.sessions.sink_of(&response.challenge.tag)?;
-    let live = session.live.as_ref()?;
+    let (session, lane) = engine.sessions.sink_of(&response.challenge.tag)?;
+    let door = session.live.as_ref()?.door(lane);
     let index = response.challenge.flow_index;
-    let is_proved = response.is_proved_by(&engine.challenge_key, peer, &live.spec.cookie)
-        && admits_flow(live, peer.ip().to_canonical(), index);
-    is_proved.then_some((Arc::clone(&session), index))
+    let is_proved = response.is_proved_by(&engine.challenge_key, peer, &door.cookie)
+        && admits_flow(door, peer.ip().to_canonical(), index);
+    is_proved.then_some((Arc::clone(&session), lane, index))
 }
 
 fn connected_socket(

@@ -4,6 +4,7 @@
 //! different tests, and an in-band probe never shares a socket with other traffic.
 
 mod echo;
+mod load;
 mod permission;
 mod probe;
 mod report;
@@ -91,7 +92,10 @@ impl Kind for Ping {
     }
 
     fn longest(&self, _settings: &Settings, params: &Params) -> Duration {
-        Plan::read(params).cadence() + tally::LONGEST_WAIT
+        let plan = Plan::read(params);
+        let idle = plan.cadence() + tally::LONGEST_WAIT;
+        let loaded = params.test("load").map(|(_, load)| load::longest(&plan, &load));
+        idle + loaded.unwrap_or_default()
     }
 
     fn check(&self, spec: &SessionSpec) -> Result<(), String> {
@@ -103,15 +107,19 @@ impl Kind for Ping {
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
         let plan = Plan::read(&end.params);
-        match (end.role, plan.probe) {
-            (Role::Source, _) => {
-                vec![Task::new(Part::Client, 0, move |end, cue| probe::run(end, cue, &plan))]
-            }
-            // The sink's kernel answers.
-            (Role::Sink, Probe::Icmp) => Vec::new(),
-            (Role::Sink, Probe::Tcp) => vec![Task::new(Part::Server, 0, echo::stream)],
-            (Role::Sink, Probe::Udp) => vec![Task::new(Part::Server, 0, echo::datagrams)],
+        if end.role == Role::Source {
+            return vec![Task::new(Part::Client, 0, move |end, cue| probe::run(end, cue, &plan))];
         }
+        let echo = match plan.probe {
+            // The sink's kernel answers.
+            Probe::Icmp => None,
+            Probe::Tcp => Some(Task::new(Part::Server, 0, echo::stream)),
+            Probe::Udp => Some(Task::new(Part::Server, 0, echo::datagrams)),
+        };
+        let load = end.load.is_some();
+        let load =
+            load.then(|| Task::new(Part::Server, 0, move |end, cue| load::serve(end, cue, &plan)));
+        echo.into_iter().chain(load).collect()
     }
 
     fn interval(&self, _end: &End, count: Count, _seconds: f64) -> Metrics {

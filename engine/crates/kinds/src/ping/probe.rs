@@ -1,11 +1,12 @@
 //! The client: sends at fixed times and receives whenever something comes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::tally::{Probed, Reply, Tally};
-use super::{Plan, wire};
+use super::{Plan, load, wire};
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Outcome};
+use crate::session::Load;
 
 /// Probes until every phase is over.
 pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {
@@ -37,16 +38,46 @@ struct Prober<'a> {
 
 impl Prober<'_> {
     fn run(&mut self, probed: &mut Probed, begin: Instant) -> Result<(), String> {
-        let ended = self.phase(&mut probed.idle, begin);
+        let idle = self.phase(&mut probed.idle, begin, &|| true);
         probed.span = Some((begin, Instant::now()));
-        ended
+        let loaded = match &self.end.load {
+            Some(load) if idle.is_ok() && self.cue.pulse.phase() != Phase::Over => {
+                self.loaded(probed, load)
+            }
+            _ => Ok(()),
+        };
+        idle.and(loaded)
     }
 
-    /// Sends every probe of a phase that begins at `begin`, and waits for the replies.
-    fn phase(&mut self, tally: &mut Tally, begin: Instant) -> Result<(), String> {
+    /// Starts the load, sends as many probes again on its plateau, and lets it end.
+    fn loaded(&mut self, probed: &mut Probed, load: &Load) -> Result<(), String> {
+        let running = load.start(load::params(self.plan, load.params()), Duration::ZERO);
+        let plateau = load::wait_for_plateau(self.cue, load, &running);
+        if let Ok(Some(plateau)) = plateau {
+            let tally = probed.loaded.insert(Tally::new(probed.idle.next_sequence()));
+            let ended = self.phase(tally, plateau, &|| running.ended_at().is_none());
+            probed.has_load_ended_early =
+                tally.sent() < self.plan.count && self.cue.pulse.phase() != Phase::Over;
+            if let Some((_, over)) = &mut probed.span {
+                *over = Instant::now();
+            }
+            probed.load = load::finish(self.cue, &running);
+            return ended;
+        }
+        running.cancel(load::CANCEL_LIMIT);
+        plateau.map(|_| ())
+    }
+
+    /// Sends every probe of a phase that begins at `begin` while it goes on, and waits for the replies.
+    fn phase(
+        &mut self,
+        tally: &mut Tally,
+        begin: Instant,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
         while self.cue.pulse.phase() != Phase::Over {
             let now = Instant::now();
-            let is_all_sent = tally.sent() >= self.plan.count;
+            let is_all_sent = tally.sent() >= self.plan.count || !goes_on();
             // Times are counted from the beginning: a late probe doesn't move the next.
             let until = if is_all_sent { tally.give_up_at() } else { self.due(begin, tally) };
             let until = until.unwrap_or(now);
@@ -133,7 +164,6 @@ mod tests {
     use std::net::UdpSocket;
     use std::sync::Arc;
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
     use crate::gate::Pulse;
@@ -153,6 +183,7 @@ mod tests {
             settings: Settings::read(&params).expect("valid"),
             params,
             cookie: proto::Cookie::new([7; 32]),
+            load: None,
             flows: vec![socket.into()],
             peer: None,
             local: net::LocalEnd::default(),

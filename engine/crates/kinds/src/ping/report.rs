@@ -24,8 +24,8 @@ pub fn of(end: &End, measured: &Measured) -> SinkReport {
 
 fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
     add_phase(&mut report.metrics, "", &probed.idle);
-    let tallies = [&probed.idle];
-    let sum = |count: fn(&Tally) -> u64| tallies.iter().map(|tally| count(tally)).sum::<u64>();
+    let tallies = || [&probed.idle].into_iter().chain(&probed.loaded);
+    let sum = |count: fn(&Tally) -> u64| tallies().map(count).sum::<u64>();
     for (name, value) in [
         ("duplicate_replies", sum(|tally| tally.duplicates)),
         ("late_replies", sum(|tally| tally.foreign)),
@@ -36,6 +36,13 @@ fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
         report.flags.push("send_errors".to_owned());
     }
     report.histogram = histogram("latency", &probed.idle.round_trips, &mut report.flags);
+    if let Some(loaded) = &probed.loaded {
+        add_phase(&mut report.metrics, "loaded_", loaded);
+        add_differences(&mut report.metrics);
+        report.loaded_histogram =
+            histogram("loaded_latency", &loaded.round_trips, &mut report.flags);
+    }
+    add_load(report, probed);
     report.window = window(end, probed);
 }
 
@@ -58,6 +65,35 @@ fn add_phase(metrics: &mut Metrics, prefix: &str, tally: &Tally) {
     add("latency_p99_seconds", summary.p99);
     add("latency_max_seconds", summary.max);
     add("latency_mdev_seconds", summary.mdev);
+}
+
+/// What the load added: loaded minus idle, which may be below zero.
+fn add_differences(metrics: &mut Metrics) {
+    for name in ["mean", "p50", "p99"] {
+        let loaded = metrics.get(&format!("loaded_latency_{name}_seconds"));
+        let idle = metrics.get(&format!("latency_{name}_seconds"));
+        if let Some(added) = loaded.zip(idle).map(|(loaded, idle)| loaded - idle) {
+            metrics.insert(format!("added_latency_{name}_seconds"), added);
+        }
+    }
+}
+
+/// The load's own result, and how much it did.
+fn add_load(report: &mut SinkReport, probed: &Probed) {
+    if probed.has_load_ended_early {
+        report.flags.push("load_ended_early".to_owned());
+    }
+    report.load.clone_from(&probed.load);
+    let Some(load) = &probed.load else { return };
+    let figures = [
+        ("load_throughput_bps", &["throughput_bps"][..]),
+        ("load_transactions_per_second", &["transactions_per_second", "requests_per_second"]),
+    ];
+    for (name, sources) in figures {
+        if let Some(value) = sources.iter().find_map(|source| load.metrics.get(*source)) {
+            report.metrics.insert(name.to_owned(), *value);
+        }
+    }
 }
 
 fn histogram(metric: &str, round_trips: &RoundTrips, flags: &mut Vec<String>) -> Option<Histogram> {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use proto::RunResult;
 use stats::RoundTrips;
 
 /// A phase without any reply ends this long after its last probe, as `ping` does.
@@ -18,6 +19,12 @@ pub struct Probed {
     pub span: Option<(Instant, Instant)>,
     /// Without load.
     pub idle: Tally,
+    /// Under load, once that has begun.
+    pub loaded: Option<Tally>,
+    /// What the load measured itself.
+    pub load: Option<Box<RunResult>>,
+    /// Whether the load ended before the probes.
+    pub has_load_ended_early: bool,
 }
 
 /// A reply's meaning.
@@ -54,7 +61,6 @@ pub struct Tally {
 
 impl Tally {
     /// A phase whose first probe has the sequence number `first`.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub fn new(first: u64) -> Self {
         Self { first, ..Self::default() }
     }

@@ -3,6 +3,7 @@
 mod conduct;
 mod cuts;
 mod intervals;
+mod load;
 mod quiet;
 mod setup;
 mod setup_sink;
@@ -10,6 +11,7 @@ mod setup_source;
 mod tcp_samples;
 mod threads;
 
+pub use load::{Load, RunningLoad};
 pub use setup_source::wait_for_flows_ready;
 
 use std::sync::Arc;
@@ -41,15 +43,31 @@ pub struct Brief {
     pub outbox: Arc<dyn Outbox>,
     /// What the agent tells of other sessions and of the time before.
     pub surroundings: Arc<Surroundings>,
+    /// The test that runs within this one.
+    pub load: Option<Arc<Load>>,
+    /// How much longer than others a sink waits for its source.
+    pub patience: Duration,
 }
 
 /// Runs one session to its end.
 pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>) {
+    run_patiently(spec, supply, outbox, Duration::ZERO);
+}
+
+/// As [`run`], for a sink whose source comes later by up to `patience`.
+fn run_patiently(
+    spec: SessionSpec,
+    supply: Receiver<Supply>,
+    outbox: &Arc<dyn Outbox>,
+    patience: Duration,
+) {
+    let load = spec.load().map(|load| Arc::new(Load::new(load, Arc::clone(outbox))));
     let mut line = Line::new();
     let is_over = Arc::new(AtomicBool::new(false));
     let surroundings = Arc::new(Surroundings::default());
-    forward(supply, line.sender(), Arc::clone(&surroundings), Arc::clone(&is_over));
+    forward(supply, line.sender(), load.clone(), Arc::clone(&surroundings), Arc::clone(&is_over));
     let event = brief(spec, outbox, surroundings)
+        .map(|brief| Brief { load, patience, ..brief })
         .and_then(|brief| run_brief(brief, &mut line))
         .unwrap_or_else(|failure| EventBody::failure(failure.code, failure.reason, None));
     is_over.store(true, Ordering::Relaxed);
@@ -71,7 +89,15 @@ fn brief(
     setup::check_host(settings.end(spec.role), spec.role)?;
     kind.check(&spec).map_err(invalid)?;
     setup::check_descriptors(settings.flows, spec.role)?;
-    Ok(Brief { spec, kind, settings, outbox: Arc::clone(outbox), surroundings })
+    Ok(Brief {
+        spec,
+        kind,
+        settings,
+        outbox: Arc::clone(outbox),
+        surroundings,
+        load: None,
+        patience: Duration::ZERO,
+    })
 }
 
 fn run_brief(brief: Brief, line: &mut Line) -> Result<EventBody, Failure> {
@@ -93,16 +119,24 @@ fn tell_failure(line: &mut Line, failure: &Failure) {
     }
 }
 
-/// Joins the agent's supplies to the session's other signals; what only tells of the surroundings goes there.
+/// Joins the agent's supplies to the session's other signals; what is the load's goes to it, and what only tells of the
+/// surroundings goes there.
 fn forward(
     supply: Receiver<Supply>,
     signals: Sender<Signal>,
+    load: Option<Arc<Load>>,
     surroundings: Arc<Surroundings>,
     is_over: Arc<AtomicBool>,
 ) {
     thread::spawn(move || {
         while !is_over.load(Ordering::Relaxed) {
             let signal = match supply.recv_timeout(FORWARD_INTERVAL) {
+                Ok(Supply::Load(supplied)) => {
+                    if let Some(load) = &load {
+                        load.supply(*supplied);
+                    }
+                    continue;
+                }
                 Ok(Supply::Background(background)) => {
                     surroundings.set_background(*background);
                     continue;

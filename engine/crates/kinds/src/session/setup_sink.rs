@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, LinkMessage, Role};
+use proto::{FailureCode, Lane, LinkMessage, Role};
 
 use super::Brief;
 use super::setup::{STEP_LIMIT, Setup, expect, refused_by_kernel};
@@ -22,7 +22,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let facts = facts::facts();
     brief.outbox.prepared();
     let mut flows = BTreeMap::new();
-    let link = wait_for_link(line, &mut flows)?;
+    let link = wait_for_link(brief, line, &mut flows)?;
     line.set_link(link);
     let (peer_facts, peer_version) = greet(brief, line)?;
     let ready = LinkMessage::Ready {
@@ -43,6 +43,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         settings: brief.settings.clone(),
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
+        load: brief.load.clone(),
         flows: flows.into_values().collect(),
         peer: None,
         local: net::LocalEnd::default(),
@@ -53,8 +54,12 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
 }
 
-fn wait_for_link(line: &mut Line, flows: &mut BTreeMap<u32, OwnedFd>) -> Result<Link, Failure> {
-    let until = Instant::now() + LINK_LIMIT;
+fn wait_for_link(
+    brief: &Brief,
+    line: &mut Line,
+    flows: &mut BTreeMap<u32, OwnedFd>,
+) -> Result<Link, Failure> {
+    let until = Instant::now() + LINK_LIMIT + brief.patience;
     loop {
         match line.wait(until)? {
             Some(Signal::Supply(Supply::Link(socket))) => {
@@ -131,7 +136,7 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
     let address = net::peer_address(socket)
         .map_err(|error| refused_by_kernel("the link's peer is unknown", error))?
         .ip();
-    brief.outbox.register_ports(address, first, last);
+    brief.outbox.register_ports(Lane::Test, address, first, last);
     let handed_over = HandedOver::default();
     let listener = loop {
         match line.wait(Instant::now() + STEP_LIMIT)? {

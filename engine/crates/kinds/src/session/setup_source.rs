@@ -51,6 +51,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         settings: brief.settings.clone(),
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
+        load: brief.load.clone(),
         flows,
         peer: Some(server.unwrap_or(peer)),
         local,

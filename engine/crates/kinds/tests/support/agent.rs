@@ -1,6 +1,6 @@
 //! The part of an agent that hands connections to one sink.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::io::Read;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use kinds::Supply;
-use proto::Cookie;
 use proto::wire::{Challenge, ConnectionRole, PREAMBLE_LENGTH, Preamble, Response, Transport};
+use proto::{Cookie, Lane};
 use socket2::{Domain, Socket, Type};
 
 const KEY: [u8; 32] = [3; 32];
@@ -78,19 +78,20 @@ impl Agent {
         datagrams.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         thread::spawn(move || {
             let mut buffer = [0; 256];
-            let mut known = BTreeSet::new();
+            let mut known = HashSet::new();
             while !is_over.load(Ordering::SeqCst) {
                 let Ok((bytes, peer)) = datagrams.recv_from(&mut buffer) else { continue };
                 if let Ok(hello) = Preamble::parse(Transport::Udp, &buffer[..bytes]) {
-                    assert!(hello.is_proved_by(&cookie));
+                    assert!(hello.is_proved_by(&of_lane(&cookie, lane_of(&cookie, &hello.tag))));
                     let challenge = Challenge::issue(&KEY, peer, &hello);
                     datagrams.send_to(&challenge.encode(), peer).unwrap();
                 } else if let Ok(response) = Response::parse(&buffer[..bytes]) {
-                    assert!(response.is_proved_by(&KEY, peer, &cookie));
+                    let lane = lane_of(&cookie, &response.challenge.tag);
+                    assert!(response.is_proved_by(&KEY, peer, &of_lane(&cookie, lane)));
                     let index = response.challenge.flow_index;
-                    if known.insert(index) {
+                    if known.insert((lane, index)) {
                         let fd = flow_socket(datagrams.local_addr().unwrap(), peer);
-                        let _ = supply.send(Supply::Flow { index, fd });
+                        let _ = supply.send(Supply::Flow { index, fd }.on(lane));
                     }
                 }
             }
@@ -114,15 +115,18 @@ fn adopt(
     let mut bytes = [0; PREAMBLE_LENGTH];
     stream.read_exact(&mut bytes).unwrap();
     let preamble = Preamble::parse(Transport::Tcp, &bytes).unwrap();
-    assert!(preamble.is_proved_by(cookie));
+    let lane = lane_of(cookie, &preamble.tag);
+    assert!(preamble.is_proved_by(&of_lane(cookie, lane)));
     // A session that has ended takes nothing.
     let _ = match preamble.role {
         ConnectionRole::Link => {
-            *link.lock().unwrap() = Some(stream.try_clone().unwrap());
-            supply.send(Supply::Link(stream.into()))
+            if lane == Lane::Test {
+                *link.lock().unwrap() = Some(stream.try_clone().unwrap());
+            }
+            supply.send(Supply::Link(stream.into()).on(lane))
         }
         ConnectionRole::Flow => {
-            supply.send(Supply::Flow { index: preamble.flow_index, fd: stream.into() })
+            supply.send(Supply::Flow { index: preamble.flow_index, fd: stream.into() }.on(lane))
         }
     };
 }
@@ -148,4 +152,16 @@ fn flow_socket(address: SocketAddr, peer: SocketAddr) -> OwnedFd {
     let socket = reusable(address).unwrap();
     socket.connect(peer).unwrap();
     socket.into()
+}
+
+/// Whose tag it is: the session's, or its load's.
+fn lane_of(cookie: &Cookie, tag: &[u8; proto::wire::TAG_LENGTH]) -> Lane {
+    if *tag == cookie.tag() { Lane::Test } else { Lane::Load }
+}
+
+fn of_lane(cookie: &Cookie, lane: Lane) -> Cookie {
+    match lane {
+        Lane::Test => cookie.clone(),
+        Lane::Load => cookie.derived(b"load"),
+    }
 }

@@ -13,7 +13,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use kinds::{Outbox, Supply, run_session};
-use proto::{Catalog, Cookie, EventBody, FailureCode, Params, Peer, Role, RunResult, SessionSpec};
+use proto::{
+    Catalog, Cookie, EventBody, FailureCode, Lane, Params, Peer, Role, RunResult, SessionSpec,
+};
 
 pub use agent::Agent;
 
@@ -76,11 +78,13 @@ impl Outbox for Notes {
         self.told.change(|state| state.events.push(event));
     }
 
-    fn register_ports(&self, _address: IpAddr, _first: u16, _last: u16) {
+    fn register_ports(&self, lane: Lane, _address: IpAddr, _first: u16, _last: u16) {
         if let Some((agent, supply)) = &self.agent {
-            supply.send(Supply::Listener(agent.lend())).unwrap();
+            supply.send(Supply::Listener(agent.lend()).on(lane)).unwrap();
         }
     }
+
+    fn release_ports(&self, _lane: Lane) {}
 
     fn foreign(&self, _fd: OwnedFd) {}
 }

@@ -1,0 +1,134 @@
+//! A parameter whose value is a test of its own: the load of `ping`.
+
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Parameter, ValueType};
+use crate::parameters::{ParameterError, Params};
+
+/// How no test is written, besides null.
+const NONE: &str = "none";
+/// How long a test runs that another one starts and ends is said by the other: by this parameter.
+const DURATION: &str = "duration_seconds";
+
+impl Params {
+    /// The kind and parameters of a test that is this parameter's value; none where there is none.
+    #[must_use]
+    pub fn test(&self, name: &str) -> Option<(String, Params)> {
+        let value = self.value(name)?;
+        let params = serde_json::from_value(value["params"].clone()).ok()?;
+        Some((value["kind"].as_str()?.to_owned(), params))
+    }
+}
+
+impl Catalog {
+    /// Checks a test's kind and parameters, and fills in those that are left out.
+    pub(crate) fn fill_test(
+        &self,
+        name: &str,
+        parameter: &Parameter,
+        value: &Value,
+    ) -> Result<Value, ParameterError> {
+        if value.is_null() || value == NONE {
+            return Ok(Value::Null);
+        }
+        let (kind, given) =
+            parts(value).ok_or_else(|| crate::parameters::wrong_type(name, parameter, value))?;
+        let inside = |error: ParameterError| ParameterError {
+            field: format!("params.{name}.{}", error.field),
+            ..error
+        };
+        let definition = self.kind(&kind).map_err(inside)?;
+        let has =
+            |wanted: &dyn Fn(&str) -> bool| definition.parameters.iter().any(|name| wanted(name));
+        let holds_a_test = |name: &str| self.parameters[name].schema.value_type == ValueType::Test;
+        if has(&holds_a_test) || !has(&|name| name == DURATION) {
+            let message = format!(
+                "{kind} can't be a {name}: give a kind that runs for a time, such as tcp_stream"
+            );
+            return Err(inside(ParameterError { field: "kind".to_owned(), message }));
+        }
+        let filled = self.fill(&kind, &given).map_err(inside)?;
+        Ok(json!({"kind": kind, "params": filled}))
+    }
+}
+
+/// Kind and given parameters; none when the value is anything else, or has more than these.
+fn parts(value: &Value) -> Option<(String, Params)> {
+    let fields = value.as_object()?;
+    if fields.keys().any(|field| field != "kind" && field != "params") {
+        return None;
+    }
+    let given = match fields.get("params") {
+        None => Params::default(),
+        Some(params) => serde_json::from_value(params.clone()).ok()?,
+    };
+    Some((fields.get("kind")?.as_str()?.to_owned(), given))
+}
+
+/// Reads `none`, a kind's name alone, or a test as JSON.
+pub fn parse_text(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if text.starts_with('{') {
+        return crate::parse_json(text.as_bytes()).ok();
+    }
+    match text {
+        "" | NONE | "null" => Some(Value::Null),
+        kind => Some(json!({"kind": kind})),
+    }
+}
+
+/// The refusal of what is no test.
+pub fn wrong(name: &str, value: &Value) -> ParameterError {
+    let example = r#"{"kind": "tcp_stream", "params": {"flows": 4}}"#;
+    ParameterError::new(
+        name,
+        format!("{name} is {value}, not a test; give one such as {example}, or none"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(load: Value) -> Result<Params, ParameterError> {
+        Catalog::embedded().fill("ping", &Params::from([("load", load)]))
+    }
+
+    #[test]
+    fn no_load_is_null_however_it_is_written() {
+        for none in [Value::Null, json!("none")] {
+            assert_eq!(fill(none).unwrap().value("load"), Some(&Value::Null));
+        }
+        assert_eq!(parse_text("none"), Some(Value::Null));
+        assert_eq!(fill(Value::Null).unwrap().test("load"), None);
+    }
+
+    #[test]
+    fn a_load_is_filled_in_as_a_test_of_its_own() {
+        let filled = fill(json!({"kind": "tcp_rr", "params": {"flows": 100}})).unwrap();
+        let (kind, params) = filled.test("load").unwrap();
+        assert_eq!(kind, "tcp_rr");
+        assert_eq!((params.integer("flows"), params.integer("burst")), (Ok(100), Ok(0)));
+        assert_eq!(filled, Catalog::embedded().fill("ping", &filled).unwrap());
+    }
+
+    #[test]
+    fn a_load_is_given_on_the_command_line_by_its_name_or_as_json() {
+        assert_eq!(parse_text("tcp_rr"), Some(json!({"kind": "tcp_rr"})));
+        assert_eq!(parse_text(r#"{"kind": "tcp_rr"}"#), Some(json!({"kind": "tcp_rr"})));
+        assert_eq!(parse_text(r#"{"kind": "#), None);
+    }
+
+    #[test]
+    fn a_fault_within_the_load_is_named_with_its_whole_path() {
+        let field = |load| fill(load).unwrap_err().field;
+        assert_eq!(
+            field(json!({"kind": "tcp_rr", "params": {"flows": 0}})),
+            "params.load.params.flows"
+        );
+        assert_eq!(field(json!({"kind": "telepathy"})), "params.load.kind");
+        assert_eq!(field(json!({"kind": "ping"})), "params.load.kind");
+        assert_eq!(field(json!({"kind": "tcp_rr", "flows": 1})), "params.load");
+        assert_eq!(field(json!(7)), "params.load");
+    }
+}
