@@ -1,6 +1,18 @@
 """Test kinds, parameters and metrics: the Python side of engine/schema/catalog.json. No ORM."""
 
 from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
+from benchweb.catalog.nested import nested_text, nested_words
 from benchweb.catalog.validation import ParameterError, validated_params
 
-__all__ = ["Catalog", "Chart", "Kind", "Metric", "Parameter", "ParameterError", "catalog", "validated_params"]
+__all__ = [
+    "Catalog",
+    "Chart",
+    "Kind",
+    "Metric",
+    "Parameter",
+    "ParameterError",
+    "catalog",
+    "nested_text",
+    "nested_words",
+    "validated_params",
+]

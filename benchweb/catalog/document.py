@@ -11,6 +11,7 @@ from typing import Any, Literal
 CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
 
 Params = dict[str, Any]
+Exclusivity = Literal["exclusive", "normal", "background"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,12 @@ class Parameter:
 
     @property
     def is_number(self) -> bool:
-        return self.schema["type"] in {"integer", "number"}
+        return self.schema["type"] in ("integer", "number")
+
+    @property
+    def is_test(self) -> bool:
+        """Say whether a value is a test of its own, with a kind and parameters."""
+        return self.schema.get("format") == "test"
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,14 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class SlotPart:
+    """A part of a trial's time: products of parameters in seconds, and what set-up and drain take beside them."""
+
+    products: list[list[str]]
+    overhead_seconds: float
+
+
+@dataclass(frozen=True)
 class Kind:
     """A test kind with its own parameters (overrides applied) and metrics, in the catalog's order."""
 
@@ -69,14 +83,17 @@ class Kind:
     label: str
     summary: str
     protocol: str
-    exclusivity: Literal["exclusive", "normal", "background"]
+    exclusivity: Exclusivity
     parameters: dict[str, Parameter]
     metrics: dict[str, Metric]
     headline: str
     live: str
     charts: list[Chart]
-    slot_products: list[list[str]]
-    slot_overhead_seconds: float
+    slot: SlotPart
+    # What a trial takes besides while one of these parameters isn't its default.
+    slot_when: dict[str, SlotPart]
+    # A parameter that makes a trial exclusive when it isn't its default; empty for none.
+    exclusive_when: str
 
     def filled(self, params: Mapping[str, Any]) -> Params:
         """Give every parameter a value: the given one, else its default."""
@@ -84,11 +101,28 @@ class Kind:
 
     def measured_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""
-        return sum(prod(float(self._value(params, name)) for name in names) for names in self.slot_products)
+        return sum(
+            prod(float(self._value(params, name)) for name in names)
+            for part in self._slot_parts(params)
+            for names in part.products
+        )
 
     def slot_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds that one trial may occupy its hosts, set-up and drain included."""
-        return self.measured_seconds(params) + self.slot_overhead_seconds
+        overhead_seconds = sum(part.overhead_seconds for part in self._slot_parts(params))
+        return self.measured_seconds(params) + overhead_seconds
+
+    def exclusivity_of(self, params: Mapping[str, Any]) -> Exclusivity:
+        """Give the class of a trial with these parameters."""
+        if self.exclusive_when and self._is_set(params, self.exclusive_when):
+            return "exclusive"
+        return self.exclusivity
+
+    def _slot_parts(self, params: Mapping[str, Any]) -> list[SlotPart]:
+        return [self.slot, *(part for name, part in self.slot_when.items() if self._is_set(params, name))]
+
+    def _is_set(self, params: Mapping[str, Any], name: str) -> bool:
+        return bool(self._value(params, name) != self.parameters[name].default)
 
     def _value(self, params: Mapping[str, Any], name: str) -> Any:
         return params[name] if name in params else self.parameters[name].default
@@ -96,7 +130,7 @@ class Kind:
     def identity(self, params: Mapping[str, Any]) -> Params:
         """Give the parameters that tell one series from another, defaults left out."""
         return {
-            name: params[name]
+            name: _identity_value(parameter, params[name])
             for name, parameter in sorted(self.parameters.items())
             if parameter.identity and name in params and params[name] != parameter.default
         }
@@ -158,9 +192,20 @@ def _kind(name: str, entry: dict[str, Any], document: dict[str, Any], metrics: d
         headline=entry["headline"],
         live=entry["live"],
         charts=[Chart(**chart) for chart in entry["charts"]],
-        slot_products=entry["slot"]["products_seconds"],
-        slot_overhead_seconds=float(entry["slot"]["overhead_seconds"]),
+        slot=_slot_part(entry["slot"]),
+        slot_when={key: _slot_part(part) for key, part in entry["slot"].get("when", {}).items()},
+        exclusive_when=entry.get("exclusive_when", ""),
     )
+
+
+def _slot_part(entry: dict[str, Any]) -> SlotPart:
+    return SlotPart(products=entry["products_seconds"], overhead_seconds=float(entry["overhead_seconds"]))
+
+
+def _identity_value(parameter: Parameter, value: Any) -> Any:
+    """Give a nested test by its own identity, so that neither defaults nor their order fork a series."""
+    kind = catalog().kinds.get(value.get("kind", "")) if parameter.is_test and isinstance(value, Mapping) else None
+    return {"kind": kind.name, "params": kind.identity(value.get("params", {}))} if kind else value
 
 
 def _parameter(name: str, entry: dict[str, Any], override: dict[str, Any]) -> Parameter:

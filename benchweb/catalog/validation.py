@@ -6,7 +6,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from benchweb.catalog.document import Kind, Parameter, Params
+from benchweb.catalog.document import Kind, Parameter, Params, catalog
+from benchweb.catalog.nested import is_none
 
 
 class ParameterError(ValueError):
@@ -27,6 +28,8 @@ def validated_params(kind: Kind, params: Mapping[str, Any]) -> Params:
 
 
 def _value(parameter: Parameter, value: Any) -> Any:
+    if parameter.is_test:
+        return _test(parameter, value)
     # JSON Schema takes 1.0 for an integer; the engine and the series' identity want one spelling.
     if parameter.schema["type"] == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -34,6 +37,31 @@ def _value(parameter: Parameter, value: Any) -> Any:
     if error is not None:
         raise ParameterError(parameter.name, _explain(parameter, value, error))
     return value
+
+
+def _test(parameter: Parameter, value: Any) -> Params | None:
+    """Check a test within a test; the fields of its faults are paths such as load.params.flows."""
+    if is_none(value):
+        return None
+    name, kinds = parameter.name, catalog().kinds
+    if not isinstance(value, Mapping) or not {"kind"} <= set(value) <= {"kind", "params"}:
+        example = '{"kind": "tcp_stream", "params": {"flows": 4}}'
+        raise ParameterError(name, f"{name} is {str(value)[:80]!r}, but must be a test such as {example}, or none.")
+    usable = [key for key, kind in kinds.items() if _runs_for_a_time(kind)]
+    if value["kind"] not in usable:
+        raise ParameterError(f"{name}.kind", f"{value['kind']!r} can't be a {name}: choose one of {', '.join(usable)}.")
+    given = value.get("params", {})
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{name}.params", f"{name}.params must be an object of parameters.")
+    try:
+        return {"kind": value["kind"], "params": validated_params(kinds[value["kind"]], given)}
+    except ParameterError as error:
+        raise ParameterError(f"{name}.params.{error.field}", error.message) from error
+
+
+def _runs_for_a_time(kind: Kind) -> bool:
+    """Say whether another test can start and end a kind: the engine's own rule."""
+    return "duration_seconds" in kind.parameters and not any(each.is_test for each in kind.parameters.values())
 
 
 def _unknown(kind: Kind, name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil, floor, log2
 from typing import Any, Literal
 
-from benchweb.catalog import Chart, Kind, Metric, Parameter
+from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words
 from benchweb.charts.lines import Sweep, ordered
 from benchweb.charts.spec import Axis
 
@@ -49,6 +49,8 @@ def category(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, dict):
+        return nested_words(value)
     return f"{value:,}" if isinstance(value, int) else str(value) or "default"
 
 

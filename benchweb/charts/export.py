@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from benchweb.catalog import catalog
+from benchweb.catalog import catalog, nested_text
 from benchweb.charts.confidence import confidence_document
 from benchweb.charts.moments import rfc3339
 from benchweb.results.confidence import RunConfidence, run_confidence
@@ -82,8 +82,8 @@ def _cell(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value)
+    if isinstance(value, dict | float):
+        return nested_text(value) if isinstance(value, dict) else repr(value)
     if isinstance(value, datetime):
         return rfc3339(value)
     # A text such as "=HYPERLINK(…)" in a host's error message must stay text in a spreadsheet.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from benchweb.catalog import Kind
+from benchweb.catalog import Kind, Parameter, nested_words
 from benchweb.charts.spec import ChartPoint
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
@@ -30,7 +30,7 @@ class Sweep:
 
     def value(self, trial: TrialRow, name: str) -> Any:
         """Give a trial's value of a parameter: its own, else the kind's default."""
-        return trial.params.get(name, self.kind.parameters[name].default)
+        return _value(trial, self.kind.parameters[name])
 
     def lines(self, x: str) -> dict[tuple[Any, ...], list[TrialRow]]:
         """Group the trials by the values that tell lines apart, in the order of the plan."""
@@ -108,10 +108,14 @@ class Palette:
 
 def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
     return [
-        name
-        for name, parameter in kind.parameters.items()
-        if len({trial.params.get(name, parameter.default) for trial in trials}) > 1
+        name for name, parameter in kind.parameters.items() if len({_value(trial, parameter) for trial in trials}) > 1
     ]
+
+
+def _value(trial: TrialRow, parameter: Parameter) -> Any:
+    """Give a value that can be compared and grouped: a nested test by its words."""
+    value = trial.params.get(parameter.name, parameter.default)
+    return nested_words(value) if parameter.is_test else value
 
 
 def _reason(trials: Sequence[TrialRow], measured: int) -> str:

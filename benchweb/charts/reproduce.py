@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchweb.catalog import nested_text
 from benchweb.hosts.models import Endpoint
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run, Trial
@@ -60,4 +61,6 @@ def _address(data_address: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None or isinstance(value, dict):
+        return nested_text(value)
     return str(value)

@@ -191,7 +191,10 @@ def _loaded(run_id: int) -> Run:
 def _reserve(run: Run) -> None:
     kinds = catalog().kinds
     # A kind that has left the catalog fails its trial later; until then it is taken for exclusive.
-    classes = {kinds[trial.kind].exclusivity if trial.kind in kinds else "exclusive" for trial in run.trials.all()}
+    classes = {
+        kinds[trial.kind].exclusivity_of(trial.params) if trial.kind in kinds else "exclusive"
+        for trial in run.trials.all()
+    }
     if classes <= {"background"}:
         return
     seconds = sum(kinds[trial.kind].slot_seconds(trial.params) for trial in run.trials.all() if trial.kind in kinds)

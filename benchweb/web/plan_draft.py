@@ -115,7 +115,8 @@ def field_of(error: PlanError, draft: PlanDraft) -> str:
     if parts[0] != "steps" or len(parts) < 3:
         return error.field
     step = draft.steps[int(parts[1])]
-    return f"{step.key}-{parts[-1]}"
+    # A fault within a nested test, steps.0.params.load.params.flows, belongs to the field of the whole.
+    return f"{step.key}-{parts[3] if parts[2] == 'params' and len(parts) > 3 else parts[-1]}"
 
 
 def _step_of_form(data: QueryDict, key: str) -> StepDraft:

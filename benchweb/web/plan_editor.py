@@ -205,7 +205,7 @@ def _preview(steps: list[dict[str, Any]], repetitions: int, most: int, order: st
         maximum_count=len(trials) // repetitions * most,
         measured_seconds=sum(trial.measured_seconds for trial in trials) + pauses_seconds,
         held_seconds=(sum(trial.slot_seconds for trial in trials) + pauses_seconds) * most / repetitions,
-        resources=_resources({trial.kind for trial in trials}),
+        resources=_resources(trials),
         seeded=order == PlanVersion.Order.SHUFFLED,
     )
 
@@ -216,8 +216,9 @@ def _previewed(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTri
     return PreviewedTrial(trial.kind, swept, trial.repetition)
 
 
-def _resources(kinds: set[str]) -> str:
-    classes = {catalog().kinds[kind].exclusivity for kind in kinds}
+def _resources(trials: list[PlannedTrial]) -> str:
+    kinds = catalog().kinds
+    classes = {kinds[trial.kind].exclusivity_of(trial.params) for trial in trials}
     if "exclusive" in classes:
         return "both hosts of the pair: no other test runs on them meanwhile."
     if "normal" in classes:

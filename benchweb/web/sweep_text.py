@@ -1,9 +1,10 @@
 """Parameter values as people type them: "1, 64, 1k, 64Ki" to numbers and back."""
 
+import json
 import re
 from typing import Any
 
-from benchweb.catalog import Parameter, ParameterError
+from benchweb.catalog import Parameter, ParameterError, catalog, nested_words
 
 _MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _MULTIPLIERS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -26,13 +27,15 @@ def parsed_values(parameter: Parameter, text: str) -> Any:
 def spelled(parameter: Parameter, value: Any) -> str:
     """Write a value or a sweep as one would type it: 16384 B is 16Ki, 1000000 bit/s is 1M."""
     if isinstance(value, list):
-        separator = "; " if any("," in str(single) for single in value) else ", "
+        separator = "; " if parameter.is_test or any("," in str(single) for single in value) else ", "
         return separator.join(_spelled(parameter, single) for single in value)
     return _spelled(parameter, value)
 
 
 def _parts(parameter: Parameter, text: str) -> list[str]:
     text = text.strip()
+    if parameter.is_test:
+        return [part.strip() for part in text.split(";") if part.strip()]
     if parameter.schema["type"] != "string":
         return [part for part in _SEPARATORS.split(text) if part]
     pattern = parameter.schema.get("pattern")
@@ -43,6 +46,8 @@ def _parts(parameter: Parameter, text: str) -> list[str]:
 
 
 def _parsed(parameter: Parameter, part: str) -> Any:
+    if parameter.is_test:
+        return _parsed_test(parameter, part)
     if parameter.schema["type"] == "string":
         return part
     if parameter.schema["type"] == "boolean":
@@ -55,6 +60,27 @@ def _parsed(parameter: Parameter, part: str) -> Any:
     return _number(match[1], _MULTIPLIERS[(match[2] or "").replace("K", "k").replace("ki", "Ki")])
 
 
+def _parsed_test(parameter: Parameter, part: str) -> Any:
+    """Read `tcp_rr flows=100 burst=2`, the same as JSON, or none."""
+    if part == "none":
+        return None
+    if part.startswith("{"):
+        try:
+            return json.loads(part)
+        except ValueError as error:
+            raise ParameterError(parameter.name, f"{part[:40]!r} is not JSON: {error}.") from error
+    name, *settings = part.split()
+    kind = catalog().kinds.get(name)
+    params: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ParameterError(parameter.name, f"{setting[:40]!r} is not name=value, such as flows=4.")
+        known = kind.parameters.get(key) if kind else None
+        params[key] = parsed_values(known, text) if known else text
+    return {"kind": name, "params": params}
+
+
 def _number(digits: str, multiplier: int) -> int | float:
     if "." not in digits:
         return int(digits) * multiplier
@@ -63,6 +89,8 @@ def _number(digits: str, multiplier: int) -> int | float:
 
 
 def _spelled(parameter: Parameter, value: Any) -> str:
+    if parameter.is_test:
+        return nested_words(value)
     if isinstance(value, bool):
         return str(value).lower()
     suffixes = {"B": ("Gi", "Mi", "Ki"), "bit/s": ("T", "G", "M", "k")}.get(parameter.unit, ())

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchweb.catalog import Kind, catalog
+from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
 from benchweb.web import formatting
 
@@ -124,6 +124,8 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
 def _value(value: Any, unit: str) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
+    if value is None or isinstance(value, dict):
+        return nested_words(value)
     return formatting.setting(value, unit) if isinstance(value, int | float) else str(value)
 
 

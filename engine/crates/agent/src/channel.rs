@@ -170,7 +170,11 @@ mod tests {
     fn a_full_channel_is_told_at_once_and_what_was_taken_arrives_whole() {
         let (ours, theirs) = pair().unwrap();
         let sender = ChannelSender::new(ours);
-        let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index: 7 };
+        let message = AgentMessage::Descriptor {
+            role: DescriptorRole::Flow,
+            index: 7,
+            lane: proto::Lane::Test,
+        };
         let (_kept, passed) = UnixStream::pair().unwrap();
         let begin = std::time::Instant::now();
         let taken = (0..100_000)
@@ -190,7 +194,11 @@ mod tests {
         let (ours, theirs) = pair().unwrap();
         let (mut kept, passed) = UnixStream::pair().unwrap();
         let sender = ChannelSender::new(ours);
-        let message = AgentMessage::Descriptor { role: DescriptorRole::Flow, index: 7 };
+        let message = AgentMessage::Descriptor {
+            role: DescriptorRole::Flow,
+            index: 7,
+            lane: proto::Lane::Test,
+        };
         sender.send(&message, Some(passed.as_fd())).unwrap();
         sender.send(&proto::ProcessMessage::Prepared, None).unwrap();
         drop((sender, passed));

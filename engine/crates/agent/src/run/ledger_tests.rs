@@ -17,6 +17,8 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
         intervals: Vec::new(),
         window: None,
         histogram: None,
+        loaded_histogram: None,
+        load: None,
         flows: Vec::new(),
         source: None,
         sink: None,

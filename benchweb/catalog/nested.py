@@ -1,0 +1,29 @@
+"""A parameter whose value is a test of its own, such as ping's load: `{"kind", "params"}`, or None for none."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+NONE = "none"
+
+
+def is_none(value: Any) -> bool:
+    """Say whether a value means no test, however it is written."""
+    return value is None or value == NONE
+
+
+def nested_text(value: Any) -> str:
+    """Write a test as one line that the engine's command line and the API take: compact JSON, keys in order."""
+    return NONE if is_none(value) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def nested_words(value: Any) -> str:
+    """Write a test as people read it: `tcp_rr flows=100 request_size_bytes=32`."""
+    if is_none(value) or not isinstance(value, Mapping):
+        return NONE if is_none(value) else str(value)
+    settings = [f"{name}={_word(setting)}" for name, setting in value.get("params", {}).items()]
+    return " ".join([str(value.get("kind", "")), *settings])
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
