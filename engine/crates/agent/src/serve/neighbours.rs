@@ -40,7 +40,7 @@ fn of(live: &Live, sessions: &[Arc<Session>]) -> Neighbours {
     let running = sessions.iter().filter(|session| session.log().state() == SessionState::Running);
     let others: Vec<&Live> = running
         .filter_map(|session| session.live.as_ref())
-        .filter(|other| other.tag != live.tag)
+        .filter(|other| other.spec.cookie != live.spec.cookie)
         .collect();
     let cpus: BTreeSet<u32> = others.iter().flat_map(|other| cpus(other)).collect();
     Neighbours {

@@ -7,7 +7,9 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use proto::{AgentMessage, Cookie, EventBody, FailureCode, Lane, Neighbours, Role, SessionSpec, SessionState};
+use proto::{
+    AgentMessage, Cookie, EventBody, FailureCode, Lane, Neighbours, Role, SessionSpec, SessionState,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
