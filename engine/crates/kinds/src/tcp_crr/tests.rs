@@ -24,6 +24,7 @@ fn source(sink: &TcpListener) -> End {
         ports: None,
         wake: net::Wake::new().expect("a descriptor"),
         cookie: proto::Cookie::new([7; 32]),
+        load: None,
     }
 }
 
