@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Make each limit on purpose, across veth pairs between network namespaces, and see whether the engine names it.
 
-Needs root (ip netns, tc, AF_PACKET) and a release build of the engine. Prints a line per limit: expected, found, and the
-engine's own sentence. A wrong verdict makes it exit with 1.
+Needs root (ip netns, tc, AF_PACKET) and a release build of the engine. Prints a line per limit: expected, found,
+and the engine's own sentence. A wrong verdict makes it exit with 1.
 """
 
 from __future__ import annotations
