@@ -224,6 +224,17 @@ fn text_targets() -> Vec<Target> {
             parse: agent::fuzzing::token_file,
         },
         Target {
+            name: "HTTP responses",
+            whole: [
+                &b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 304 Not Modified\r\n\r\n"[..],
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+                b"HTTP/1.0 500 Oops\r\nConnection: close\r\n\r\nuntil the end",
+            ]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
+            parse: kinds::fuzzing::http_responses,
+        },
+        Target {
             name: "cookie",
             whole: vec!["0f".repeat(32).into_bytes()],
             parse: |bytes| {

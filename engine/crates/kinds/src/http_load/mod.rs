@@ -25,6 +25,7 @@ use crate::line::Failure;
 use crate::settings::Settings;
 use client::Client;
 
+pub use response::ResponseReader;
 pub use tally::Loaded;
 
 /// The kind.
