@@ -198,8 +198,10 @@ fn report_connections(end: &End, measured: &Measured, prefix: &str, report: &mut
 /// The window of one flow: to the end of sending, but segments lost near that end are sent again after the last
 /// `send()`, so what was sent is read once more when all has arrived.
 fn sent_figures(sent: &Sent, socket: BorrowedFd<'_>) -> Option<TcpFigures> {
-    let (before, after) = (sent.connection_before.as_ref()?, sent.connection_after.as_ref()?);
-    let drained = tcp_window::change(before, &net::tcp_info(socket)?);
+    let (before, now) = (sent.connection_before.as_ref()?, net::tcp_info(socket)?);
+    // A thread that never got going on a crowded host has read nothing at an end of sending.
+    let after = sent.connection_after.as_deref().unwrap_or(&now);
+    let drained = tcp_window::change(before, &now);
     Some(TcpFigures {
         retransmits: drained.retransmits,
         segments_sent: drained.segments_sent,
@@ -279,5 +281,31 @@ pub fn clock_of(role: Role) -> &'static str {
     match role {
         Role::Source => "source",
         Role::Sink => "sink",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    use super::{Sent, sent_figures};
+
+    #[test]
+    fn a_flow_whose_thread_never_got_going_is_told_like_the_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
+        let sent = Sent {
+            flow: 0,
+            bytes: 0,
+            messages: 0,
+            failed: 0,
+            span: None,
+            connection_before: net::tcp_info(socket.as_fd()).map(Box::new),
+            connection_after: None,
+        };
+        let figures = sent_figures(&sent, socket.as_fd()).expect("it has a connection");
+        assert_eq!((figures.retransmits, figures.segments_sent), (Some(0), Some(0)));
+        assert_eq!(figures.busy_seconds, Some(0.0));
     }
 }
