@@ -205,7 +205,7 @@ mod tests {
 
         let mut receiver = ChannelReceiver::new(theirs);
         let line = receiver.line().unwrap().unwrap();
-        assert_eq!(line, br#"{"type":"descriptor","role":"flow","index":7}"#);
+        assert_eq!(line, br#"{"type":"descriptor","role":"flow","index":7,"lane":"test"}"#);
         let mut handed_over = UnixStream::from(receiver.descriptor().unwrap());
         handed_over.write_all(b"hello").unwrap();
         let mut seen = [0; 5];
