@@ -39,6 +39,7 @@ pub fn verdict(known: &Known) -> Verdict {
         lost_datagrams,
         closed_by_slow_receiver,
         sender_cpu,
+        saturated_host,
         receiver_window,
         receiver_cpu,
         receiver_interrupts,
@@ -46,7 +47,6 @@ pub fn verdict(known: &Known) -> Verdict {
         path,
         full_queue,
         full_send_buffer,
-        saturated_host,
     ];
     rules.iter().find_map(|rule| rule(known)).unwrap_or_else(|| unknown_stream(known))
 }

@@ -207,6 +207,8 @@ fn a_host_without_a_free_cpu_is_the_limit_of_the_end_that_uses_more_of_it() {
     assert_eq!(by(&crowded), LimitedBy::ReceiverCpu);
     let crowded = Known { sender: full(1.2), receiver: full(0.7), ..calm() };
     assert_eq!(by(&crowded), LimitedBy::SenderCpu);
+    let windows_close = Known { receiver_limited: Some(0.5), ..crowded.clone() };
+    assert_eq!(by(&windows_close), LimitedBy::SenderCpu);
     let one_full = Known { sender: full(1.0), ..calm() };
     assert_eq!(by(&one_full), LimitedBy::SenderCpu);
     let filled_by_others = Known { sender: full(0.1), receiver: full(0.3), ..calm() };
