@@ -49,6 +49,7 @@ OF_A_ROW = {
     "plan-edit": ("/plans", "/edit"),
     "plan-launch": ("/plans", "/launch"),
     "run": ("/runs", ""),
+    "trial": ("/runs", "/trials/1"),
 }
 
 

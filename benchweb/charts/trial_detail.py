@@ -15,6 +15,9 @@ _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": 
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": "source to sink", "reverse": "sink to source"}
 _ENDS = ("source", "sink")
+# A name that is its unit alone says nothing behind a label.
+_OWN_NAMES = {"seconds": "window_seconds"}
+_BACKGROUND_NAMES = {"seconds": "look_back_seconds"}
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,9 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
 
 def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     # PostgreSQL keeps no order of keys: names are in alphabetical order everywhere.
-    plain = [_figure(key, value) for key, value in sorted(window.items()) if _is_number(value)]
-    background = [
-        _figure(f"background_{key}", value) for key, value in sorted((window.get("background") or {}).items())
-    ]
+    plain = [_figure(_OWN_NAMES.get(key, key), value) for key, value in sorted(window.items()) if _is_number(value)]
+    before = sorted((window.get("background") or {}).items())
+    background = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in before]
     frequency = window.get("cpu_frequency_hertz") or []
     bounds = zip(("Least CPU frequency", "Greatest CPU frequency"), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]

@@ -121,13 +121,22 @@ def _setting(sweep: Sweep, trial: TrialRow, name: str) -> Setting:
 
 
 def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
-    """Say what limited the results, the most frequent first, with how many unless all agree."""
-    judged = [trial for trial in trials if trial.limits]
+    """Say what limited the results of each kind, the most frequent first, with how many unless all agree."""
+    by_kind: dict[str, list[TrialRow]] = {}
+    for trial in trials:
+        if trial.limits:
+            by_kind.setdefault(trial.kind, []).append(trial)
+    return [_kind_limits(kind, judged, is_alone=len(by_kind) == 1) for kind, judged in by_kind.items()]
+
+
+def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> str:
     counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
-    return [
-        limit_words(by) + ("" if count == len(judged) else f" (in {count} of {len(judged)} results)")
+    words = [
+        limit_words(by) + ("" if count == len(judged) else f" ({count} of {len(judged)})")
         for by, count in counts.most_common()
     ]
+    kind = catalog().kinds.get(kind_name)
+    return ("" if is_alone else f"{kind.label if kind else kind_name} by ") + ", ".join(words)
 
 
 def limit_words(by: str) -> str:

@@ -42,6 +42,12 @@ export function prefixFor(value: number, unit: string): [number, string] {
   return unit === "s" && fitting[0] > 1 ? [1, ""] : [...fitting];
 }
 
+/** The binary prefix for sizes up to `size`: factor and `Mi`, or 1 and nothing. */
+export function binaryPrefixFor(size: number): [number, string] {
+  const fitting = BINARY.find(([factor]) => size >= factor);
+  return fitting ? [...fitting] : [1, ""];
+}
+
 /** Split a value in the catalog's unit into number and prefixed unit. */
 export function quantity(value: number | null | undefined, unit: string): Quantity {
   if (value === null || value === undefined) return { number: MISSING, unit: "" };

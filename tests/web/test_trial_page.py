@@ -71,6 +71,7 @@ def test_every_metric_flag_host_figure_and_flow_is_there_with_its_unit(reader: C
     assert "background_traffic other traffic was on the NIC" in text
     assert "Process cpu 970 ms" in text
     assert "Background rx 1.50 Mbit/s" in text
+    assert "Background look back 10.0 s" in text and "Window 1.00 s" in text
     assert "eth0 (carried the test) 1.20 k pkt 1.90 GiB" in text
     assert "Source retransmits" in text and "125 µs" in text
 

@@ -1,7 +1,7 @@
 // Axes from the specification: log₂ sizes, categories, times, and SI units in the title.
 import type { Chart, ScaleOptions } from "chart.js";
 
-import { binaryTick, joined, prefixFor, trimmed } from "../format";
+import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../format";
 import { type Axis, type Spec, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
 
@@ -89,7 +89,7 @@ export function isLogarithmic(axis: Axis): boolean {
 
 function yFactor(spec: Spec, top: number): [number, string] {
   if (spec.y.unit === "ratio") return [0.01, "%"];
-  if (spec.y.unit === "B") return [1, ""];
+  if (spec.y.unit === "B") return binaryPrefixFor(Math.max(top, largest(spec)));
   return prefixFor(Math.max(top, largest(spec)), spec.y.unit);
 }
 
