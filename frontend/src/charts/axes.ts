@@ -61,6 +61,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     border: { display: false },
     ticks: {
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 },
+      ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
       callback: (value: string | number) => trimmed(Number(value) / factor),
     },
   } as unknown as ScaleOptions;
@@ -85,6 +86,14 @@ export function shownRange(chart: Chart): Range {
 
 export function isLogarithmic(axis: Axis): boolean {
   return axis.scale === "log2" || axis.scale === "log";
+}
+
+/** A step of 1, 2 or 5 times a power of ten for about five ticks: sizes in MiB would stand at odd places otherwise. */
+function evenStep(top: number): number {
+  if (top <= 0) return 1;
+  const rough = top / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return power * ([1, 2, 5, 10].find((step) => step * power >= rough) ?? 10);
 }
 
 function yFactor(spec: Spec, top: number): [number, string] {
