@@ -44,6 +44,10 @@ def cases() -> Iterator[Case]:
         for counts_sent in (True, False):
             what = "sent" if counts_sent else "received"
             yield Case(f"UDP_STREAM {size} {what}", "udp_stream", "pkt/s", size, counts_sent=counts_sent)
+    for mode in ("sendmmsg", "segmentation"):
+        for counts_sent in (True, False):
+            name = f"UDP_STREAM 64 {mode} {'sent' if counts_sent else 'received'}"
+            yield Case(name, "udp_stream", "pkt/s", 64, counts_sent=counts_sent, send_mode=mode)
 
 
 def compare(place: Lab, case: Case, rounds: int) -> dict[str, object]:

@@ -20,6 +20,8 @@ class Case:
     cpus: tuple[int, int] = (0, 1)
     # Of UDP streams: whether what was sent counts, or what was received.
     counts_sent: bool = False
+    # Of the engine's UDP streams; the others send one by one.
+    send_mode: str = "send"
 
     @property
     def is_stream(self) -> bool:
@@ -84,6 +86,8 @@ def engine(lab: Lab, case: Case) -> Sample:
     settings = [f"duration_seconds={lab.seconds:.0f}", f"source_cpus={case.cpus[0]}", f"sink_cpus={case.cpus[1]}"]
     if case.is_stream:
         settings.append(f"message_size_bytes={case.bytes}")
+    if case.kind == "udp_stream":
+        settings.append(f"send_mode={case.send_mode}")
     options = [word for setting in settings for word in ("--set", setting)]
     output, cpu = lab.run_with_server(
         "engine", str(ENGINE), "run", case.kind, "--peer", f"{lab.sink_address}:{CONTROL_PORT}",

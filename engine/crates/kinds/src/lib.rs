@@ -34,6 +34,7 @@ mod tcp_rr;
 mod tcp_stream;
 mod tcp_window;
 mod thread_times;
+mod udp_batches;
 mod udp_hello;
 mod udp_rr;
 mod udp_stream;

@@ -42,6 +42,19 @@ impl Pacer {
         }
     }
 
+    /// Waits as [`Self::wait`], and tells how many of at most `most` messages are due by then: one, unless the sender is
+    /// behind. All of them are taken as sent.
+    pub fn wait_for_some(&mut self, pulse: &Pulse, most: usize) -> (Phase, usize) {
+        let phase = self.wait(pulse);
+        let mut due = 1;
+        let elapsed = self.begin.elapsed();
+        while due < most && self.offset() <= elapsed {
+            self.messages += 1;
+            due += 1;
+        }
+        (phase, due)
+    }
+
     fn offset(&self) -> Duration {
         Duration::from_secs_f64(self.messages as f64 * self.nanoseconds_per_message / 1e9)
     }
@@ -66,6 +79,23 @@ mod tests {
         let pulse = Pulse::new(false);
         assert!((0..11).all(|_| pacer.wait(&pulse) == Phase::Measured));
         assert!(begin.elapsed() >= Duration::from_millis(10));
+    }
+
+    #[test]
+    fn as_many_messages_are_due_as_time_has_passed_for_and_no_more_than_wanted() {
+        let begin = Instant::now().checked_sub(Duration::from_millis(10)).expect("the clock runs");
+        let pulse = Pulse::new(false);
+        // A message a second.
+        let mut slow = Pacer::new(8_000.0, 1_000, begin).expect("a rate");
+        assert_eq!(slow.wait_for_some(&pulse, 64), (Phase::Measured, 1));
+        // A message a microsecond: 10,000 are due.
+        let mut fast = Pacer::new(8e9, 1_000, begin).expect("a rate");
+        assert!((0..156).all(|_| fast.wait_for_some(&pulse, 64) == (Phase::Measured, 64)));
+        // A message in 4 ms: those of 0, 4 and 8 ms.
+        let mut middling = Pacer::new(2e6, 1_000, begin).expect("a rate");
+        let (_, due) = middling.wait_for_some(&pulse, 64);
+        assert_eq!(due as u64, middling.messages);
+        assert!(due >= 3 && due as u128 <= begin.elapsed().as_millis() / 4 + 1, "{due}");
     }
 
     #[test]

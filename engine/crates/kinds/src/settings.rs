@@ -24,6 +24,17 @@ pub enum CloseMode {
     Reset,
 }
 
+/// How datagrams are handed to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendMode {
+    /// One by one.
+    Send,
+    /// Many a call (`sendmmsg()`).
+    Many,
+    /// Many as one, which the kernel or the interface splits (`UDP_SEGMENT`).
+    Segmentation,
+}
+
 /// All parameters; those that a kind doesn't list have the value that changes nothing.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -45,6 +56,8 @@ pub struct Settings {
     pub rate_bps: f64,
     /// Who ends a connection.
     pub close_mode: CloseMode,
+    /// How datagrams are handed to the kernel.
+    pub send_mode: SendMode,
     /// Traffic before the measured window.
     pub warmup: Duration,
     /// The measured window.
@@ -72,7 +85,6 @@ impl Settings {
     /// # Errors
     /// When a value is of another type than the catalog says, or a CPU list is backwards.
     pub fn read(params: &Params) -> Result<Self, String> {
-        check_send_mode(params)?;
         let flows = u32::try_from(params.flow_count()).map_err(|error| error.to_string())?;
         Ok(Self {
             message_bytes: size(params, "message_size_bytes")?,
@@ -84,6 +96,7 @@ impl Settings {
             direction: direction(params)?,
             rate_bps: rate_of_all_flows(params, flows)?,
             close_mode: close_mode(params)?,
+            send_mode: send_mode(params)?,
             warmup: Duration::from_secs_f64(number(params, "warmup_seconds")?),
             duration: Duration::from_secs_f64(number(params, "duration_seconds")?),
             report_interval: Duration::from_secs_f64(
@@ -191,11 +204,13 @@ fn rate_of_all_flows(params: &Params, flows: u32) -> Result<f64, String> {
     Ok(if each > 0.0 { each * f64::from(flows) } else { all })
 }
 
-/// Refuses what would otherwise be ignored without a word: datagrams are sent one by one.
-fn check_send_mode(params: &Params) -> Result<(), String> {
+/// How a test's datagrams are sent.
+pub fn send_mode(params: &Params) -> Result<SendMode, String> {
     match text(params, "send_mode")? {
-        "" | "send" => Ok(()),
-        other => Err(format!("send_mode is {other:?}, which this engine can't do; give send")),
+        "" | "send" => Ok(SendMode::Send),
+        "sendmmsg" => Ok(SendMode::Many),
+        "segmentation" => Ok(SendMode::Segmentation),
+        other => Err(format!("send_mode is {other:?}; it is send, sendmmsg or segmentation")),
     }
 }
 
@@ -212,7 +227,7 @@ mod tests {
     use proto::{Catalog, Params};
     use serde_json::Value;
 
-    use super::Settings;
+    use super::{SendMode, Settings};
 
     fn read<const N: usize>(kind: &str, given: [(&str, Value); N]) -> Result<Settings, String> {
         let params = Catalog::embedded().fill(kind, &Params::from(given)).expect("in bounds");
@@ -236,9 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn a_send_mode_that_would_be_ignored_is_refused() {
-        let reason = read("udp_stream", [("send_mode", "segmentation".into())]).err();
-        let expected = "send_mode is \"segmentation\", which this engine can't do; give send";
-        assert_eq!(reason.as_deref(), Some(expected));
+    fn every_send_mode_of_the_catalog_is_known_and_no_other() {
+        let mode =
+            |name: &str| read("udp_stream", [("send_mode", name.into())]).map(|s| s.send_mode);
+        assert_eq!(mode("send"), Ok(SendMode::Send));
+        assert_eq!(mode("sendmmsg"), Ok(SendMode::Many));
+        assert_eq!(mode("segmentation"), Ok(SendMode::Segmentation));
+        let params = Params::from([("send_mode", Value::from("pigeon"))]);
+        let expected = "send_mode is \"pigeon\"; it is send, sendmmsg or segmentation";
+        assert_eq!(super::send_mode(&params), Err(expected.to_owned()));
     }
 }

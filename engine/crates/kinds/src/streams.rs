@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use proto::{Flow, Granted, Role, SentCount, TcpFigures};
+use proto::{Flow, Granted, Role, SentCount, SinkReport, TcpFigures};
 
 use crate::kind::{End, Measured, Outcome};
 use crate::tcp_window;
@@ -51,6 +51,8 @@ pub struct Datagrams {
     pub order: Option<Order>,
     /// Datagrams that can't be this test's.
     pub strange: u64,
+    /// Datagrams that the kernel handed over at once, on average, where it joins them.
+    pub per_receive: Option<f64>,
 }
 
 /// What sequence numbers and send times tell.
@@ -143,6 +145,34 @@ fn granted(end: &End, index: u32) -> Granted {
             Granted { source_sndbuf: send, source_rcvbuf: receive, ..Granted::default() }
         }
         Role::Sink => Granted { sink_sndbuf: send, sink_rcvbuf: receive, ..Granted::default() },
+    }
+}
+
+/// Datagrams in so many drops of the kernel's: where it joins datagrams, it drops and counts them joined, and those that
+/// were dropped are taken to have been as many at once as those that came.
+pub fn dropped_datagrams(drops: u64, measured: &Measured) -> u64 {
+    let joined: Vec<f64> = receivers(measured)
+        .filter_map(|received| received.datagrams.as_ref()?.per_receive)
+        .collect();
+    if joined.is_empty() {
+        return drops;
+    }
+    // Far below 2^53, and positive.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let datagrams = (drops as f64 * joined.iter().sum::<f64>() / joined.len() as f64) as u64;
+    datagrams
+}
+
+/// Of an asked rate, so much must have been sent.
+const REACHED_SHARE: f64 = 0.98;
+
+/// Flags a rate that was asked for and not sent. One message more or less of each flow is no matter of its rate.
+pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut SinkReport) {
+    let settings = &end.settings;
+    let spare = settings.message_bytes as f64 * f64::from(settings.flows);
+    let asked = settings.rate_bps / 8.0 * seconds;
+    if (sent_bytes as f64 + spare) < REACHED_SHARE * asked {
+        report.flags.push("rate_not_reached".to_owned());
     }
 }
 

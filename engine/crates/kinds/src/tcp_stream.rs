@@ -176,6 +176,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
     let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
     set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
+    streams::flag_rate(end, bytes, seconds, report);
     report_connections(end, measured, prefix, report);
 }
 

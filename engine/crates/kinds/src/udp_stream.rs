@@ -10,16 +10,17 @@ use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::pacer::Pacer;
-use crate::settings::Settings;
+use crate::settings::{SendMode, Settings};
 use crate::streams::{
     self, Datagrams, Order, Received, Sent, joint_seconds, other, receivers, senders,
 };
+use crate::udp_batches::{self, receive_segments, send_batches};
 
 /// The measuring header: sequence u64, send time u64, flow u32, mark u8; messages below this carry none.
 pub const HEADER_BYTES: usize = 32;
-const MARK_PLACE: usize = 20;
+pub const MARK_PLACE: usize = 20;
 /// Small messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
-const MARKERS: usize = 3;
+pub const MARKERS: usize = 3;
 /// A larger datagram than asked for is seen to be larger.
 const SPARE_BYTES: usize = 64;
 /// A sequence number this far ahead is no measured datagram: even at 100 M/s it is hours away.
@@ -40,14 +41,28 @@ impl Kind for UdpStream {
         Transport::Udp
     }
 
+    fn check(&self, spec: &proto::SessionSpec) -> Result<(), String> {
+        let settings = Settings::read(&spec.params)?;
+        if settings.send_mode != SendMode::Segmentation {
+            return Ok(());
+        }
+        let does = (settings.sends(spec.role), settings.sends(other(spec.role)));
+        udp_batches::missing(settings.send_mode, spec.role, does, &net::features())
+            .map_or(Ok(()), Err)
+    }
+
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
         let flows = || 0..end.settings.flows;
+        let mode = end.settings.send_mode;
         let mut tasks = Vec::new();
         if end.settings.sends(end.role) {
-            tasks.extend(flows().map(|flow| Task::new(Part::Sender, flow, send_datagrams)));
+            let send = if mode == SendMode::Send { send_datagrams } else { send_batches };
+            tasks.extend(flows().map(|flow| Task::new(Part::Sender, flow, send)));
         }
         if end.settings.sends(other(end.role)) {
-            tasks.extend(flows().map(|flow| Task::new(Part::Receiver, flow, receive_datagrams)));
+            let is_segmented = mode == SendMode::Segmentation;
+            let receive = if is_segmented { receive_segments } else { receive_datagrams };
+            tasks.extend(flows().map(|flow| Task::new(Part::Receiver, flow, receive)));
         }
         tasks
     }
@@ -65,6 +80,9 @@ impl Kind for UdpStream {
             SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
         report_sent(end, measured, &mut report);
         report_received(end, measured, &mut report);
+        if end.settings.send_mode == SendMode::Segmentation {
+            report.flags.push("segmentation_offload".to_owned());
+        }
         report
     }
 }
@@ -184,7 +202,7 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
     let fault = loop {
         match net::receive(socket, &mut buffer) {
             Ok(0) => break None,
-            Ok(bytes) => receiver.take(&buffer[..bytes], cue),
+            Ok(bytes) => receiver.take(&buffer[..bytes], cue, Instant::now),
             Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
             Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
         }
@@ -193,7 +211,7 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
 }
 
 /// One flow's counts while they grow.
-struct Receiver {
+pub struct Receiver {
     message_bytes: usize,
     is_measured: bool,
     sequences: SequenceWindow,
@@ -204,10 +222,13 @@ struct Receiver {
     all_units: u64,
     unnumbered: u64,
     strange: u64,
+    /// Receives, where they aren't one per datagram.
+    pub receives: u64,
 }
 
 impl Receiver {
-    fn new(end: &End) -> Self {
+    /// Nothing yet.
+    pub fn new(end: &End) -> Self {
         let share = REMEMBERED_SEQUENCES / end.settings.flows as usize;
         Self {
             message_bytes: end.settings.message_bytes,
@@ -220,6 +241,7 @@ impl Receiver {
             all_units: 0,
             unnumbered: 0,
             strange: 0,
+            receives: 0,
         }
     }
 
@@ -227,16 +249,17 @@ impl Receiver {
         self.message_bytes >= HEADER_BYTES
     }
 
+    /// Counts one datagram, which arrived when `clock` says.
     #[inline]
-    fn take(&mut self, datagram: &[u8], cue: &Cue) {
+    pub fn take(&mut self, datagram: &[u8], cue: &Cue, clock: impl FnOnce() -> Instant) {
         if datagram.len() != self.message_bytes {
             self.take_other(datagram);
             return;
         }
         let is_counted = if self.has_header() {
-            self.take_numbered(datagram)
+            self.take_numbered(datagram, clock)
         } else {
-            Some(self.take_unnumbered())
+            Some(self.take_unnumbered(clock))
         };
         let Some(unique) = is_counted else {
             return;
@@ -258,14 +281,14 @@ impl Receiver {
 
     /// Measured datagrams so far; none for a stranger.
     #[inline]
-    fn take_numbered(&mut self, datagram: &[u8]) -> Option<u64> {
+    fn take_numbered(&mut self, datagram: &[u8], clock: impl FnOnce() -> Instant) -> Option<u64> {
         let sequence = u64_at(datagram, 0);
         if sequence > STRANGE_SEQUENCE {
             self.strange += 1;
             return None;
         }
         if datagram[MARK_PLACE] == 1 {
-            let now = Instant::now();
+            let now = clock();
             self.sequences.record(sequence);
             // As above: a test's nanoseconds fit.
             #[allow(clippy::cast_possible_truncation)]
@@ -277,10 +300,10 @@ impl Receiver {
     }
 
     #[inline]
-    fn take_unnumbered(&mut self) -> u64 {
+    fn take_unnumbered(&mut self, clock: impl FnOnce() -> Instant) -> u64 {
         if self.is_measured {
             self.unnumbered += 1;
-            self.note_arrival(Instant::now());
+            self.note_arrival(clock());
         }
         self.unnumbered
     }
@@ -290,7 +313,8 @@ impl Receiver {
         self.span = Some((self.span.map_or(now, |span| span.0), now));
     }
 
-    fn finish(self, flow: u32) -> Received {
+    /// What it comes to.
+    pub fn finish(self, flow: u32) -> Received {
         let has_header = self.has_header();
         let unique = if has_header { self.sequences.unique } else { self.unnumbered };
         let order = has_header.then_some(Order {
@@ -304,7 +328,13 @@ impl Receiver {
             bytes: unique * self.message_bytes as u64,
             span: self.span,
             data_segments: None,
-            datagrams: Some(Datagrams { unique, order, strange: self.strange }),
+            datagrams: Some(Datagrams {
+                unique,
+                order,
+                strange: self.strange,
+                per_receive: (self.receives > 0)
+                    .then(|| self.all_units as f64 / self.receives as f64),
+            }),
         }
     }
 }
@@ -329,6 +359,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     if senders(measured).any(|sent| sent.failed > 0) {
         report.flags.push("send_errors".to_owned());
     }
+    streams::flag_rate(end, bytes, seconds, report);
 }
 
 fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {

@@ -5,6 +5,7 @@
 
 mod affinity;
 mod arrivals;
+mod batches;
 mod drops;
 mod ethtool;
 mod features;
@@ -21,6 +22,10 @@ mod wire_counts;
 
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
+pub use batches::{
+    MOST_BYTES, MOST_DATAGRAMS, RECEIVE_BYTES, join_receives, receive_joined, send_each,
+    split_sends,
+};
 pub use drops::socket_drops;
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
 pub use features::{Feature, features};

@@ -64,7 +64,10 @@ impl Demand {
         let buffer_bytes = number(params, "source_socket_buffer_bytes")
             .max(number(params, "sink_socket_buffer_bytes"));
         let sent_and_received = 2.0 * message_bytes;
-        let per_flow = FLOW_BYTES + sent_and_received + BUFFERS_PER_SOCKET * buffer_bytes;
+        let per_flow = FLOW_BYTES
+            + sent_and_received
+            + batch_bytes(params)
+            + BUFFERS_PER_SOCKET * buffer_bytes;
         let memory_field = match message_field {
             _ if buffer_bytes > message_bytes => "source_socket_buffer_bytes",
             Some(field) if message_bytes > FLOW_BYTES => field,
@@ -98,6 +101,14 @@ impl Demand {
         }
         self
     }
+}
+
+/// What a sender and a receiver of datagrams hold when they hand over many at once.
+fn batch_bytes(params: &Params) -> f64 {
+    if !params.has("send_mode") || params.text("send_mode").is_ok_and(|mode| mode == "send") {
+        return 0.0;
+    }
+    2.0 * 64.0 * 1024.0
 }
 
 /// The load of a test that has one: `{"kind", "params"}`, or the same as a text; its parameters are filled in.
@@ -200,6 +211,13 @@ mod tests {
             (transactions.rate_bps, transactions.rate_field.as_str()),
             (8e8, "response_size_bytes")
         );
+    }
+
+    #[test]
+    fn batches_of_datagrams_take_memory_in_each_flow() {
+        let memory =
+            |mode: &str| demand("udp_stream", &json!({"flows": 3, "send_mode": mode})).memory_bytes;
+        assert!((memory("segmentation") - memory("send") - 3.0 * 131_072.0).abs() < 1e-3);
     }
 
     #[test]

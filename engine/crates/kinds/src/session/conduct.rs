@@ -593,8 +593,9 @@ impl<'a> Conduct<'a> {
     fn overflowed(&self) -> Option<u64> {
         let is_udp = self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
         let flows = self.setup.end.flows.iter();
-        (is_udp && self.threads().has(Part::Receiver))
-            .then(|| flows.map(|flow| net::socket_drops(flow).map(u64::from)).sum())?
+        let drops: Option<u64> = (is_udp && self.threads().has(Part::Receiver))
+            .then(|| flows.map(|flow| net::socket_drops(flow).map(u64::from)).sum())?;
+        drops.map(|drops| streams::dropped_datagrams(drops, &self.measured))
     }
 
     fn link_address(&self) -> Option<std::net::IpAddr> {

@@ -1,0 +1,301 @@
+//! The send modes of `udp_stream` that hand many datagrams to the kernel at once, and the receiver of segments.
+
+use std::fs;
+use std::os::fd::BorrowedFd;
+use std::time::Instant;
+
+use proto::Role;
+
+use crate::gate::Phase;
+use crate::kind::{Cue, End, Finished, Outcome};
+use crate::pacer::Pacer;
+use crate::settings::SendMode;
+use crate::streams::{self, Sent};
+use crate::udp_stream::{HEADER_BYTES, MARK_PLACE, MARKERS, Receiver};
+
+/// Why a host can't run a stream in a mode, by what its kernel can do.
+pub fn missing(
+    mode: SendMode,
+    role: Role,
+    (sends, receives): (bool, bool),
+    features: &[net::Feature],
+) -> Option<String> {
+    let is_needed = |feature: &&net::Feature| match feature.name {
+        "udp_segmentation" => sends,
+        "udp_receive_offload" => receives,
+        _ => false,
+    };
+    let lacks = features.iter().filter(is_needed).find(|feature| !feature.is_there);
+    let feature = lacks.filter(|_| mode == SendMode::Segmentation)?;
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let end = if role == Role::Source { "source" } else { "sink" };
+    Some(format!("the {end} host, with Linux {}, has {}", kernel.trim(), feature.without))
+}
+
+/// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
+/// and consumes no sequence number.
+pub fn send_batches(end: &End, cue: &Cue) -> Finished {
+    let mut sender = Sender::new(end, cue);
+    let Some(opened_at) = cue.start() else {
+        return sender.finish(None, None);
+    };
+    if let Err(fault) = sender.set_up() {
+        return sender.finish(None, Some(fault));
+    }
+    let most = sender.batch.most;
+    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
+    let mut begin = opened_at;
+    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
+    let mut phase = Phase::first(!end.settings.warmup.is_zero());
+    sender.batch.set_measured(phase == Phase::Measured);
+    let fault = loop {
+        let (now_phase, due) = match pacer.as_mut() {
+            Some(pacer) => pacer.wait_for_some(&cue.pulse, most),
+            None => (cue.pulse.phase(), most),
+        };
+        if now_phase != phase {
+            if phase == Phase::Warmup {
+                if let Err(fault) = sender.begin_window() {
+                    break Some(fault);
+                }
+                begin = Instant::now();
+            }
+            phase = now_phase;
+            if phase == Phase::Over {
+                break None;
+            }
+        }
+        if let Err(fault) = sender.send(due, opened_at) {
+            break (cue.pulse.phase() != Phase::Over).then_some(fault);
+        }
+    };
+    let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
+    sender.finish(has_begun.then_some(begin), fault)
+}
+
+/// One flow's sending end.
+struct Sender<'a> {
+    socket: BorrowedFd<'a>,
+    is_segmented: bool,
+    batch: Batch,
+    sent: Sent,
+}
+
+impl<'a> Sender<'a> {
+    fn new(end: &'a End, cue: &Cue) -> Self {
+        let sent = Sent {
+            flow: cue.flow,
+            bytes: 0,
+            messages: 0,
+            failed: 0,
+            span: None,
+            connection_before: None,
+            connection_after: None,
+        };
+        Self {
+            socket: end.flow(cue.flow),
+            is_segmented: end.settings.send_mode == SendMode::Segmentation,
+            batch: Batch::new(end.settings.message_bytes, cue.flow),
+            sent,
+        }
+    }
+
+    fn set_up(&self) -> Result<(), String> {
+        let length = if self.is_segmented { self.batch.length } else { return Ok(()) };
+        net::split_sends(self.socket, length)
+            .map_err(|error| format!("flow {}: UDP_SEGMENT failed: {error}", self.sent.flow))
+    }
+
+    /// Ends the warm-up. Markers are longer than a segment, and must not be split.
+    fn begin_window(&mut self) -> Result<(), String> {
+        self.batch.set_measured(true);
+        (self.sent.messages, self.sent.failed) = (0, 0);
+        if self.batch.has_header() {
+            return Ok(());
+        }
+        if self.is_segmented {
+            // A kernel that took the option takes it back.
+            let _ = net::split_sends(self.socket, 0);
+        }
+        let marker = streams::payload(self.batch.length + 1);
+        for _ in 0..MARKERS {
+            // One of them will do.
+            let _ = net::send(self.socket, &marker);
+        }
+        self.set_up()
+    }
+
+    /// Sends `due` datagrams, however many calls it takes.
+    fn send(&mut self, due: usize, opened_at: Instant) -> Result<(), String> {
+        let mut left = due;
+        while left > 0 {
+            self.batch.stamp(left, opened_at);
+            let (taken, refused) = match self.hand_over(left) {
+                Ok(taken) => (taken, usize::from(taken < left)),
+                Err(net::Errno::INTR) => (0, 0),
+                // A full queue, or a sink whose port closed for a moment: the link tells of a lost peer.
+                Err(net::Errno::NOBUFS | net::Errno::AGAIN | net::Errno::CONNREFUSED) => {
+                    (0, if self.is_segmented { left } else { 1 })
+                }
+                Err(error) => return Err(self.fault(error)),
+            };
+            self.batch.sequence += taken as u64;
+            self.sent.messages += taken as u64;
+            self.sent.failed += refused as u64;
+            left -= taken + refused;
+        }
+        Ok(())
+    }
+
+    /// How many of the batch's first `count` datagrams the kernel took.
+    fn hand_over(&self, count: usize) -> Result<usize, net::Errno> {
+        let data = &self.batch.data[..count * self.batch.length];
+        if self.is_segmented {
+            // A datagram, and what becomes several is one, is taken whole or not at all.
+            return net::send(self.socket, data).map(|_| count);
+        }
+        net::send_each(self.socket, data, self.batch.length)
+    }
+
+    fn fault(&self, error: net::Errno) -> String {
+        let hint = match error {
+            net::Errno::INVAL | net::Errno::MSGSIZE if self.is_segmented => {
+                "; segments are never fragmented: a message must fit the path's MTU with its headers"
+            }
+            net::Errno::IO if self.is_segmented => {
+                "; this kernel segments only for interfaces that compute UDP checksums"
+            }
+            _ => "",
+        };
+        format!("flow {}: send failed: {error}{hint}", self.sent.flow)
+    }
+
+    fn finish(mut self, begin: Option<Instant>, fault: Option<String>) -> Finished {
+        self.sent.bytes = self.sent.messages * self.batch.length as u64;
+        self.sent.span = begin.map(|begin| (begin, Instant::now()));
+        Finished { outcome: Outcome::Sent(self.sent), fault }
+    }
+}
+
+/// Datagrams of one length, one behind the other, being sent again and again with other headers.
+struct Batch {
+    data: Vec<u8>,
+    length: usize,
+    most: usize,
+    sequence: u64,
+}
+
+impl Batch {
+    fn new(length: usize, flow: u32) -> Self {
+        let most = (net::MOST_BYTES / length).clamp(1, net::MOST_DATAGRAMS);
+        let mut data = streams::payload(length).repeat(most);
+        if length >= HEADER_BYTES {
+            for datagram in data.chunks_exact_mut(length) {
+                datagram[..HEADER_BYTES].fill(0);
+                datagram[16..MARK_PLACE].copy_from_slice(&flow.to_be_bytes());
+            }
+        }
+        Self { data, length, most, sequence: 0 }
+    }
+
+    fn has_header(&self) -> bool {
+        self.length >= HEADER_BYTES
+    }
+
+    /// Numbers the first `count` datagrams. They are handed over at one time, so they have one send time.
+    #[inline]
+    fn stamp(&mut self, count: usize, opened_at: Instant) {
+        if !self.has_header() {
+            return;
+        }
+        // Nanoseconds of a test of a day fit u64 600,000 times over.
+        #[allow(clippy::cast_possible_truncation)]
+        let nanoseconds = (opened_at.elapsed().as_nanos() as u64).to_be_bytes();
+        let datagrams = self.data.chunks_exact_mut(self.length).take(count);
+        for (sequence, datagram) in (self.sequence..).zip(datagrams) {
+            datagram[..8].copy_from_slice(&sequence.to_be_bytes());
+            datagram[8..16].copy_from_slice(&nanoseconds);
+        }
+    }
+
+    fn set_measured(&mut self, is_measured: bool) {
+        if self.has_header() {
+            for datagram in self.data.chunks_exact_mut(self.length) {
+                datagram[MARK_PLACE] = u8::from(is_measured);
+            }
+        }
+    }
+}
+
+/// Receives segments until the session ends the flow; the datagrams of one buffer arrived at one time.
+pub fn receive_segments(end: &End, cue: &Cue) -> Finished {
+    let socket = end.flow(cue.flow);
+    let mut receiver = Receiver::new(end);
+    let mut buffer = vec![0; net::RECEIVE_BYTES];
+    let joining = net::join_receives(socket);
+    let fault = loop {
+        if let Err(error) = joining {
+            break Some(format!("flow {}: UDP_GRO failed: {error}", cue.flow));
+        }
+        match net::receive_joined(socket, &mut buffer) {
+            Ok((0, _)) => break None,
+            Ok((bytes, length)) => {
+                let now = Instant::now();
+                for datagram in split(&buffer[..bytes], length) {
+                    receiver.take(datagram, cue, || now);
+                }
+                receiver.receives += 1;
+            }
+            Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
+            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
+        }
+    };
+    Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
+}
+
+/// The datagrams of a received buffer; the last may be shorter than `length`.
+fn split(buffer: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
+    buffer.chunks(length.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_of_segments_is_split_and_its_last_one_may_be_short() {
+        let datagrams: Vec<&[u8]> = split(b"onetwosixte", 3).collect();
+        assert_eq!(datagrams, [b"one".as_slice(), b"two", b"six", b"te"]);
+        assert_eq!(split(b"alone", 5).collect::<Vec<_>>(), [b"alone"]);
+    }
+
+    #[test]
+    fn a_batch_is_bounded_by_datagrams_and_by_bytes_and_holds_one_at_least() {
+        let most = |length| Batch::new(length, 0).most;
+        assert_eq!([1, 64, 1_400, 32_753, 32_754, 65_507].map(most), [64, 64, 46, 2, 1, 1]);
+    }
+
+    #[test]
+    fn the_datagrams_of_a_batch_are_numbered_on_from_those_sent_and_marked() {
+        let mut batch = Batch::new(40, 7);
+        batch.sequence = 1_000;
+        batch.set_measured(true);
+        batch.stamp(3, Instant::now());
+        let numbers = |index: usize| crate::udp_stream::u64_at(&batch.data, index * 40);
+        assert_eq!([0, 1, 2, 3].map(numbers), [1_000, 1_001, 1_002, 0]);
+        assert!((0..batch.most).all(|index| batch.data[index * 40 + MARK_PLACE] == 1));
+        assert_eq!(&batch.data[40 + 16..40 + 20], &7_u32.to_be_bytes());
+    }
+
+    #[test]
+    fn each_end_needs_only_what_it_does_itself_and_a_refusal_names_the_kernel() {
+        let feature = |name, is_there| net::Feature { name, is_there, without: "no segments" };
+        let old = [feature("udp_segmentation", true), feature("udp_receive_offload", false)];
+        let of = |mode, does| missing(mode, Role::Sink, does, &old);
+        assert_eq!(of(SendMode::Segmentation, (true, false)), None);
+        assert_eq!(of(SendMode::Many, (false, true)), None);
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").expect("Linux");
+        let expected = format!("the sink host, with Linux {}, has no segments", kernel.trim());
+        assert_eq!(of(SendMode::Segmentation, (false, true)), Some(expected));
+    }
+}

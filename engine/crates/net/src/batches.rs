@@ -1,0 +1,178 @@
+//! Many datagrams a call: `sendmmsg()`, and segmentation offload with its counterpart at the receiver.
+
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+
+use crate::socket::last_error;
+
+/// As many datagrams go in one call at most: what every kernel since 4.18 takes of segments.
+pub const MOST_DATAGRAMS: usize = 64;
+/// As many bytes go in one segmented send at most: the payload of one IPv4 datagram, which it is until it is split.
+pub const MOST_BYTES: usize = 65_507;
+/// A received buffer of segments is never longer.
+pub const RECEIVE_BYTES: usize = 65_536;
+/// Room for one segment size with its header, and for others that a kernel may add.
+const CONTROL_WORDS: usize = 16;
+
+/// Sends the datagrams of `length` bytes that `data` is made of, blocking; how many the kernel took. When it took
+/// fewer, it refused the next one.
+///
+/// # Errors
+/// What `sendmmsg(2)` says of the first datagram.
+pub fn send_each(socket: BorrowedFd<'_>, data: &[u8], length: usize) -> Result<usize, Errno> {
+    // SAFETY: both are plain data, for which zeros are empty.
+    let (mut headers, mut parts): ([libc::mmsghdr; MOST_DATAGRAMS], [libc::iovec; MOST_DATAGRAMS]) =
+        unsafe { (mem::zeroed(), mem::zeroed()) };
+    let mut count = 0;
+    let datagrams = data.chunks_exact(length);
+    for ((datagram, header), part) in datagrams.zip(&mut headers).zip(&mut parts) {
+        part.iov_base = datagram.as_ptr().cast_mut().cast();
+        part.iov_len = datagram.len();
+        header.msg_hdr.msg_iov = &raw mut *part;
+        header.msg_hdr.msg_iovlen = 1;
+        count += 1_usize;
+    }
+    // Not libc's function: musl's calls sendmsg() for each. The kernel's layout is the zeroed structures'.
+    // SAFETY: the first `count` headers point to parts, and these to bytes of `data`, all of which outlive the call;
+    // the kernel only reads the data.
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_sendmmsg,
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count,
+            libc::MSG_NOSIGNAL,
+        )
+    };
+    usize::try_from(sent).map_err(|_| last_error())
+}
+
+/// Has the kernel split each later send into datagrams of `length` bytes (`UDP_SEGMENT`); 0 ends it.
+///
+/// # Errors
+/// When the kernel has no such thing, or the length is beyond a datagram's.
+pub fn split_sends(socket: BorrowedFd<'_>, length: usize) -> Result<(), Errno> {
+    set(socket, libc::UDP_SEGMENT, length)
+}
+
+/// Has the kernel hand over datagrams that arrived in a batch as one buffer (`UDP_GRO`).
+///
+/// # Errors
+/// When the kernel has no such thing.
+pub fn join_receives(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    set(socket, libc::UDP_GRO, 1)
+}
+
+fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> Result<(), Errno> {
+    let value = libc::c_int::try_from(value).map_err(|_| Errno::INVAL)?;
+    let length = libc::socklen_t::try_from(mem::size_of_val(&value)).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the pointer and length describe `value`, which outlives the call; the kernel copies it.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_UDP,
+            option,
+            (&raw const value).cast(),
+            length,
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(last_error()) }
+}
+
+/// Receives one buffer, blocking: its length, and that of the datagrams in it, of which the last may be shorter. Both
+/// are the same for a lone datagram.
+///
+/// # Errors
+/// What `recvmsg(2)` says.
+pub fn receive_joined(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<(usize, usize), Errno> {
+    let mut control = [0_u64; CONTROL_WORDS];
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: msghdr is plain data, for which zeros are an empty message.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    // The field's type differs between C libraries; 128 fits each.
+    message.msg_controllen = mem::size_of_val(&control) as _;
+    // SAFETY: the message points to `part`, `buffer` and `control`, which outlive the call, with their true lengths.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let length = usize::try_from(received).map_err(|_| last_error())?;
+    Ok((length, segment_length(&message).unwrap_or(length)))
+}
+
+/// The length of segments among the control messages.
+fn segment_length(message: &libc::msghdr) -> Option<usize> {
+    // SAFETY: the kernel has filled `message` and its control buffer, which the caller still holds.
+    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !header.is_null() {
+        // SAFETY: a header that CMSG_FIRSTHDR or CMSG_NXTHDR gives lies whole within the control buffer.
+        let entry = unsafe { &*header };
+        if entry.cmsg_level == libc::IPPROTO_UDP && entry.cmsg_type == libc::UDP_GRO {
+            // SAFETY: the data of this type is one int, which may not be aligned.
+            let length = unsafe { libc::CMSG_DATA(header).cast::<libc::c_int>().read_unaligned() };
+            return usize::try_from(length).ok().filter(|&length| length > 0);
+        }
+        // SAFETY: as above.
+        header = unsafe { libc::CMSG_NXTHDR(message, header) };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn pair() -> (UdpSocket, UdpSocket) {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        (sender, receiver)
+    }
+
+    #[test]
+    fn one_call_sends_each_datagram_by_itself_and_in_order() {
+        let (sender, receiver) = pair();
+        assert_eq!(send_each(sender.as_fd(), b"onetwosix", 3), Ok(3));
+        let mut buffer = [0; 8];
+        for expected in [b"one", b"two", b"six"] {
+            assert_eq!(receiver.recv(&mut buffer).unwrap(), 3);
+            assert_eq!(&buffer[..3], expected);
+        }
+    }
+
+    #[test]
+    fn a_datagram_that_is_refused_is_told() {
+        let (sender, _) = pair();
+        let data = vec![0; MOST_BYTES + 1];
+        assert_eq!(send_each(sender.as_fd(), &data, data.len()), Err(Errno::MSGSIZE));
+    }
+
+    #[test]
+    fn a_segmented_send_is_received_as_one_buffer_with_the_length_of_its_datagrams() {
+        let (sender, receiver) = pair();
+        split_sends(sender.as_fd(), 3).unwrap();
+        join_receives(receiver.as_fd()).unwrap();
+        sender.send(b"onetwosixte").unwrap();
+        split_sends(sender.as_fd(), 0).unwrap();
+        sender.send(b"alone").unwrap();
+        let mut buffer = [0; 64];
+        assert_eq!(receive_joined(receiver.as_fd(), &mut buffer), Ok((11, 3)));
+        assert_eq!(&buffer[..11], b"onetwosixte");
+        assert_eq!(receive_joined(receiver.as_fd(), &mut buffer), Ok((5, 5)));
+    }
+
+    #[test]
+    fn a_receiver_that_does_not_join_gets_the_datagrams_of_a_segmented_send() {
+        let (sender, receiver) = pair();
+        split_sends(sender.as_fd(), 4).unwrap();
+        assert_eq!(sender.send(b"fourfiveup").unwrap(), 10);
+        let mut buffer = [0; 64];
+        let lengths: Vec<_> = (0..3).map(|_| receiver.recv(&mut buffer).unwrap()).collect();
+        assert_eq!(lengths, [4, 4, 2]);
+    }
+}
