@@ -131,8 +131,17 @@ pub fn nested_load(params: &Params) -> Option<(String, Params)> {
 
 /// The products of parameters that the catalog gives for a kind's slot, summed.
 fn duration(kind: &str, params: &Params) -> (f64, Vec<String>) {
-    let products = &Catalog::embedded().document()["kinds"][kind]["slot"]["products_seconds"];
-    let products: Vec<Vec<String>> = serde_json::from_value(products.clone()).unwrap_or_default();
+    let slot = &Catalog::embedded().document()["kinds"][kind]["slot"];
+    let products_of = |part: &Value| -> Vec<Vec<String>> {
+        serde_json::from_value(part["products_seconds"].clone()).unwrap_or_default()
+    };
+    let mut products = products_of(slot);
+    // What a parameter adds when it is given, such as the probes under load.
+    for (name, part) in slot["when"].as_object().into_iter().flatten() {
+        if params.test(name).is_some() {
+            products.extend(products_of(part));
+        }
+    }
     let seconds = products
         .iter()
         .map(|factors| factors.iter().map(|name| number(params, name)).product::<f64>())
@@ -231,6 +240,16 @@ mod tests {
             super::tests::demand("tcp_stream", buffers).memory_field,
             "source_socket_buffer_bytes"
         );
+    }
+
+    #[test]
+    fn probes_under_load_take_their_time_a_second_time() {
+        let seconds = |load: Value| {
+            let params = json!({"count": 300, "probe_interval_seconds": 0.1, "load": load});
+            demand("ping", &params).duration_seconds.round().to_bits()
+        };
+        assert_eq!(seconds(Value::Null), 30_f64.to_bits());
+        assert_eq!(seconds(json!({"kind": "tcp_rr"})), 60_f64.to_bits());
     }
 
     #[test]
