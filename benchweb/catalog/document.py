@@ -25,6 +25,8 @@ class Parameter:
     unit: str
     identity: bool
     advanced: bool
+    # Another parameter that must have its default when this one doesn't.
+    excludes: str = ""
 
     @property
     def default(self) -> Any:
@@ -217,4 +219,5 @@ def _parameter(name: str, entry: dict[str, Any], override: dict[str, Any]) -> Pa
         unit=entry.get("unit") or "",
         identity=entry["identity"],
         advanced=entry["advanced"],
+        excludes=entry.get("excludes", ""),
     )

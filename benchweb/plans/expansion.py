@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from benchweb.catalog import ParameterError, catalog, validated_params
+from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 
 # Beyond this a plan is a mistake, not a test: at 1 s a trial it would hold its hosts for over 2 hours.
 MAXIMUM_TRIALS = 10_000
@@ -94,7 +94,21 @@ def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
             checked[key] = _validated_values(kind, key, value)
         except ParameterError as error:
             raise PlanError(f"{where}.params.{error.field}", error.message) from error
+    for parameter in kind.parameters.values():
+        if _is_set(kind, checked, parameter.name) and _is_set(kind, checked, parameter.excludes):
+            raise PlanError(
+                f"{where}.params.{parameter.name}",
+                f"{parameter.excludes} and {parameter.name} exclude each other: give one of them.",
+            )
     return {"kind": name, "params": checked}
+
+
+def _is_set(kind: Kind, checked: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a parameter has, or is swept over, a value other than its default."""
+    if name not in checked:
+        return False
+    values = checked[name] if isinstance(checked[name], list) else [checked[name]]
+    return any(value != kind.parameters[name].default for value in values)
 
 
 def _validated_values(kind: Any, key: str, value: Any) -> Any:

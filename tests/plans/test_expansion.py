@@ -55,6 +55,13 @@ def test_unknown_kind_is_refused_naming_the_kinds_there_are():
     assert "tcp_steam" in error.message and "tcp_stream" in error.message
 
 
+def test_two_rates_that_exclude_each_other_are_refused_and_one_is_not():
+    error = refused([{"kind": "tcp_stream", "params": {"rate_bps": 9000, "flow_rate_bps": [0, 1000]}}])
+    assert error.field == "steps.0.params.flow_rate_bps"
+    assert error.message == "rate_bps and flow_rate_bps exclude each other: give one of them."
+    assert validated_steps([{"kind": "tcp_stream", "params": {"rate_bps": 0, "flow_rate_bps": 1000}}], 1)
+
+
 def test_unknown_parameter_is_refused_with_the_nearest_name():
     error = refused([{"kind": "tcp_stream", "params": {"mesage_size_bytes": 1}}])
     assert error.field == "steps.0.params.mesage_size_bytes"

@@ -68,7 +68,7 @@ fn probe(end: &End, cue: &Cue) -> Finished {
         }
         begun = now;
     }
-    Finished { outcome: timekeeper.finish(Instant::now(), 0, 0, None), fault: None }
+    Finished { outcome: timekeeper.finish(Instant::now(), 0, 0), fault: None }
 }
 
 fn echo(end: &End, cue: &Cue) -> Finished {

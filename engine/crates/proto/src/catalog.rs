@@ -96,6 +96,8 @@ pub struct Parameter {
     pub schema: ParameterSchema,
     /// Its unit.
     pub unit: Option<String>,
+    /// Another parameter that must have its default when this one doesn't.
+    pub excludes: Option<String>,
 }
 
 /// One metric of the catalog.

@@ -144,7 +144,24 @@ impl Catalog {
             };
             filled.set(name, value);
         }
+        self.check_exclusions(kind, &filled)?;
         Ok(filled)
+    }
+
+    /// Of two parameters that exclude each other one has its default.
+    fn check_exclusions(&self, kind: &Kind, filled: &Params) -> Result<(), ParameterError> {
+        let is_set = |name: &str| {
+            let own = self.parameters_of(kind).find(|(known, _)| *known == name);
+            own.is_some_and(|(_, parameter)| filled.0.get(name) != Some(&parameter.schema.default))
+        };
+        for (name, parameter) in self.parameters_of(kind) {
+            let other = parameter.excludes.as_deref().filter(|other| is_set(other) && is_set(name));
+            if let Some(other) = other {
+                let message = format!("{other} and {name} exclude each other; give one of them");
+                return Err(ParameterError::new(name, message));
+            }
+        }
+        Ok(())
     }
 
     /// Reads a value given as text, such as `--set name=value`, by the parameter's type.

@@ -34,6 +34,16 @@ fn a_65536_byte_udp_message_is_refused_with_the_limit_named() {
 }
 
 #[test]
+fn a_rate_per_flow_and_one_of_all_flows_exclude_each_other() {
+    let given = Params::from([("flow_rate_bps", json!(1_000)), ("rate_bps", json!(9_000))]);
+    let error = Catalog::embedded().fill("tcp_stream", &given).unwrap_err();
+    assert_eq!(error.field, "params.flow_rate_bps");
+    assert_eq!(error.message, "rate_bps and flow_rate_bps exclude each other; give one of them");
+    let one = Params::from([("flow_rate_bps", json!(1_000)), ("rate_bps", json!(0))]);
+    assert!(Catalog::embedded().fill("tcp_stream", &one).is_ok());
+}
+
+#[test]
 fn zero_flows_and_a_tiny_duration_are_below_their_limits() {
     assert_eq!(
         refusal("tcp_rr", "flows", json!(0)).1,
