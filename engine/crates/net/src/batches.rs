@@ -65,6 +65,23 @@ pub fn join_receives(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     set(socket, libc::UDP_GRO, 1)
 }
 
+/// The greatest packet that the way to a connected socket's peer takes whole, as far as the kernel knows.
+#[must_use]
+pub fn path_mtu(socket: BorrowedFd<'_>, is_ipv4: bool) -> Option<usize> {
+    let (level, option) = if is_ipv4 {
+        (libc::IPPROTO_IP, libc::IP_MTU)
+    } else {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU)
+    };
+    let mut mtu: libc::c_int = 0;
+    let mut length = libc::socklen_t::try_from(mem::size_of_val(&mtu)).ok()?;
+    // SAFETY: `mtu` is valid for writes of `length` bytes; the kernel writes at most that many.
+    let status = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, option, (&raw mut mtu).cast(), &raw mut length)
+    };
+    usize::try_from(mtu).ok().filter(|&mtu| status == 0 && mtu > 0)
+}
+
 fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> Result<(), Errno> {
     let value = libc::c_int::try_from(value).map_err(|_| Errno::INVAL)?;
     let length = libc::socklen_t::try_from(mem::size_of_val(&value)).map_err(|_| Errno::INVAL)?;
@@ -143,6 +160,15 @@ mod tests {
             assert_eq!(receiver.recv(&mut buffer).unwrap(), 3);
             assert_eq!(&buffer[..3], expected);
         }
+    }
+
+    #[test]
+    fn the_path_of_a_connected_socket_has_the_mtu_of_its_interface() {
+        let (sender, receiver) = pair();
+        let mtu = std::fs::read_to_string("/sys/class/net/lo/mtu").unwrap();
+        let expected = mtu.trim().parse().map(|mtu: usize| mtu.min(usize::from(u16::MAX)));
+        assert_eq!(path_mtu(sender.as_fd(), true), expected.ok());
+        assert_eq!(path_mtu(receiver.as_fd(), true), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod wire_counts;
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
 pub use batches::{
-    MOST_BYTES, MOST_DATAGRAMS, RECEIVE_BYTES, join_receives, receive_joined, send_each,
+    MOST_BYTES, MOST_DATAGRAMS, RECEIVE_BYTES, join_receives, path_mtu, receive_joined, send_each,
     split_sends,
 };
 pub use drops::socket_drops;

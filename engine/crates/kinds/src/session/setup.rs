@@ -1,6 +1,7 @@
 //! What both ends check and bring to a test.
 
 use std::fs;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use proto::{Facts, FailureCode, LinkMessage, Role};
 
 use crate::kind::End;
 use crate::line::{Failure, Line, Signal};
-use crate::settings::EndSettings;
+use crate::settings::{EndSettings, SendMode};
 
 /// How long the peer may take for one step of the set-up.
 pub const STEP_LIMIT: Duration = Duration::from_secs(10);
@@ -88,6 +89,30 @@ pub fn check_descriptors(flows: u32, role: Role) -> Result<(), Failure> {
     Err(Failure::new(FailureCode::Limit, reason))
 }
 
+/// Refuses segments that don't fit the path, as the kernel would: they are never fragmented.
+pub fn check_segments(end: &End) -> Result<(), Failure> {
+    let settings = &end.settings;
+    if settings.send_mode != SendMode::Segmentation || !settings.sends(end.role) {
+        return Ok(());
+    }
+    let is_too_long = end.flows.iter().find_map(|flow| {
+        let socket = flow.as_fd();
+        let is_ipv4 = net::local_address(socket).is_ok_and(|address| address.is_ipv4());
+        too_long(settings.message_bytes, net::path_mtu(socket, is_ipv4)?, is_ipv4)
+    });
+    is_too_long.map_or(Ok(()), |reason| Err(Failure::new(FailureCode::Invalid, reason)))
+}
+
+fn too_long(message_bytes: usize, mtu: usize, is_ipv4: bool) -> Option<String> {
+    let most = mtu.saturating_sub(if is_ipv4 { 28 } else { 48 });
+    (message_bytes > most).then(|| {
+        format!(
+            "send_mode=segmentation can't send {message_bytes} bytes: segments are never fragmented, and the path's \
+             MTU of {mtu} leaves {most}; give a message_size_bytes of that, or another send_mode"
+        )
+    })
+}
+
 /// Waits for one message of the link; anything else at this place is a fault of the peer's.
 pub fn expect<T>(
     line: &mut Line,
@@ -118,7 +143,18 @@ pub fn refused_by_kernel(what: &str, error: net::Errno) -> Failure {
 mod tests {
     use proto::{FailureCode, Role};
 
-    use super::{check_cpus, missing_cpu};
+    use super::{check_cpus, missing_cpu, too_long};
+
+    #[test]
+    fn segments_must_fit_the_path_with_their_headers() {
+        assert_eq!(too_long(1_472, 1_500, true), None);
+        assert_eq!(too_long(1_452, 1_500, false), None);
+        let reason = too_long(1_453, 1_500, false).expect("one byte too long");
+        assert!(
+            reason.contains("can't send 1453 bytes") && reason.contains("leaves 1452"),
+            "{reason}"
+        );
+    }
 
     #[test]
     fn a_cpu_that_is_not_present_is_found_and_an_unknown_list_refuses_nothing() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use proto::{FailureCode, Lane, LinkMessage, Role};
 
 use super::Brief;
-use super::setup::{STEP_LIMIT, Setup, expect, refused_by_kernel};
+use super::setup::{STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, HandedOver, Lent, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
@@ -51,6 +51,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         ports: None,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
+    check_segments(&end)?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
 }
 

@@ -10,7 +10,7 @@ use proto::wire::{ConnectionRole, Preamble};
 use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
 use super::Brief;
-use super::setup::{STEP_LIMIT, Setup, expect, refused_by_kernel};
+use super::setup::{STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
@@ -59,6 +59,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         ports,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
+    check_segments(&end)?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
 }
 
