@@ -30,7 +30,7 @@ def test_from_the_log_in_to_a_chart(
     page.get_by_role("link", name="Plans").click()
     page.get_by_role("link", name="Make the first plan").click()
     page.get_by_label("Name", exact=True).fill("sizes")
-    page.get_by_label("Repetitions").fill("2")
+    page.get_by_label("Repetitions", exact=True).fill("2")
     page.get_by_label("Message size").fill("64, 1k, 16Ki")
     page.get_by_label("Duration").fill("0.5")
     expect(page.locator("#plan-preview .preview-figures")).to_contain_text("6")

@@ -50,7 +50,7 @@ def test_a_private_kind_goes_from_form_to_chart(
 
     page.goto("/plans/new")
     page.get_by_label("Name", exact=True).fill("probes")
-    page.get_by_label("Repetitions").fill("1")
+    page.get_by_label("Repetitions", exact=True).fill("1")
     page.get_by_label("Test kind of step 1").select_option(KIND)
     page.get_by_label("Probes").fill("10, 100")
     expect(page.locator("#plan-preview .preview-figures")).to_contain_text("2")

@@ -244,13 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_per_flow_and_one_of_all_flows_exclude_each_other() {
-        let rates = [("flow_rate_bps", 1_000.into()), ("rate_bps", 9_000.into())];
-        let reason = read("tcp_stream", rates).expect_err("refused");
-        assert_eq!(reason, "rate_bps and flow_rate_bps exclude each other; give one of them");
-    }
-
-    #[test]
     fn every_send_mode_of_the_catalog_is_known_and_no_other() {
         let mode =
             |name: &str| read("udp_stream", [("send_mode", name.into())]).map(|s| s.send_mode);

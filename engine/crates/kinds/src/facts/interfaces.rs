@@ -47,15 +47,23 @@ fn is_up(name: &str) -> bool {
     u64::from_str_radix(flags.trim_start_matches("0x"), 16).is_ok_and(|flags| flags & IS_UP != 0)
 }
 
+/// Whether the speed that a driver tells is one that frames keep to: veth and tun tell a constant.
+fn keeps_its_speed(driver: Option<&str>) -> bool {
+    !matches!(driver, Some("veth" | "tun"))
+}
+
 fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> InterfaceFacts {
     let link = net::link(name).unwrap_or_else(|error| {
         missing.note(&format!("ethtool {name}"), &error.to_string());
         net::Link::default()
     });
     // A link without a speed says -1, or refuses to be read.
-    let speed = attribute(name, "speed").and_then(|speed| speed.parse::<u64>().ok());
+    let told = attribute(name, "speed").and_then(|speed| speed.parse::<u64>().ok());
+    let speed = told.filter(|_| keeps_its_speed(link.driver.as_deref()));
     if speed.is_none() && name != "lo" {
-        missing.note(&format!("speed of {name}"), "the driver tells none");
+        let why = told
+            .map_or("the driver tells none", |_| "the one that the driver tells bounds nothing");
+        missing.note(&format!("speed of {name}"), why);
     }
     InterfaceFacts {
         name: name.to_owned(),
@@ -64,5 +72,16 @@ fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> Inter
         speed_bps: speed.map(|speed| speed * MEGABIT),
         offloads: link.offloads,
         addresses,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_its_speed;
+
+    #[test]
+    fn the_constant_that_virtual_devices_tell_is_no_speed() {
+        assert!(!keeps_its_speed(Some("veth")) && !keeps_its_speed(Some("tun")));
+        assert!(keeps_its_speed(Some("mlx5_core")) && keeps_its_speed(None));
     }
 }

@@ -217,7 +217,8 @@ impl<'a> Conduct<'a> {
             Role::Source => self.peer_report.is_some(),
             Role::Sink => self.measured.peer_sent.is_some(),
         };
-        peer_is_done && self.is_stop_told && self.threads().are_done()
+        // A fault waits a moment for the peer's word of why; a test with one has not ended well, whatever else is done.
+        peer_is_done && self.is_stop_told && self.threads().are_done() && self.fault.is_none()
     }
 
     fn next_due(&mut self, now: Instant) -> Instant {
