@@ -100,6 +100,8 @@ mod tests {
     fn a_datagram_is_stamped_when_it_arrives_not_when_it_is_read() {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         stamp_arrivals(receiver.as_fd()).unwrap();
+        // The kernel turns stamps on from a work queue; until then it stamps what it finds when it is read.
+        thread::sleep(Duration::from_millis(200));
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         let begun = Instant::now();
         sender.send_to(b"now", receiver.local_addr().unwrap()).unwrap();
