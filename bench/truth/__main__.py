@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from bench.truth import delay, endings, loss, order, payload, shaped, wakeups
+from bench.truth import delay, endings, loss, marks, order, payload, shaped, wakeups
 from bench.truth.verdict import HEADER, Verdict
 
 PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
@@ -20,6 +20,7 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "order": order.prove,
     "delay": delay.prove,
     "endings": endings.prove,
+    "marks": marks.prove,
 }
 
 
