@@ -248,7 +248,7 @@ def _nginx(folder: Path) -> str:
     (folder / "nginx.conf").write_text(
         f"user root; daemon off; pid {folder}/pid; error_log /dev/null;\n"
         "worker_processes 2; worker_rlimit_nofile 40000;\n"
-        "events { worker_connections 20000; }\n"
+        "events { worker_connections 20000; multi_accept on; }\n"
         "http { access_log off; keepalive_requests 1000000000;\n"
         f"client_body_temp_path {folder}; proxy_temp_path {folder};\n"
         f"fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};\n"
