@@ -198,9 +198,7 @@ fn direction(params: &Params) -> Result<Direction, String> {
 /// The rate of one direction, however it was asked for.
 fn rate_of_all_flows(params: &Params, flows: u32) -> Result<f64, String> {
     let (all, each) = (number(params, "rate_bps")?, number(params, "flow_rate_bps")?);
-    if all > 0.0 && each > 0.0 {
-        return Err("rate_bps and flow_rate_bps exclude each other; give one of them".to_owned());
-    }
+    // The catalog lets only one of them be set.
     Ok(if each > 0.0 { each * f64::from(flows) } else { all })
 }
 

@@ -13,9 +13,8 @@ use crate::settings::SendMode;
 use crate::streams::{self, Sent};
 use crate::udp_stream::{HEADER_BYTES, MARK_PLACE, MARKERS, Receiver};
 
-/// Why a host can't run a stream in a mode, by what its kernel can do.
+/// Why a host can't run a stream of segments, by what its kernel can do.
 pub fn missing(
-    mode: SendMode,
     role: Role,
     (sends, receives): (bool, bool),
     features: &[net::Feature],
@@ -25,8 +24,7 @@ pub fn missing(
         "udp_receive_offload" => receives,
         _ => false,
     };
-    let lacks = features.iter().filter(is_needed).find(|feature| !feature.is_there);
-    let feature = lacks.filter(|_| mode == SendMode::Segmentation)?;
+    let feature = features.iter().filter(is_needed).find(|feature| !feature.is_there)?;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let end = if role == Role::Source { "source" } else { "sink" };
     Some(format!("the {end} host, with Linux {}, has {}", kernel.trim(), feature.without))
@@ -291,11 +289,10 @@ mod tests {
     fn each_end_needs_only_what_it_does_itself_and_a_refusal_names_the_kernel() {
         let feature = |name, is_there| net::Feature { name, is_there, without: "no segments" };
         let old = [feature("udp_segmentation", true), feature("udp_receive_offload", false)];
-        let of = |mode, does| missing(mode, Role::Sink, does, &old);
-        assert_eq!(of(SendMode::Segmentation, (true, false)), None);
-        assert_eq!(of(SendMode::Many, (false, true)), None);
+        let of = |does| missing(Role::Sink, does, &old);
+        assert_eq!(of((true, false)), None);
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").expect("Linux");
         let expected = format!("the sink host, with Linux {}, has no segments", kernel.trim());
-        assert_eq!(of(SendMode::Segmentation, (false, true)), Some(expected));
+        assert_eq!(of((false, true)), Some(expected));
     }
 }

@@ -47,8 +47,7 @@ impl Kind for UdpStream {
             return Ok(());
         }
         let does = (settings.sends(spec.role), settings.sends(other(spec.role)));
-        udp_batches::missing(settings.send_mode, spec.role, does, &net::features())
-            .map_or(Ok(()), Err)
+        udp_batches::missing(spec.role, does, &net::features()).map_or(Ok(()), Err)
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

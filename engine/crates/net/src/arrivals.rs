@@ -1,15 +1,11 @@
 //! Receiving with the kernel's own time of arrival.
 
-use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::io::Errno;
 
-use crate::socket::last_error;
-
-/// Room for one time stamp with its header, and for others that a kernel may add.
-const CONTROL_WORDS: usize = 16;
+use crate::control::{receive_with, set_option};
 
 /// Asks the kernel to note when each datagram arrives (`SO_TIMESTAMPNS`). Emulators of system calls don't know that
 /// option: there the time of reading is what [`receive_stamped`] gives.
@@ -17,22 +13,10 @@ const CONTROL_WORDS: usize = 16;
 /// # Errors
 /// When the kernel refuses.
 pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<(), Errno> {
-    let on: libc::c_int = 1;
-    let length = libc::socklen_t::try_from(mem::size_of_val(&on)).map_err(|_| Errno::INVAL)?;
-    // SAFETY: the pointer and length describe `on`, which outlives the call; the kernel copies it.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPNS,
-            (&raw const on).cast(),
-            length,
-        )
-    };
-    if status == 0 {
-        return Ok(());
+    match set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1) {
+        Err(Errno::NOPROTOOPT) => Ok(()),
+        done => done,
     }
-    Some(last_error()).filter(|&error| error != Errno::NOPROTOOPT).map_or(Ok(()), Err)
 }
 
 /// Receives what is there already: its length and when it arrived, by the kernel's stamp if there is one, else now.
@@ -43,40 +27,16 @@ pub fn receive_stamped(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
 ) -> Result<(usize, Instant), Errno> {
-    let mut control = [0_u64; CONTROL_WORDS];
-    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: msghdr is plain data, for which zeros are an empty message.
-    let mut message: libc::msghdr = unsafe { mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
-    // The field's type differs between C libraries; 128 fits each.
-    message.msg_controllen = mem::size_of_val(&control) as _;
-    // SAFETY: the message points to `part`, `buffer` and `control`, which outlive the call, with their true lengths.
-    let received =
-        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
-    let length = usize::try_from(received).map_err(|_| last_error())?;
-    Ok((length, arrival(stamp(&message))))
+    let stamp = (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
+    let (length, stamp) = receive_with(socket, buffer, libc::MSG_DONTWAIT, stamp)?;
+    Ok((length, arrival(stamp.and_then(wall_clock))))
 }
 
-/// The kernel's stamp among the control messages.
-fn stamp(message: &libc::msghdr) -> Option<SystemTime> {
-    // SAFETY: the kernel has filled `message` and its control buffer, which the caller still holds.
-    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
-    while !header.is_null() {
-        // SAFETY: a header that CMSG_FIRSTHDR or CMSG_NXTHDR gives lies whole within the control buffer.
-        let entry = unsafe { &*header };
-        if entry.cmsg_level == libc::SOL_SOCKET && entry.cmsg_type == libc::SCM_TIMESTAMPNS {
-            // SAFETY: the data of this type is one timespec, which may not be aligned.
-            let time = unsafe { libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned() };
-            let seconds = u64::try_from(time.tv_sec).ok()?;
-            let nanoseconds = u32::try_from(time.tv_nsec).ok()?;
-            return SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds));
-        }
-        // SAFETY: as above.
-        header = unsafe { libc::CMSG_NXTHDR(message, header) };
-    }
-    None
+/// A kernel's stamp as a time.
+fn wall_clock(stamp: libc::timespec) -> Option<SystemTime> {
+    let seconds = u64::try_from(stamp.tv_sec).ok()?;
+    let nanoseconds = u32::try_from(stamp.tv_nsec).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
 }
 
 /// The monotonic time of a wall-clock stamp. Both clocks are read now, so a wall clock that was set earlier does no

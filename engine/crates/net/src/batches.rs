@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
+use crate::control::{receive_with, set_option};
 use crate::socket::last_error;
 
 /// As many datagrams go in one call at most: what every kernel since 4.18 takes of segments.
@@ -13,8 +14,6 @@ pub const MOST_DATAGRAMS: usize = 64;
 pub const MOST_BYTES: usize = 65_507;
 /// A received buffer of segments is never longer.
 pub const RECEIVE_BYTES: usize = 65_536;
-/// Room for one segment size with its header, and for others that a kernel may add.
-const CONTROL_WORDS: usize = 16;
 
 /// Sends the datagrams of `length` bytes that `data` is made of, blocking; how many the kernel took. When it took
 /// fewer, it refused the next one.
@@ -54,7 +53,8 @@ pub fn send_each(socket: BorrowedFd<'_>, data: &[u8], length: usize) -> Result<u
 /// # Errors
 /// When the kernel has no such thing, or the length is beyond a datagram's.
 pub fn split_sends(socket: BorrowedFd<'_>, length: usize) -> Result<(), Errno> {
-    set(socket, libc::UDP_SEGMENT, length)
+    let length = libc::c_int::try_from(length).map_err(|_| Errno::INVAL)?;
+    set_option(socket, libc::IPPROTO_UDP, libc::UDP_SEGMENT, length)
 }
 
 /// Has the kernel hand over datagrams that arrived in a batch as one buffer (`UDP_GRO`).
@@ -62,7 +62,7 @@ pub fn split_sends(socket: BorrowedFd<'_>, length: usize) -> Result<(), Errno> {
 /// # Errors
 /// When the kernel has no such thing.
 pub fn join_receives(socket: BorrowedFd<'_>) -> Result<(), Errno> {
-    set(socket, libc::UDP_GRO, 1)
+    set_option(socket, libc::IPPROTO_UDP, libc::UDP_GRO, 1)
 }
 
 /// The greatest packet that the way to a connected socket's peer takes whole, as far as the kernel knows.
@@ -82,59 +82,16 @@ pub fn path_mtu(socket: BorrowedFd<'_>, is_ipv4: bool) -> Option<usize> {
     usize::try_from(mtu).ok().filter(|&mtu| status == 0 && mtu > 0)
 }
 
-fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> Result<(), Errno> {
-    let value = libc::c_int::try_from(value).map_err(|_| Errno::INVAL)?;
-    let length = libc::socklen_t::try_from(mem::size_of_val(&value)).map_err(|_| Errno::INVAL)?;
-    // SAFETY: the pointer and length describe `value`, which outlives the call; the kernel copies it.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_UDP,
-            option,
-            (&raw const value).cast(),
-            length,
-        )
-    };
-    if status == 0 { Ok(()) } else { Err(last_error()) }
-}
-
 /// Receives one buffer, blocking: its length, and that of the datagrams in it, of which the last may be shorter. Both
 /// are the same for a lone datagram.
 ///
 /// # Errors
 /// What `recvmsg(2)` says.
 pub fn receive_joined(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<(usize, usize), Errno> {
-    let mut control = [0_u64; CONTROL_WORDS];
-    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: msghdr is plain data, for which zeros are an empty message.
-    let mut message: libc::msghdr = unsafe { mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
-    // The field's type differs between C libraries; 128 fits each.
-    message.msg_controllen = mem::size_of_val(&control) as _;
-    // SAFETY: the message points to `part`, `buffer` and `control`, which outlive the call, with their true lengths.
-    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
-    let length = usize::try_from(received).map_err(|_| last_error())?;
-    Ok((length, segment_length(&message).unwrap_or(length)))
-}
-
-/// The length of segments among the control messages.
-fn segment_length(message: &libc::msghdr) -> Option<usize> {
-    // SAFETY: the kernel has filled `message` and its control buffer, which the caller still holds.
-    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
-    while !header.is_null() {
-        // SAFETY: a header that CMSG_FIRSTHDR or CMSG_NXTHDR gives lies whole within the control buffer.
-        let entry = unsafe { &*header };
-        if entry.cmsg_level == libc::IPPROTO_UDP && entry.cmsg_type == libc::UDP_GRO {
-            // SAFETY: the data of this type is one int, which may not be aligned.
-            let length = unsafe { libc::CMSG_DATA(header).cast::<libc::c_int>().read_unaligned() };
-            return usize::try_from(length).ok().filter(|&length| length > 0);
-        }
-        // SAFETY: as above.
-        header = unsafe { libc::CMSG_NXTHDR(message, header) };
-    }
-    None
+    let segment = (libc::IPPROTO_UDP, libc::UDP_GRO);
+    let (length, segment) = receive_with::<libc::c_int>(socket, buffer, 0, segment)?;
+    let segment = segment.and_then(|segment| usize::try_from(segment).ok());
+    Ok((length, segment.filter(|&segment| segment > 0).unwrap_or(length)))
 }
 
 #[cfg(test)]

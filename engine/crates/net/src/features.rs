@@ -1,8 +1,9 @@
 //! What this kernel lets this process do, found out by trying.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
+use crate::control::set_option;
 use crate::icmp::EchoSocket;
 use crate::socket::{LocalEnd, Options, open_tcp, open_udp};
 use crate::tcp_info::tcp_info;
@@ -71,19 +72,7 @@ fn can_bind_device() -> bool {
 
 /// Whether a UDP socket takes an option with the value 0, which changes nothing.
 fn takes(socket: &OwnedFd, option: libc::c_int) -> bool {
-    let off: libc::c_int = 0;
-    let length = libc::socklen_t::try_from(std::mem::size_of_val(&off)).unwrap_or_default();
-    // SAFETY: the pointer and length describe `off`, which outlives the call; the kernel copies it.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_UDP,
-            option,
-            (&raw const off).cast(),
-            length,
-        )
-    };
-    status == 0
+    set_option(socket.as_fd(), libc::IPPROTO_UDP, option, 0).is_ok()
 }
 
 #[cfg(test)]

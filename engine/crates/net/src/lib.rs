@@ -6,6 +6,7 @@
 mod affinity;
 mod arrivals;
 mod batches;
+mod control;
 mod drops;
 mod ethtool;
 mod features;

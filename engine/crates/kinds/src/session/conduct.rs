@@ -1,5 +1,6 @@
 //! The main thread of a test: start, time, intervals, end.
 
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -545,16 +546,12 @@ impl<'a> Conduct<'a> {
         let (role, settings) = (self.role(), &self.brief.settings);
         let transport = self.brief.kind.transport(settings);
         let link = self.line.link();
-        let addresses = link.and_then(|link| {
-            let socket = link.socket().as_fd();
-            Some((net::local_address(socket).ok()?, net::peer_address(socket).ok()?))
-        });
         Scene {
             kind: &self.brief.spec.kind,
             role,
             facts: &self.setup.facts,
             surroundings: &self.brief.surroundings,
-            link: addresses,
+            link: self.link_addresses(),
             device: self.setup.end.local.device.as_deref(),
             pinned: &settings.end(role).cpus,
             has_connections: transport == Transport::Tcp,
@@ -599,10 +596,15 @@ impl<'a> Conduct<'a> {
         drops.map(|drops| streams::dropped_datagrams(drops, &self.measured))
     }
 
-    fn link_address(&self) -> Option<std::net::IpAddr> {
-        use std::os::fd::AsFd;
+    /// Both ends of the link: this one's, and the peer's.
+    fn link_addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
         let socket = self.line.link()?.socket().as_fd();
-        net::local_address(socket).ok().map(|address| address.ip())
+        Some((net::local_address(socket).ok()?, net::peer_address(socket).ok()?))
+    }
+
+    fn link_address(&self) -> Option<std::net::IpAddr> {
+        let (local, _) = self.link_addresses()?;
+        Some(local.ip())
     }
 
     fn result(&mut self, own: SinkReport) -> proto::RunResult {
