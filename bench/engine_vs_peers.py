@@ -3,8 +3,8 @@
 
 Needs root (ip netns), netperf 2.7 and iperf3, and from engine/: `cargo build --release --locked` and the same with
 `-p net --examples`. Figures are medians over rounds. "noise" is netperf against itself in the same rounds; "bare" is
-the physical limit: what it lacks to a wire is the kernel's share. CPU seconds are those of both ends' processes, set-up
-included, per gigabyte received.
+the physical limit: what it lacks to a wire is the kernel's share. CPU seconds are those of both ends' processes (their
+control groups'), set-up included, per gigabyte received.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def line(result: dict[str, object]) -> str:
     rates, costs = result["rates"], result["cpu_seconds_per_gigabyte"]
     assert isinstance(rates, dict) and isinstance(costs, dict)
     ratios = "".join(f"{value:>10.3f}" if isinstance(value := result[key], float) else f"{'':>10}" for key in COLUMNS)
-    cpu = " / ".join(f"{costs[name]:.3f}" if name in costs else "-" for name in ("engine", "netperf", "iperf3"))
+    cpu = " / ".join(f"{costs[name]:.3f}" if name in costs else "-" for name in ("engine", "netperf", "iperf3", "bare"))
     return f"{result['case']!s:<36}{rates['engine']:>18,.0f} {result['unit']!s:<6}{ratios}   {cpu}"
 
 
@@ -103,7 +103,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     results = []
     print(f"{'case':<36}{'engine':>18} {'unit':<6}{': netperf':>10}{': iperf3':>10}{': bare':>10}{'noise':>10}", end="")
-    print("   CPU s/GB: engine / netperf / iperf3")
+    print("   CPU s/GB: engine / netperf / iperf3 / bare")
     with lab(arguments.veth, arguments.seconds) as place:
         for case in (case for case in cases() if any(word in f"{case.name} " for word in arguments.only)):
             results.append(compare(place, case, arguments.rounds))

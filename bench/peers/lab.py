@@ -1,4 +1,4 @@
-"""Network namespaces to compare in, and the processes in them, with the CPU time that they take."""
+"""Network namespaces to compare in, and the tools in them, each in a control group of its own."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from peers.control_group import ControlGroup, control_group
+
 ENGINE_FOLDER = Path(__file__).resolve().parent.parent.parent / "engine/target/release"
 ENGINE = ENGINE_FOLDER / "benchweb-engine"
 BARE_LOOP = ENGINE_FOLDER / "examples/bare_loop"
 CONTROL_PORT, DATA_PORT, NETSERVER_PORT, IPERF_PORT, BARE_PORT = 7410, 7411, 12865, 5201, 7420
 START_LIMIT_SECONDS = 10
-TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
+# What a server's part of a run still does once the client has ended.
+SETTLE_SECONDS = 0.05
 
 
 @dataclass
@@ -30,33 +33,23 @@ class Lab:
     sink_address: str
     token: Path
     seconds: float
-    servers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    groups: dict[str, ControlGroup] = field(default_factory=dict)
 
-    def run(self, *words: str) -> tuple[str, float]:
-        """Run a client at the source's place; its output and its CPU seconds."""
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(inside(self.source, *words), stdout=output, stderr=subprocess.PIPE)
-            assert process.stderr is not None
-            errors = process.stderr.read().decode()
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            process.stderr.close()
-            output.seek(0)
-            text = output.read().decode()
-        if process.returncode != 0:
-            raise SystemExit(f"{' '.join(words)} failed:\n{text}{errors}")
-        return text, usage.ru_utime + usage.ru_stime
-
-    def run_with_server(self, name: str, *words: str) -> tuple[str, float]:
-        """Run a client; its output, and the CPU seconds of both ends."""
-        before = cpu_seconds(self.servers[name].pid)
-        text, seconds = self.run(*words)
-        return text, seconds + settled_cpu_seconds(self.servers[name].pid) - before
+    def run(self, name: str, *words: str) -> tuple[str, float]:
+        """Run a tool's client at the source's place; its output, and the CPU seconds of both ends."""
+        group = self.groups[name]
+        before = group.cpu_seconds()
+        done = subprocess.run(group.joined(*inside(self.source, *words)), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
+        time.sleep(SETTLE_SECONDS)
+        return done.stdout, group.cpu_seconds() - before
 
     @contextmanager
-    def sink_process(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    def sink_process(self, name: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        command = self.groups[name].joined(*inside(self.sink, *words))
         process = subprocess.Popen(
-            inside(self.sink, *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
         try:
             yield process
@@ -67,35 +60,6 @@ class Lab:
 
 def inside(namespace: str, *words: str) -> list[str]:
     return ["ip", "netns", "exec", namespace, *words]
-
-
-def cpu_seconds(process: int) -> float:
-    """What a process has taken, with the children that it has waited for."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return sum(int(ticks) for ticks in fields[11:15]) * TICK_SECONDS
-
-
-def settled_cpu_seconds(process: int) -> float:
-    """As above, once the children that served the last client have ended."""
-    children = Path(f"/proc/{process}/task/{process}/children")
-    deadline = time.monotonic() + START_LIMIT_SECONDS
-    while any(is_alive(child) for child in all_children(process)) and children.exists():
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.01)
-    return cpu_seconds(process)
-
-
-def all_children(process: int) -> list[int]:
-    tasks = Path(f"/proc/{process}/task")
-    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
-
-
-def is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -148,8 +112,10 @@ def lab(is_veth: bool, seconds: float) -> Iterator[Lab]:
                 "--state-dir", str(folder / "state"), "--token-file", str(token),
             ),
         }  # fmt: skip
+        for name in (*commands, "bare"):
+            made.groups[name] = stack.enter_context(control_group(name))
         for name, words in commands.items():
-            made.servers[name] = stack.enter_context(made.sink_process(*words))
+            stack.enter_context(made.sink_process(name, *words))
         for port in (NETSERVER_PORT, IPERF_PORT, DATA_PORT):
             wait_for_port(sink, port)
         yield made

@@ -50,7 +50,7 @@ def netperf(lab: Lab, case: Case) -> Sample:
     options = ["-m", str(case.bytes)] if case.is_stream else ["-r", f"{case.bytes},{case.bytes}"]
     # Without -R netperf's datagrams go only where no route is needed.
     options += ["-R", "1"] if case.kind == "udp_stream" else []
-    output, cpu = lab.run_with_server(
+    output, cpu = lab.run(
         "netperf", "netperf", "-H", lab.sink_address, "-p", str(NETSERVER_PORT), "-P", "0", "-T", f"{source},{sink}",
         "-l", f"{lab.seconds:.0f}", "-t", case.kind.upper(), "--", *options, "-k", keys,
     )  # fmt: skip
@@ -69,7 +69,7 @@ def iperf3(lab: Lab, case: Case) -> Sample | None:
         return None
     source, sink = case.cpus
     options = ["-u", "-b", "0"] if case.kind == "udp_stream" else []
-    output, cpu = lab.run_with_server(
+    output, cpu = lab.run(
         "iperf3", "iperf3", "-c", lab.sink_address, "-p", str(IPERF_PORT), "-J", "-t", f"{lab.seconds:.0f}",
         "-A", f"{source},{sink}", "-l", str(case.bytes), *options,
     )  # fmt: skip
@@ -89,7 +89,7 @@ def engine(lab: Lab, case: Case) -> Sample:
     if case.kind == "udp_stream":
         settings.append(f"send_mode={case.send_mode}")
     options = [word for setting in settings for word in ("--set", setting)]
-    output, cpu = lab.run_with_server(
+    output, cpu = lab.run(
         "engine", str(ENGINE), "run", case.kind, "--peer", f"{lab.sink_address}:{CONTROL_PORT}",
         "--token-file", str(lab.token), "--json", *options,
     )  # fmt: skip
@@ -106,9 +106,12 @@ def engine(lab: Lab, case: Case) -> Sample:
 def bare_loop(lab: Lab, case: Case) -> Sample:
     place = f"{lab.sink_address}:{BARE_PORT}"
     source, sink = (str(cpu) for cpu in case.cpus)
-    with lab.sink_process(str(BARE_LOOP), "sink", case.kind, place, sink, str(case.bytes)):
-        output, _ = lab.run(str(BARE_LOOP), "source", case.kind, place, source, str(case.bytes), f"{lab.seconds:.0f}")
+    with lab.sink_process("bare", str(BARE_LOOP), "sink", case.kind, place, sink, str(case.bytes)):
+        output, cpu = lab.run(
+            "bare", str(BARE_LOOP), "source", case.kind, place, source, str(case.bytes), f"{lab.seconds:.0f}"
+        )
     figures = json.loads(output)
     if case.kind == "tcp_stream":
-        return Sample(figures["rate"] * 8)
-    return Sample(figures["sent_rate"] if case.counts_sent else figures["rate"])
+        return sample(figures["rate"] * 8, case, cpu, figures["rate"] * lab.seconds)
+    received = figures["rate"] * lab.seconds * case.bytes
+    return sample(figures["sent_rate"] if case.counts_sent else figures["rate"], case, cpu, received)
