@@ -23,6 +23,7 @@ mod limits;
 mod line;
 mod link;
 mod pacer;
+mod page_aligned;
 mod ping;
 mod registry;
 mod requests;

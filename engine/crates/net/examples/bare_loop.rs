@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-const RECEIVE_BYTES: usize = 128 * 1024;
+const RECEIVE_BYTES: usize = 256 * 1024;
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 struct Loop {
