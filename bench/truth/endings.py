@@ -26,6 +26,7 @@ RATES = {
     "tcp_rr": "transactions_per_second",
     "tcp_crr": "connections_per_second",
     "udp_rr": "transactions_per_second",
+    "http_load": "requests_per_second",
 }
 
 

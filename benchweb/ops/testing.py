@@ -59,6 +59,11 @@ def parts() -> list[Part]:
             ENGINE,
         ),
         Part("Rust tests", [cargo, "test", "--release", "--locked", "--workspace"], ENGINE),
+        Part(
+            "Rust tests of the fixture kind",
+            [cargo, "test", "--release", "--locked", "-p", "kinds", "--features", "fixture-kind", "--test", "fixture"],
+            ENGINE,
+        ),
         Part("Python and browser tests", [python, "-m", "pytest"], loud=True),
     ]
 

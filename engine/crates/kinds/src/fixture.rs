@@ -68,7 +68,9 @@ fn probe(end: &End, cue: &Cue) -> Finished {
         }
         begun = now;
     }
-    Finished { outcome: timekeeper.finish(Instant::now(), 0, 0), fault: None }
+    let fault = end.params.boolean("fault_at_end").unwrap_or(false);
+    let fault = fault.then(|| "the probe was asked to fail".to_owned());
+    Finished { outcome: timekeeper.finish(Instant::now(), 0, 0), fault }
 }
 
 fn echo(end: &End, cue: &Cue) -> Finished {

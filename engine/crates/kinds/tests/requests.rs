@@ -70,15 +70,6 @@ fn tcp_crr_opens_a_connection_per_transaction() {
     );
 }
 
-#[cfg(feature = "fixture-kind")]
-#[test]
-fn the_fixture_kind_runs_like_any_other() {
-    let result = result("tcp_echo_probe", r#"{"probe_count": 50}"#);
-    let mean = result.metrics["probe_round_trip_seconds"];
-    assert!(mean > 0.0 && mean < 0.1);
-    assert_eq!(result.metrics.keys().filter(|key| !key.ends_with("_cpu_ratio")).count(), 1);
-}
-
 #[test]
 fn tcp_crr_closed_by_reset_makes_transactions_all_the_same() {
     let result =

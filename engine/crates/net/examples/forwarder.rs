@@ -2,7 +2,7 @@
 //!
 //! `forwarder LEFT RIGHT [name=value]…` runs until it reads the end of its standard input, then prints one JSON object.
 //! Names: `delay_us` (every frame, both ways), `jitter_us` (more for every other data frame), `length` (payload of a data
-//! frame, UDP or TCP), `drop`, `duplicate`, `swap` (every n-th data frame). A data frame that is to be swapped goes out behind
+//! frame, UDP, TCP or ICMP), `drop`, `duplicate`, `swap` (every n-th data frame). A data frame that is to be swapped goes out behind
 //! the next one. Delay counts from the kernel's receive time stamp. Needs `CAP_NET_RAW`.
 
 use std::collections::VecDeque;
@@ -23,7 +23,10 @@ const ETHERNET_BYTES: usize = 14;
 const IPV6_BYTES: usize = 40;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-const UDP_HEADER_BYTES: usize = 8;
+const ICMP: u8 = 1;
+const ICMP_V6: u8 = 58;
+/// Of UDP, and of ICMP's echo.
+const SHORT_HEADER_BYTES: usize = 8;
 
 /// What is to be done.
 #[derive(Default)]
@@ -181,7 +184,7 @@ fn payload(frame: &[u8]) -> Option<&[u8]> {
         _ => return None,
     };
     let header = match protocol {
-        UDP => UDP_HEADER_BYTES,
+        UDP | ICMP | ICMP_V6 => SHORT_HEADER_BYTES,
         TCP => usize::from(packet.get(begin + 12)? >> 4) * 4,
         _ => return None,
     };
