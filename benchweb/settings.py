@@ -87,6 +87,7 @@ INSTALLED_APPS = [
     "benchweb.plans",
     "benchweb.runs",
     "benchweb.results",
+    "benchweb.schedules",
     "benchweb.ops",
     "benchweb.web",
 ]

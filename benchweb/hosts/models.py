@@ -1,5 +1,6 @@
 """What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -31,6 +32,10 @@ class Host(Archivable):
     """A machine."""
 
     description = models.TextField(blank=True)
+    # Words to choose hosts by, such as "rack-7" or "nightly".
+    labels = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    # The uplink or site that this host shares with others of the same name: a run that leaves it occupies it.
+    uplink = models.CharField(max_length=60, blank=True)
 
     class Meta:
         ordering = ["name", "id"]
@@ -63,6 +68,8 @@ class Endpoint(models.Model):
     clock_offset_seconds = models.FloatField(null=True)
     round_trip_seconds = models.FloatField(null=True)
     seen_fingerprint = models.CharField(max_length=71, blank=True)
+    # Since when its engine has not answered, run and probe alike; None while it does.
+    unreachable_since = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["host__name", "id"]
@@ -108,3 +115,49 @@ class Facts(models.Model):
     class Meta:
         ordering = ["-last_seen_at"]
         constraints = [models.UniqueConstraint(fields=["endpoint", "digest"], name="facts_once_per_endpoint")]
+
+
+class AvailabilitySpan(models.Model):
+    """An endpoint in one state without a break, as the probes of every minute found it: one row per change."""
+
+    class State(models.TextChoices):
+        ANSWERED = "answered", "answered"
+        # The machine answers, but nothing listens at the engine's port, or what does is no engine.
+        ENGINE_DOWN = "engine_down", "engine down"
+        UNREACHABLE = "unreachable", "unreachable"
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="availability")
+    state = models.CharField(max_length=20, choices=State.choices)
+    reason = models.TextField(blank=True)
+    since = models.DateTimeField()
+    # The last probe that found it so. Between it and the next span's begin nothing is known.
+    until = models.DateTimeField()
+
+    class Meta:
+        ordering = ["endpoint_id", "since"]
+        constraints = [models.UniqueConstraint(fields=["endpoint", "since"], name="availability_span_once")]
+
+
+class ProbeHour(models.Model):
+    """An endpoint's probes of one hour: response time, and what its host's own sampler told of load."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="probe_hours")
+    hour = models.DateTimeField()
+    probes = models.PositiveIntegerField(default=0)
+    answered = models.PositiveIntegerField(default=0)
+    round_trip_least_seconds = models.FloatField(null=True)
+    round_trip_most_seconds = models.FloatField(null=True)
+    # Sums over the probes that told; with their own counts, so that missing is never zero.
+    round_trip_sum_seconds = models.FloatField(default=0)
+    utilised = models.PositiveIntegerField(default=0)
+    cpu_ratio_sum = models.FloatField(default=0)
+    cpu_ratio_most = models.FloatField(null=True)
+    received_bps_sum = models.FloatField(default=0)
+    received_bps_most = models.FloatField(null=True)
+    sent_bps_sum = models.FloatField(default=0)
+    sent_bps_most = models.FloatField(null=True)
+    link_bps = models.FloatField(null=True)
+
+    class Meta:
+        ordering = ["endpoint_id", "hour"]
+        constraints = [models.UniqueConstraint(fields=["endpoint", "hour"], name="probe_hour_once")]

@@ -33,6 +33,14 @@ class Campaign(models.Model):
     plan_version = models.ForeignKey(PlanVersion, on_delete=models.PROTECT, related_name="campaigns")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Runs that have not begun by then end as nonstart: the window of their schedule has closed.
+    start_before = models.DateTimeField(null=True)
+    # How often a run waits and tries again when an engine is unreachable or refuses, before it becomes nonstart.
+    retries = models.PositiveSmallIntegerField(default=0)
+    retry_pause_seconds = models.FloatField(default=60)
+    # What was planned at launch: how long all runs take together, and the least that any order could.
+    planned_seconds = models.FloatField(null=True)
+    lower_bound_seconds = models.FloatField(null=True)
 
     class Meta:
         ordering = ["-id"]
@@ -48,6 +56,11 @@ class Run(models.Model):
     reason = models.TextField(blank=True)
     waiting_for = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Its place in the order of the runs that want the same resources, as a time: no promise of that time.
+    planned_at = models.DateTimeField(null=True)
+    # A run that is to be tried again waits until then.
+    not_before = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
@@ -101,16 +114,29 @@ class RunEvent(models.Model):
 
 
 class Resource(models.Model):
-    """What a run occupies: for now a host."""
+    """What a run occupies: a host, or an uplink that hosts share."""
 
-    host = models.OneToOneField(Host, on_delete=models.PROTECT, related_name="resource")
+    host = models.OneToOneField(Host, on_delete=models.PROTECT, related_name="resource", null=True)
+    uplink = models.CharField(max_length=60, unique=True, null=True)  # noqa: DJ001  (unique where it is one)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(host__isnull=False, uplink=None) | Q(host=None, uplink__isnull=False),
+                name="resource_is_host_or_uplink",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return self.host.name
+        return f"host {self.host.name}" if self.host else f"uplink {self.uplink}"
 
 
 class Reservation(models.Model):
-    """When a run occupies a resource; the constraints are invariant 3, whatever the code does."""
+    """What a run wants of a resource, and from its start on when it occupies it.
+
+    Rows are made with their run; without a span they are the resource's queue. The constraints are invariant 3,
+    whatever the code does.
+    """
 
     NORMAL, EXCLUSIVE = 0, 1
 
@@ -118,9 +144,16 @@ class Reservation(models.Model):
     resource = models.ForeignKey(Resource, on_delete=models.PROTECT, related_name="reservations")
     # 1 for exclusive: a small integer, because "differs from" on it is indexable by btree_gist.
     exclusive = models.SmallIntegerField()
-    during = DateTimeRangeField()
+    during = DateTimeRangeField(null=True)
+    # The run's own, for the order of the queue.
+    planned_at = models.DateTimeField(null=True)
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["resource", "planned_at", "run"], condition=Q(during=None), name="reservation_waiting"
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["run", "resource"], name="reservation_once_per_run"),
             models.CheckConstraint(condition=Q(exclusive__in=(0, 1)), name="reservation_exclusive_is_0_or_1"),

@@ -1,0 +1,80 @@
+"""Schedules and their slots: when a plan is to run on which pairs, and what became of each time."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from benchweb.hosts.models import Archivable
+from benchweb.plans.models import Plan
+from benchweb.runs.models import Campaign, State
+
+
+class Schedule(Archivable):
+    """A plan on chosen pairs, repeated by cron or interval; its latest plan version is taken at each slot."""
+
+    class Missed(models.TextChoices):
+        SKIP = "skip", "skip: a missed time is recorded, and nothing runs"
+        RUN_ONCE = "run_once", "run once: however many were missed, one run makes up for them"
+        RUN_ALL = "run_all", "run all: every missed time is run, one after the other"
+
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="schedules")
+    # As benchweb.schedules.targets has it: pairs, an environment, a label, or a mesh.
+    target = models.JSONField()
+    # One of both: a cron expression, or an ISO 8601 duration counted from `starts_at`.
+    cron = models.CharField(max_length=200, blank=True)
+    every = models.CharField(max_length=60, blank=True)
+    timezone = models.CharField(max_length=60, default="UTC")
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField(null=True, blank=True)
+    max_runs = models.PositiveIntegerField(null=True, blank=True)
+    missed = models.CharField(max_length=20, choices=Missed.choices, default=Missed.SKIP)
+    # Local times of day; a window that ends before it begins goes over midnight.
+    window_from = models.TimeField(null=True, blank=True)
+    window_until = models.TimeField(null=True, blank=True)
+    # As benchweb.schedules.timing has them: [{"from", "until"}] in local times of day, or in times with dates.
+    blackouts = models.JSONField(default=list, blank=True)
+    # Runs that have not begun this long after their slot end as nonstart; the window's end does the same.
+    deadline_seconds = models.PositiveIntegerField(null=True, blank=True)
+    # How far a start may be moved, to spread schedules; an interval schedule chooses a place by itself.
+    slip_seconds = models.PositiveIntegerField(default=0)
+    retries = models.PositiveSmallIntegerField(default=2)
+    retry_pause_seconds = models.PositiveIntegerField(default=60)
+    # The runs a slot that somebody agreed to, where they are more than are taken without a question.
+    confirmed_runs = models.PositiveIntegerField(null=True, blank=True)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    # The first time that is not yet a slot; None when there is none any more. The tick claims by it.
+    next_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(cron="") & ~Q(every="")) | (~Q(cron="") & Q(every="")), name="schedule_by_cron_or_interval"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["next_at"], condition=Q(paused_at=None, archived_at=None), name="schedule_due"),
+        ]
+
+
+class Slot(models.Model):
+    """One time of a schedule and what became of it: a campaign, or the reason why there is none."""
+
+    schedule = models.ForeignKey(Schedule, on_delete=models.PROTECT, related_name="slots")
+    at = models.DateTimeField()
+    # With a campaign it follows from the campaign's runs and is written when they are final.
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    reason = models.TextField(blank=True)
+    campaign = models.OneToOneField(Campaign, null=True, on_delete=models.PROTECT, related_name="slot")
+    # "Run now" is a slot like any other, at the time that somebody asked.
+    is_extra = models.BooleanField(default=False)
+    claimed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["schedule_id", "-at"]
+        constraints = [models.UniqueConstraint(fields=["schedule", "at"], name="slot_once_per_schedule_and_time")]
+        indexes = [
+            models.Index(fields=["state", "id"], condition=Q(state__in=("pending", "running")), name="slot_open"),
+            models.Index(fields=["at"], name="slot_by_time"),
+        ]
