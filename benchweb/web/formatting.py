@@ -31,6 +31,8 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
         return Quantity(MISSING, "", "missing")
     if unit == "ratio":
         return Quantity(significant(value * 100), "%", f"{value:.9g}")
+    if unit == "B" and _is_frame_size(value):
+        return Quantity(f"{value:,.0f}", "B", _full(value, unit))
     factor, shown_unit = _scale(value, unit)
     return Quantity(significant(value / factor), shown_unit, _full(value, unit))
 
@@ -77,6 +79,11 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
     if (unit == "s" and factor > 1) or (unit != "s" and factor < 1):
         factor, prefix = 1.0, ""
     return factor, _joined(prefix, unit)
+
+
+def _is_frame_size(value: float) -> bool:
+    """Sizes of frames and segments are known by all their digits: 1,448 B, not 1.41 KiB."""
+    return value == int(value) and 1000 < value < 10_000 and value % 1024 != 0
 
 
 def _joined(prefix: str, unit: str) -> str:

@@ -85,10 +85,16 @@ export function trimmed(value: number): string {
 }
 
 function binary(value: number): Quantity {
+  if (isFrameSize(value)) return { number: value.toLocaleString("en"), unit: "B" };
   const fitting = BINARY.find(([factor]) => value >= factor);
   return fitting
     ? { number: trimmed(value / fitting[0]), unit: `${fitting[1]}B` }
     : { number: trimmed(value), unit: "B" };
+}
+
+/** Sizes of frames and segments are known by all their digits: 1,448 B, not 1.41 KiB. */
+function isFrameSize(value: number): boolean {
+  return Number.isInteger(value) && value > 1000 && value < 10_000 && value % 1024 !== 0;
 }
 
 function takesPrefix(unit: string): boolean {

@@ -27,6 +27,11 @@ test("missing is a dash and zero is zero", () => {
   assert.equal(text(0, "bit/s"), "0 bit/s");
 });
 
+test("a frame's size keeps all its digits", () => {
+  assert.equal(text(1448, "B"), "1,448 B");
+  assert.equal(text(8192, "B"), "8 KiB");
+});
+
 test("a ratio is shown in per cent", () => {
   assert.equal(text(0.0123, "ratio"), "1.23 %");
 });

@@ -131,6 +131,14 @@ fn kinds_with_datagrams_and_with_connections_of_their_own_are_loads_too() {
 }
 
 #[test]
+fn requests_to_the_own_responder_are_a_load_too() {
+    let result = under_load(r#"{"kind": "http_load", "params": {"connections": 2}}"#);
+    let load = result.load.as_ref().expect("the load's own result");
+    assert_eq!(load.kind, "http_load");
+    assert!(load.metrics["requests_per_second"] > 100.0, "{:?}", load.metrics);
+}
+
+#[test]
 fn a_test_cancelled_under_load_ends_both_at_once_and_keeps_the_idle_part() {
     let text = r#"{"probe": "udp", "count": 5, "probe_interval_seconds": 0.5, "report_interval_seconds": 0.5,
                    "load": {"kind": "tcp_stream"}}"#;
