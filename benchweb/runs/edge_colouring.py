@@ -1,0 +1,122 @@
+"""Edge colouring: jobs are edges between places, a colour is a round, and no place has two edges of a colour. Pure.
+
+Each edge takes the lowest colour that is free at its places. Where none is left it makes room by swapping the two
+colours of a chain (Kempe; enough for every bipartite graph, by Kőnig's theorem), then by displacing a neighbour; last,
+it takes a new colour. Colours of a place are bits of one integer, so that "free at both" is one operation.
+"""
+
+from collections.abc import Iterator, Sequence
+
+# How many pairs of colours are tried for a chain, and how many neighbours are displaced in a row, before a new colour.
+_CHAINS = 16
+_DISPLACEMENTS = 24
+
+
+def coloured(places: Sequence[tuple[int, ...]], order: Sequence[int], at_least: int) -> list[int]:
+    """Give each edge's colour, counted from 0; `at_least` is how many colours there have to be in any case."""
+    colouring = _Colouring(places, at_least)
+    for edge in order:
+        colouring.add(edge)
+    return colouring.colour_of
+
+
+class _Colouring:
+    """Edges with colours so far; `used` has a bit per colour that a place has, `edge_at` the edge behind it."""
+
+    def __init__(self, places: Sequence[tuple[int, ...]], colours: int) -> None:
+        count = 1 + max((place for each in places for place in each), default=-1)
+        self.places = places
+        self.colour_of = [-1] * len(places)
+        self._all = (1 << max(1, colours)) - 1
+        self._used = [0] * count
+        self._edge_at: list[dict[int, int]] = [{} for _ in range(count)]
+
+    def add(self, edge: int) -> None:
+        """Colour an edge, and others anew where that makes room for it."""
+        for turn in range(_DISPLACEMENTS):
+            if self._takes_free_colour(edge):
+                return
+            if len(self.places[edge]) != 2:
+                break
+            if self._takes_colour_of_chain(edge):
+                return
+            edge = self._put_in_place_of_neighbour(edge, turn)
+        while not self._takes_free_colour(edge):
+            self._all = self._all << 1 | 1
+
+    def _takes_free_colour(self, edge: int) -> bool:
+        used = 0
+        for place in self.places[edge]:
+            used |= self._used[place]
+        free = self._all & ~used
+        if free:
+            self._paint(edge, _lowest(free))
+        return bool(free)
+
+    def _takes_colour_of_chain(self, edge: int) -> bool:
+        """Swap the colours of a chain that begins at the edge's second place, so that both places lack one colour."""
+        first, second = self.places[edge]
+        choices = ((a, b) for b in self._free_at(second) for a in self._free_at(first))
+        for _, (a, b) in zip(range(_CHAINS), choices, strict=False):
+            chain = self._chain(second, a, b, avoid=first)
+            if chain:
+                for each in chain:
+                    self._unpaint(each)
+                for index, each in enumerate(chain):
+                    self._paint(each, a if index % 2 else b)
+                self._paint(edge, a)
+                return True
+        return False
+
+    def _chain(self, place: int, a: int, b: int, avoid: int) -> list[int]:
+        """Give the edges of colours a, b, a… from a place; empty if they lead to `avoid` or over a wide edge."""
+        chain: list[int] = []
+        colour = a
+        while (edge := self._edge_at[place].get(colour)) is not None:
+            if len(self.places[edge]) != 2:
+                return []
+            chain.append(edge)
+            place = self._other_end(edge, place)
+            colour = b if colour == a else a
+        return [] if place == avoid else chain
+
+    def _put_in_place_of_neighbour(self, edge: int, turn: int) -> int:
+        """Give the edge a colour that one of its places lacks, and give the edge that had it at the other place."""
+        lacking, having = self.places[edge] if turn % 2 else self.places[edge][::-1]
+        colours = list(self._free_at(lacking))
+        if not colours:
+            return edge
+        # Another one each time, lest two edges displace each other for ever.
+        colour = colours[turn // 2 % len(colours)]
+        neighbour = self._edge_at[having][colour]
+        if len(self.places[neighbour]) != 2:
+            return edge
+        self._unpaint(neighbour)
+        self._paint(edge, colour)
+        return neighbour
+
+    def _free_at(self, place: int) -> Iterator[int]:
+        free = self._all & ~self._used[place]
+        while free:
+            yield _lowest(free)
+            free &= free - 1
+
+    def _other_end(self, edge: int, place: int) -> int:
+        first, second = self.places[edge]
+        return second if first == place else first
+
+    def _paint(self, edge: int, colour: int) -> None:
+        self.colour_of[edge] = colour
+        for place in self.places[edge]:
+            self._used[place] |= 1 << colour
+            self._edge_at[place][colour] = edge
+
+    def _unpaint(self, edge: int) -> None:
+        colour = self.colour_of[edge]
+        for place in self.places[edge]:
+            self._used[place] &= ~(1 << colour)
+            del self._edge_at[place][colour]
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
