@@ -56,12 +56,16 @@ def held(engine: Serving) -> Held:
 
 
 def run_session(engine: Serving, number: int, failures: list[str]) -> None:
-    """Run a pair to its end and acknowledge both results; every tenth source is cancelled."""
+    """Run a pair to its end and acknowledge both results; every tenth is cancelled, at both ends as controllers do.
+
+    Of a source that is cancelled before it has connected its sink knows nothing, and waits for it as long as it may.
+    """
     kind, params = KINDS[number % len(KINDS)]
     name = f"soak{number}"
     engine.start_pair(name, kind, params)
     if number % 10 == 9:
-        engine.call("POST", f"/v1/sessions/{name}-source/cancel")
+        for role in ("source", "sink"):
+            engine.call("POST", f"/v1/sessions/{name}-{role}/cancel")
     for role in ("source", "sink"):
         final = engine.events(f"{name}-{role}")[-1]
         if final["type"] != "result" and number % 10 != 9:

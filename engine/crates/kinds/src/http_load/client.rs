@@ -35,6 +35,9 @@ pub struct Client<'a> {
     request: Vec<u8>,
     /// Connections to be tried again, the first due first.
     retries: VecDeque<(Instant, usize)>,
+    /// Connections whose response has just come. Their next requests go out when all that came has been read, as
+    /// wrk's do: sent one by one between the reads, each would wake the server for itself.
+    answered: Vec<usize>,
     schedule: Option<Schedule>,
     /// The time for which the timer is set.
     timer_set: Option<Instant>,
@@ -69,6 +72,7 @@ impl<'a> Client<'a> {
             server,
             request: request(end),
             retries: VecDeque::new(),
+            answered: Vec::new(),
             schedule: None,
             timer_set: None,
         };
@@ -166,6 +170,11 @@ impl<'a> Client<'a> {
                     _ => self.advance(happening, tally, &mut buffer),
                 }
             }
+            let mut answered = std::mem::take(&mut self.answered);
+            for place in answered.drain(..) {
+                self.next(place, tally, Instant::now());
+            }
+            self.answered = answered;
         }
     }
 
@@ -281,7 +290,9 @@ impl<'a> Client<'a> {
                     if is_ended {
                         return self.reconnect(place, tally);
                     }
-                    return self.next(place, tally, now);
+                    connection.state = State::Idle;
+                    self.answered.push(place);
+                    return;
                 }
                 Reading::Last(response) => {
                     tally.add_response(self.cue, response, begun, now);

@@ -1,0 +1,210 @@
+//! The end of a test: the last words of both ends, this end's half, and the result.
+
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant, SystemTime};
+
+use proto::{EngineVersions, EventBody, FailureCode, LinkMessage, Role, SinkReport};
+
+use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
+use crate::compose::{self, Halves};
+use crate::gate::Phase;
+use crate::host_window::{self, OwnTraffic, Scene};
+use crate::kind::{Outcome, Part, Transport};
+use crate::line::{Failure, Signal};
+use crate::session::tell_failure;
+use crate::streams;
+
+impl Conduct<'_> {
+    /// The last interval ends with the last arrival, not with the wait after it.
+    fn last_arrival(&self) -> Option<Instant> {
+        let spans = self.measured.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Received(received) => received.span,
+            Outcome::Transacted(transacted) => transacted.span,
+            Outcome::Probed(probed) => probed.span,
+            Outcome::Loaded(loaded) => loaded.span,
+            // At a sink that only sends, the last thing that happens is the end of sending.
+            Outcome::Sent(sent) => sent.span.filter(|_| self.sends_only()),
+            Outcome::Served => None,
+        });
+        spans.map(|span| span.1).max()
+    }
+
+    fn sends_only(&self) -> bool {
+        !self.threads().are_measuring() && self.makes_intervals()
+    }
+
+    /// This end's half, after its last byte.
+    fn half(&mut self) -> SinkReport {
+        self.freeze_meter();
+        if let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) {
+            if let Some(mut cuts) = clock.cuts.take() {
+                cuts.finish(threads, &self.setup.end);
+                self.measured.cuts = cuts.into_found();
+            }
+        }
+        let mut report = self.brief.kind.report(&self.setup.end, &self.measured);
+        let origin = compose::wall_clock(self.clock().origin);
+        report.window_begin_seconds = report.window.as_ref().and_then(|window| {
+            let begin = SystemTime::from(window.started_at).duration_since(origin);
+            begin.ok().map(|begin| begin.as_secs_f64())
+        });
+        if let Some(occurred) = self.occurred.take() {
+            host_window::add_to(&mut report, &occurred, &self.scene());
+        }
+        let origin = self.clock().origin;
+        report.threads = self.threads().uses(origin);
+        report.overflowed_packets = self.overflowed();
+        if self.threads().affinity_failed() {
+            report.flags.push("affinity_not_set".to_owned());
+        }
+        report
+    }
+
+    /// What the window is seen in.
+    fn scene(&self) -> Scene<'_> {
+        let (role, settings) = (self.role(), &self.brief.settings);
+        let transport = self.brief.kind.transport(settings);
+        let link = self.line.link();
+        Scene {
+            kind: &self.brief.spec.kind,
+            role,
+            facts: &self.setup.facts,
+            surroundings: &self.brief.surroundings,
+            link: self.link_addresses(),
+            device: self.setup.end.local.device.as_deref(),
+            pinned: &settings.end(role).cpus,
+            has_connections: transport == Transport::Tcp,
+            is_tcp: transport != Transport::Udp,
+            tasks: OwnTraffic::of_tasks(role, transport, settings, &self.measured),
+            rtt_seconds: link.and_then(crate::link::Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
+        }
+    }
+
+    /// The last interval and, from a sink, the report; then the link may close.
+    pub(super) fn part_ways(&mut self) -> Result<SinkReport, Failure> {
+        if let Some(last) = self.last_arrival() {
+            // Datagrams may be seconds apart: an interval that ended with the last of them would show a peak.
+            let end = self.clock().origin + self.brief.settings.total();
+            self.report_interval(last.max(end.min(Instant::now())))?;
+        }
+        let own = self.half();
+        if self.role() == Role::Source {
+            return Ok(own);
+        }
+        self.line.tell(&LinkMessage::Report { report: Box::new(own.clone()) })?;
+        self.line.expect_end();
+        if let Some(link) = self.line.link() {
+            link.end_sending();
+        }
+        let until = Instant::now() + FAREWELL_LIMIT;
+        // The source has what it needs; whether it says goodbye changes nothing.
+        while let Ok(Some(signal)) = self.line.wait(until) {
+            if matches!(signal, Signal::LinkLost(_)) {
+                break;
+            }
+        }
+        Ok(own)
+    }
+
+    /// Datagrams that found their sockets full, where datagrams are received.
+    fn overflowed(&self) -> Option<u64> {
+        let is_udp = self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let flows = self.setup.end.flows.iter();
+        let drops: Option<u64> = (is_udp && self.threads().has(Part::Receiver))
+            .then(|| flows.map(|flow| net::socket_drops(flow).map(u64::from)).sum())?;
+        drops.map(|drops| streams::dropped_datagrams(drops, &self.measured))
+    }
+
+    /// Both ends of the link: this one's, and the peer's.
+    fn link_addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
+        let socket = self.line.link()?.socket().as_fd();
+        Some((net::local_address(socket).ok()?, net::peer_address(socket).ok()?))
+    }
+
+    fn link_address(&self) -> Option<std::net::IpAddr> {
+        let (local, _) = self.link_addresses()?;
+        Some(local.ip())
+    }
+
+    pub(super) fn result(&mut self, own: SinkReport) -> proto::RunResult {
+        let role = self.role();
+        let (own_facts, peer_facts) = (self.setup.facts.clone(), self.setup.peer_facts.clone());
+        let (own_version, peer_version) =
+            (proto::ENGINE_VERSION.to_owned(), self.setup.peer_version.clone());
+        let (source, sink) = compose::place(role, own, self.peer_report.take());
+        let begin_seconds = [sink.as_ref(), source.as_ref()]
+            .into_iter()
+            .flatten()
+            .find_map(|half| half.window.as_ref().and(half.window_begin_seconds));
+        let ((source_facts, source_version), (sink_facts, sink_version)) = match role {
+            Role::Source => ((own_facts, own_version), (peer_facts, peer_version)),
+            Role::Sink => ((peer_facts, peer_version), (own_facts, own_version)),
+        };
+        let mut result = compose::result(
+            &self.brief.spec.kind,
+            &self.brief.spec.params,
+            Halves {
+                source,
+                sink,
+                source_facts: Some(source_facts),
+                sink_facts: Some(sink_facts),
+                address: self.link_address(),
+                versions: EngineVersions { source_version, sink_version },
+                intervals: std::mem::take(&mut self.own_intervals),
+                peer_intervals: std::mem::take(&mut self.peer_intervals),
+            },
+        );
+        if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
+            // By the source's wall clock, whoever measured: both ends start within a network delay of each other.
+            let origin = self.clock().origin;
+            let begin = begin_seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .unwrap_or(self.brief.settings.warmup);
+            // A peer may say what it likes; it can't be in the future.
+            let begin = begin.min(origin.elapsed());
+            window.started_at = compose::wall_clock(origin + begin).into();
+        }
+        result
+    }
+
+    /// Ends everything at once and keeps what was measured.
+    pub(super) fn abandon(&mut self, failure: Failure) -> EventBody {
+        self.pulse.set(Phase::Over);
+        self.gate.abort();
+        if self.threads.is_some() {
+            self.note_connections_after();
+            self.interrupt_all();
+        }
+        tell_failure(self.line, &failure);
+        self.collect(match failure.code {
+            FailureCode::Cancelled | FailureCode::ControllerLost => CANCEL_COLLECT_LIMIT,
+            _ => COLLECT_LIMIT,
+        });
+        let partial = (self.clock.is_some() && self.threads.is_some()).then(|| {
+            if let Some(interval) = self.last_arrival().and_then(|last| self.make_interval(last)) {
+                self.own_intervals.push(interval);
+            }
+            let own = self.half();
+            self.result(own)
+        });
+        EventBody::failure(failure.code, failure.reason, partial)
+    }
+
+    /// Waits for the interrupted threads.
+    fn collect(&mut self, limit: Duration) {
+        let until = Instant::now() + limit;
+        while self.threads.as_ref().is_some_and(|threads| !threads.are_done()) {
+            let now = Instant::now();
+            match self.line.next_of_any_kind(until.min(now + INTERRUPT_INTERVAL)) {
+                Some(Signal::Done { task, finished, times }) => {
+                    self.take_outcome(task, *finished, times);
+                }
+                Some(Signal::Link(message)) => self.take_message(message),
+                Some(_) => {}
+                None if now >= until => return,
+                None => self.interrupt_all(),
+            }
+        }
+    }
+}
