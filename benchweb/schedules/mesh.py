@@ -1,0 +1,83 @@
+"""The pairs of a mesh: every ordered pair of chosen endpoints, or source modes × sink modes of an environment."""
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import permutations
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+
+from benchweb.hosts.models import Endpoint, Environment, Pair
+
+# The environment of a mesh that names none, when no pair among its endpoints is in one.
+MESH_ENVIRONMENT = "mesh"
+_BATCH = 2_000
+
+Ends = list[tuple[Endpoint, Endpoint]]
+
+
+def mesh_pairs(mesh: Mapping[str, Any], *, make: bool) -> list[Pair]:
+    """Give the mesh's pairs, archived ones too; those that are missing are made, or unsaved unless `make`."""
+    ends = _by_endpoints(mesh) if "endpoints" in mesh else _by_modes(mesh)
+    if not ends:
+        return []
+    endpoint_ids = {end.pk for both in ends for end in both}
+    environment = _environment(mesh, endpoint_ids, make=make)
+    existing = _existing(endpoint_ids, environment)
+    missing = [
+        Pair(source=source, sink=sink, environment=environment)
+        for source, sink in ends
+        if (source.pk, sink.pk) not in existing
+    ]
+    if make and missing:
+        # Another slot may make the same ones at this moment.
+        Pair.objects.bulk_create(missing, batch_size=_BATCH, ignore_conflicts=True)
+        existing, missing = _existing(endpoint_ids, environment), []
+    pairs = existing | {(pair.source_id, pair.sink_id): pair for pair in missing}
+    return [_with_rows(pairs[source.pk, sink.pk], source, sink, environment) for source, sink in ends]
+
+
+def _by_endpoints(mesh: Mapping[str, Any]) -> Ends:
+    return list(permutations(_endpoints().filter(pk__in=mesh["endpoints"]), 2))
+
+
+def _by_modes(mesh: Mapping[str, Any]) -> Ends:
+    """Give source modes × sink modes among the endpoints of the environment's pairs, between different hosts."""
+    inside = Pair.objects.filter(environment=mesh["environment"], archived_at=None)
+    endpoints = _endpoints().filter(Q(pk__in=inside.values("source")) | Q(pk__in=inside.values("sink")))
+    sources = [end for end in endpoints if end.network_mode in mesh["source_modes"]]
+    sinks = [end for end in endpoints if end.network_mode in mesh["sink_modes"]]
+    return [(source, sink) for source in sources for sink in sinks if source.host_id != sink.host_id]
+
+
+def _endpoints() -> QuerySet[Endpoint]:
+    usable = Endpoint.objects.filter(archived_at=None, host__archived_at=None)
+    return usable.select_related("host").order_by("pk")
+
+
+def _existing(endpoint_ids: set[int], environment: Environment) -> dict[tuple[int, int], Pair]:
+    # An archived pair was taken out of the mesh by somebody: it isn't made anew behind their back.
+    live_last = F("archived_at").asc(nulls_last=True)
+    among = Pair.objects.filter(source__in=endpoint_ids, sink__in=endpoint_ids, environment=environment.pk)
+    return {(pair.source_id, pair.sink_id): pair for pair in among.order_by(live_last)}
+
+
+def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool) -> Environment:
+    """Give the environment asked for, the one that most pairs among the endpoints are in, or one named mesh."""
+    if "environment" in mesh:
+        return Environment.objects.get(pk=mesh["environment"])
+    among = Pair.objects.filter(source__in=endpoint_ids, sink__in=endpoint_ids, archived_at=None)
+    counted = Counter(among.filter(environment__archived_at=None).values_list("environment", flat=True))
+    if counted:
+        most = max(counted.values())
+        return Environment.objects.get(pk=min(pk for pk, count in counted.items() if count == most))
+    named = Environment.objects.filter(name=MESH_ENVIRONMENT, archived_at=None).order_by("pk").first()
+    if named:
+        return named
+    return Environment.objects.create(name=MESH_ENVIRONMENT) if make else Environment(name=MESH_ENVIRONMENT)
+
+
+def _with_rows(pair: Pair, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:
+    # What is at hand already is not queried again, forty thousand times.
+    pair.source, pair.sink, pair.environment = source, sink, environment
+    return pair

@@ -1,0 +1,163 @@
+"""What a schedule runs on: pairs one by one, an environment's, a label's, or a mesh; as pairs at the slot's time."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.mesh import mesh_pairs
+
+MAXIMUM_ENDPOINTS = 500
+MAXIMUM_PAIRS = 40_000
+_FORMS = "pairs, environment, label or mesh"
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The pairs that can run now, and in words which were left out and why."""
+
+    pairs: list[Pair]
+    left_out: list[str]
+
+
+def checked(target: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the target in its one spelling, each id known and not archived; raise ScheduleError."""
+    return checked_and_counted(target)[0]
+
+
+def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+    """Give the target in its one spelling, and how many pairs it has now; raise ScheduleError."""
+    given = {key: value for key, value in target.items() if value not in (None, "", [], {})}
+    if len(given) != 1 or not given.keys() <= _CHECKS.keys():
+        raise ScheduleError("pairs", f"Say what to run on by exactly one of {_FORMS}.")
+    ((form, value),) = given.items()
+    checked_target = {form: _CHECKS[form](value)}
+    count = len(resolved(checked_target).pairs)
+    if not count:
+        raise ScheduleError(form, _EMPTY[form])
+    return checked_target, count
+
+
+def pairs_of(target: Mapping[str, Any]) -> list[Pair]:
+    """Give the pairs that can run now, a mesh's missing ones made; by id."""
+    return resolved(target, make=True).pairs
+
+
+def resolved(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
+    """Give the pairs with their hosts; a mesh's missing ones are made, or only spoken of (unsaved) unless `make`."""
+    ((form, value),) = target.items()
+    if form == "pairs":
+        return _usable(_named(Pair.objects.filter(pk__in=value)))
+    if form == "environment":
+        return _usable(_named(Pair.objects.filter(environment=value, archived_at=None)))
+    if form == "label":
+        both = Q(source__host__labels__contains=[value], sink__host__labels__contains=[value])
+        return _usable(_named(Pair.objects.filter(both, archived_at=None)))
+    return _usable(mesh_pairs(value, make=make))
+
+
+def archived_part(pair: Pair) -> str:
+    """Say what of a pair is archived, or nothing."""
+    rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
+    archived = next((row for row in rows if row.archived_at is not None), None)
+    return f"its {type(archived).__name__.lower()} {archived} is archived" if archived else ""
+
+
+def _named(pairs: QuerySet[Pair]) -> Iterable[Pair]:
+    return pairs.select_related("source__host", "sink__host", "environment").order_by("pk")
+
+
+def _usable(pairs: Iterable[Pair]) -> Resolved:
+    found, left_out = [], []
+    for pair in pairs:
+        if fault := archived_part(pair):
+            left_out.append(f"{pair}: {fault}")
+        else:
+            found.append(pair)
+    return Resolved(found, left_out)
+
+
+def _checked_pairs(value: Any) -> list[int]:
+    ids = _ids("pairs", value, MAXIMUM_PAIRS)
+    found = {pair.pk: pair for pair in _named(Pair.objects.filter(pk__in=ids))}
+    _all_known("pairs", "pair", ids, found)
+    for pair in found.values():
+        if fault := archived_part(pair):
+            raise ScheduleError("pairs", f"{pair} can't run: {fault}. Restore it first, or leave the pair out.")
+    return ids
+
+
+def _checked_environment(value: Any) -> int:
+    (environment,) = _ids("environment", [value], 1)
+    row = Environment.objects.filter(pk=environment).first()
+    if row is None or row.archived_at is not None:
+        what = f"Environment {row} is archived: restore it, or choose another" if row else f"No environment {value}"
+        raise ScheduleError("environment", f"{what}.")
+    return environment
+
+
+def _checked_label(value: Any) -> str:
+    if not isinstance(value, str) or not 1 <= len(value.strip()) <= 60:
+        raise ScheduleError("label", "A label is a word of up to 60 characters that hosts bear.")
+    return value.strip()
+
+
+def _checked_mesh(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ScheduleError("mesh", 'A mesh is {"endpoints": […]}, or modes in an environment.')
+    given = {key: item for key, item in value.items() if item not in (None, "", [], {})}
+    mesh: dict[str, Any] = {}
+    if "environment" in given:
+        mesh["environment"] = _checked_environment(given["environment"])
+    if given.keys() - {"environment"} == {"endpoints"}:
+        return {"endpoints": _mesh_endpoints(given["endpoints"]), **mesh}
+    if given.keys() == {"environment", "source_modes", "sink_modes"}:
+        return {key: _modes(given[key]) for key in ("source_modes", "sink_modes")} | mesh
+    raise ScheduleError("mesh", "A mesh has `endpoints`, or `source_modes`, `sink_modes` and `environment`.")
+
+
+def _mesh_endpoints(value: Any) -> list[int]:
+    ids = _ids("mesh", value, MAXIMUM_ENDPOINTS)
+    found = {row.pk: row for row in Endpoint.objects.filter(pk__in=ids).select_related("host")}
+    _all_known("mesh", "endpoint", ids, found)
+    for endpoint in found.values():
+        archived = next((row for row in (endpoint, endpoint.host) if row.archived_at is not None), None)
+        if archived is not None:
+            what = type(archived).__name__.lower()
+            raise ScheduleError("mesh", f"The {what} {archived} is archived: restore it, or leave it out.")
+    if len(ids) < 2:
+        raise ScheduleError("mesh", "A mesh has at least two endpoints.")
+    return ids
+
+
+def _modes(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(mode, str) for mode in value):
+        raise ScheduleError("mesh", "Modes are a list of words such as host and terway.")
+    return list(dict.fromkeys(value))
+
+
+def _ids(field: str, value: Any, most: int) -> list[int]:
+    if not isinstance(value, list) or not all(type(item) is int and 0 < item < 2**63 for item in value):
+        raise ScheduleError(field, "Give a list of ids.")
+    ids = list(dict.fromkeys(value))
+    if len(ids) > most:
+        raise ScheduleError(field, f"{len(ids):,} are too many; at most {most:,} are possible.")
+    return ids
+
+
+def _all_known(field: str, what: str, ids: Iterable[int], found: Mapping[int, Any]) -> None:
+    unknown = [str(pk) for pk in ids if pk not in found]
+    if unknown:
+        raise ScheduleError(field, f"There is no {what} {', '.join(unknown[:5])}.")
+
+
+_CHECKS = {"pairs": _checked_pairs, "environment": _checked_environment, "label": _checked_label, "mesh": _checked_mesh}
+_EMPTY = {
+    "pairs": "Choose at least one pair.",
+    "environment": "The environment has no pair that could run.",
+    "label": "No pair that could run has hosts with this label at both ends.",
+    "mesh": "The mesh has no pair that could run: its modes meet on no two hosts, or its pairs are archived.",
+}
