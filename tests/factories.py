@@ -9,6 +9,8 @@ from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
 from benchweb.runs.models import Run
 from benchweb.runs.services import launch
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.services import schedule_create
 
 _numbers = count(1)
 
@@ -47,3 +49,13 @@ def make_run(*, pair: Pair | None = None, **plan_fields: Any) -> Run:
     """Launch a plan on a pair and give its pending run."""
     campaign = launch(plan=make_plan(**plan_fields), pairs=[pair or make_pair()], user=None)
     return campaign.runs.get()
+
+
+def make_schedule(**fields: Any) -> Schedule:
+    """Make a schedule of a short plan on one pair, at 02:00 UTC every night unless told otherwise."""
+    values = {"name": "nightly"} | fields
+    values.setdefault("plan", make_plan())
+    values.setdefault("target", {"pairs": [make_pair().pk]})
+    if "every" not in values:
+        values.setdefault("cron", "0 2 * * *")
+    return schedule_create(**values)

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from benchweb.runs import execution
+from benchweb.schedules import services as schedules
 from workers import check, run
 from workers.connections import let_database_go
 
@@ -21,6 +22,8 @@ def check_endpoint(endpoint_id: int) -> None:
 
 @shared_task(name="workers.tasks.tick")
 def tick() -> None:
-    """Wake what waits: pending runs whose wake-up was lost, runs whose worker fell silent."""
+    """Launch what is due; wake what waits: pending runs whose wake-up was lost, runs whose worker fell silent."""
+    schedules.claim_due()
     execution.wake_waiting()
+    schedules.settle_slots()
     let_database_go()

@@ -1,0 +1,141 @@
+"""The fields of a schedule, checked: what services save and pages preview."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from benchweb.names import name_fault
+from benchweb.plans.models import Plan
+from benchweb.schedules import targets
+from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.rules import rule_from, seed_of, window_text
+from benchweb.schedules.timing import Rule
+
+MAXIMUM_RETRIES = 100
+MAXIMUM_PAUSE_SECONDS = 86_400
+# PostgreSQL's integer.
+_LARGEST = 2**31 - 1
+# A slot of more runs is taken only with a word that says how many.
+RUNS_WITHOUT_QUESTION = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """A schedule as people say it; raises ScheduleError from `checked`, never when made."""
+
+    name: str
+    plan: Plan
+    target: Mapping[str, Any]
+    cron: str = ""
+    every: str = ""
+    timezone: str = "UTC"
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    max_runs: int | None = None
+    missed: str = Schedule.Missed.SKIP
+    # {"from": "02:00", "until": "06:00"}, local.
+    window: Mapping[str, Any] | None = None
+    blackouts: Sequence[Mapping[str, Any]] = ()
+    deadline_seconds: int | None = None
+    slip_seconds: int = 0
+    retries: int = 2
+    retry_pause_seconds: int = 60
+    confirm_runs: int | None = None
+
+
+def definition_of(schedule: Schedule) -> Definition:
+    """Give what a saved schedule was defined by."""
+    same = {name: getattr(schedule, name) for name in Definition.__dataclass_fields__ if hasattr(schedule, name)}
+    window = window_text(schedule.window_from, schedule.window_until)
+    return Definition(**same, window=window, confirm_runs=schedule.confirmed_runs)
+
+
+def checked(definition: Definition, now: datetime, before: Definition | None = None) -> Schedule:
+    """Give the unsaved schedule; raise ScheduleError. Plan and target are checked where they differ from `before`.
+
+    So a schedule can be renamed although a host of it was archived since.
+    """
+    if fault := name_fault(definition.name):
+        raise ScheduleError("name", fault)
+    _check_numbers(definition)
+    if (before is None or before.plan != definition.plan) and definition.plan.archived_at is not None:
+        raise ScheduleError("plan", f"Plan {definition.plan} is archived: restore it, or choose another.")
+    target = dict(definition.target)
+    if before is None or (before.target, before.confirm_runs) != (target, definition.confirm_runs):
+        target = _checked_target(definition)
+    return _schedule(definition, target, _rule(definition, target, now))
+
+
+def rule_of_definition(definition: Definition, now: datetime) -> Rule:
+    """Give the rule alone, for a preview of times before the rest is right; raise TimingError."""
+    return _rule(definition, dict(definition.target), now)
+
+
+def confirmation_needed(count: int, confirmed: int | None) -> str | None:
+    """Give the question to ask before a slot of so many runs, or None."""
+    if count <= RUNS_WITHOUT_QUESTION or confirmed == count:
+        return None
+    return f"Each slot would be {count:,} runs. If that is meant, confirm the number: confirm_runs {count}."
+
+
+def _checked_target(definition: Definition) -> dict[str, Any]:
+    target, count = targets.checked_and_counted(definition.target)
+    if question := confirmation_needed(count, definition.confirm_runs):
+        raise ScheduleError("confirm_runs", question)
+    return target
+
+
+def _check_numbers(definition: Definition) -> None:
+    bounds = {
+        "max_runs": (1, _LARGEST),
+        "deadline_seconds": (1, _LARGEST),
+        "retries": (0, MAXIMUM_RETRIES),
+        "retry_pause_seconds": (1, MAXIMUM_PAUSE_SECONDS),
+        "confirm_runs": (1, _LARGEST),
+    }
+    for field, (least, most) in bounds.items():
+        value = getattr(definition, field)
+        if value is not None and not least <= value <= most:
+            raise ScheduleError(field, f"{field} is from {least:,} to {most:,}.")
+    if definition.missed not in Schedule.Missed.values:
+        raise ScheduleError("missed", f"missed is one of {', '.join(Schedule.Missed.values)}.")
+
+
+def _rule(definition: Definition, target: Mapping[str, Any], now: datetime) -> Rule:
+    return rule_from(
+        cron=definition.cron,
+        every=definition.every,
+        timezone=definition.timezone,
+        starts_at=definition.starts_at,
+        ends_at=definition.ends_at,
+        window=definition.window,
+        blackouts=definition.blackouts,
+        slip_seconds=definition.slip_seconds,
+        seed=seed_of(definition.plan.pk, target, definition.cron.strip(), definition.every.strip()),
+        now=now,
+    )
+
+
+def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Schedule:
+    return Schedule(
+        name=definition.name.strip(),
+        plan=definition.plan,
+        target=target,
+        cron=rule.cron,
+        every=definition.every.strip().upper(),
+        timezone=rule.timezone,
+        starts_at=rule.starts_at,
+        ends_at=rule.ends_at,
+        max_runs=definition.max_runs,
+        missed=definition.missed,
+        window_from=rule.window and rule.window.begins,
+        window_until=rule.window and rule.window.ends,
+        blackouts=[{key: str(each[key]).strip() for key in ("from", "until")} for each in definition.blackouts],
+        deadline_seconds=definition.deadline_seconds,
+        slip_seconds=definition.slip_seconds,
+        retries=definition.retries,
+        retry_pause_seconds=definition.retry_pause_seconds,
+        confirmed_runs=definition.confirm_runs,
+    )

@@ -1,0 +1,71 @@
+"""Read schedules and their slots."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, dropwhile, islice, takewhile
+
+from django.db.models import Count, Q, QuerySet
+
+from benchweb.runs.models import OPEN_STATES, State
+from benchweb.schedules.claiming import database_now, slots_left
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.rules import rule_of
+from benchweb.schedules.timing import Rule, occurrences
+
+_MOST_SHOWN = 1_000
+
+
+@dataclass(frozen=True)
+class SuccessRate:
+    """Of the slots that came to an end by themselves, how many finished with every run finished."""
+
+    finished: int
+    total: int
+
+    @property
+    def ratio(self) -> float | None:
+        return self.finished / self.total if self.total else None
+
+
+def next_slots(what: Schedule | Rule, n: int = 10, after: datetime | None = None) -> list[datetime]:
+    """Give the next times, in UTC; of a schedule fewer when it ends or is paused, and as many as `max_runs` allows."""
+    if isinstance(what, Rule):
+        return list(islice(occurrences(what, after or database_now()), n))
+    return list(islice(_times(what, after), n))
+
+
+def times_between(schedule: Schedule, first: datetime, last: datetime) -> list[datetime]:
+    """Give the schedule's times to come after `first` and up to `last`, for a calendar; at most a thousand."""
+    return list(islice(takewhile(lambda at: at <= last, _times(schedule, first)), _MOST_SHOWN))
+
+
+def slots_of(schedule: Schedule) -> QuerySet[Slot]:
+    """Give a schedule's slots, newest first, with their campaigns."""
+    return schedule.slots.select_related("campaign").order_by("-at")
+
+
+def slots_between(first: datetime, last: datetime) -> QuerySet[Slot]:
+    """Give all schedules' slots from `first` until before `last`, with what names them, by time."""
+    named = Slot.objects.select_related("schedule__plan", "campaign")
+    return named.filter(at__gte=first, at__lt=last).order_by("at", "pk")
+
+
+def success_rates(schedules: Iterable[Schedule], since: datetime) -> dict[int, SuccessRate]:
+    """Give each schedule's rate over its slots since then; open and cancelled slots don't count. One query."""
+    ended = Slot.objects.filter(schedule__in=[schedule.pk for schedule in schedules], at__gte=since)
+    ended = ended.exclude(state__in=[*OPEN_STATES, State.CANCELLED])
+    grouped = ended.order_by().values_list("schedule")
+    counted = grouped.annotate(finished=Count("pk", filter=Q(state=State.FINISHED)), total=Count("pk"))
+    return {schedule_id: SuccessRate(finished, total) for schedule_id, finished, total in counted}
+
+
+def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:
+    """Give the times that are no slots yet: `next_at` and those that follow it."""
+    if schedule.paused_at is not None or schedule.archived_at is not None or schedule.next_at is None:
+        return iter(())
+    times = chain([schedule.next_at], occurrences(rule_of(schedule), schedule.next_at))
+    left = slots_left(schedule)
+    if left is not None:
+        times = islice(times, left)
+    return times if after is None else dropwhile(lambda at: at <= after, times)

@@ -1,0 +1,145 @@
+"""Create, change, pause and archive schedules, and run one now."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from benchweb.schedules.claiming import GRACE, advance, claim_due, database_now, slots_left
+from benchweb.schedules.definitions import Definition, checked, definition_of
+from benchweb.schedules.errors import ScheduleError, TimingError
+from benchweb.schedules.launching import slot_launch
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.rules import never_fires, rule_of
+from benchweb.schedules.settling import settle_slots
+from benchweb.schedules.timing import occurrences
+
+__all__ = [
+    "ScheduleError",
+    "TimingError",
+    "claim_due",
+    "run_now",
+    "schedule_archive",
+    "schedule_create",
+    "schedule_draft",
+    "schedule_pause",
+    "schedule_restore",
+    "schedule_resume",
+    "schedule_update",
+    "settle_slots",
+]
+_JUST_BEFORE = timedelta(microseconds=1)
+# Whoever changes one of these changes when the schedule fires, and is told if it never does.
+_TIMING = {"cron", "every", "timezone", "starts_at", "ends_at", "window", "blackouts", "slip_seconds", "max_runs"}
+
+
+def schedule_create(*, user: User | None = None, **fields: Any) -> Schedule:
+    """Create a schedule from the fields of Definition; refused when it can't be read or can never fire."""
+    schedule = schedule_draft(**fields)
+    schedule.created_by = user
+    schedule.save(force_insert=True)
+    return schedule
+
+
+def schedule_draft(**fields: Any) -> Schedule:
+    """Give the schedule that `schedule_create` would save, checked and with its `next_at`; nothing is written."""
+    now = database_now()
+    schedule = checked(Definition(**fields), now)
+    # Who says "from now on" means now too, although the word took a moment to arrive.
+    has_just_begun = now - GRACE < schedule.starts_at <= now
+    schedule.next_at = _first_after(schedule, schedule.starts_at - _JUST_BEFORE if has_just_begun else now)
+    return schedule
+
+
+@transaction.atomic
+def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
+    """Change the fields named, others stay; what is due already is launched as it was until now."""
+    now = database_now()
+    current = _locked(schedule)
+    _catch_up(current, now)
+    before = definition_of(current)
+    if fields.get("starts_at", before.starts_at) is None:
+        # It has started somewhere: without a new place its times keep theirs.
+        fields["starts_at"] = before.starts_at
+    changed = checked(replace(before, **fields), now, before)
+    changed.pk, changed.created_at, changed.created_by = current.pk, current.created_at, current.created_by
+    changed.paused_at, changed.archived_at = current.paused_at, current.archived_at
+    changed.next_at = _next_at(changed, now, must_fire=bool(fields.keys() & _TIMING))
+    changed.save(force_update=True)
+    return changed
+
+
+@transaction.atomic
+def schedule_pause(*, schedule: Schedule) -> bool:
+    """Launch nothing from now on; what is launched goes on. False when it was paused already."""
+    now = database_now()
+    _catch_up(_locked(schedule), now)
+    return bool(Schedule.objects.filter(pk=schedule.pk, paused_at=None).update(paused_at=now))
+
+
+@transaction.atomic
+def schedule_resume(*, schedule: Schedule) -> bool:
+    """Go on with the first time from now; times while it was paused are no slots. False when it wasn't paused."""
+    next_at = _next_at(_locked(schedule), database_now())
+    paused = Schedule.objects.filter(pk=schedule.pk).exclude(paused_at=None)
+    return bool(paused.update(paused_at=None, next_at=next_at))
+
+
+@transaction.atomic
+def schedule_archive(*, schedule: Schedule) -> bool:
+    """Hide a schedule and launch nothing by it any more; its slots stay. False when it was archived already."""
+    now = database_now()
+    _catch_up(_locked(schedule), now)
+    return bool(Schedule.objects.filter(pk=schedule.pk, archived_at=None).update(archived_at=now))
+
+
+@transaction.atomic
+def schedule_restore(*, schedule: Schedule) -> bool:
+    """Bring an archived schedule back, to go on with the first time from now; False when it wasn't archived."""
+    next_at = _next_at(_locked(schedule), database_now())
+    archived = Schedule.objects.filter(pk=schedule.pk).exclude(archived_at=None)
+    return bool(archived.update(archived_at=None, next_at=next_at))
+
+
+@transaction.atomic
+def run_now(schedule: Schedule, user: User | None = None) -> Slot:
+    """Launch an extra slot at this second, whatever window and pause say; asked twice in a second, it is one."""
+    now = database_now()
+    locked = _locked(schedule)
+    if locked.archived_at is not None:
+        raise ScheduleError("", f"Schedule {locked} is archived: restore it first.")
+    return slot_launch(schedule=locked, at=now.replace(microsecond=0), now=now, user=user, is_extra=True)
+
+
+def _locked(schedule: Schedule) -> Schedule:
+    return Schedule.objects.select_for_update(of=("self",)).select_related("plan", "created_by").get(pk=schedule.pk)
+
+
+def _catch_up(schedule: Schedule, now: datetime) -> None:
+    """Make slots of what is due: a change made between a time and the next tick must not swallow it."""
+    if schedule.paused_at is None and schedule.archived_at is None:
+        while schedule.next_at is not None and schedule.next_at <= now:
+            advance(schedule, now)
+
+
+def _next_at(schedule: Schedule, now: datetime, *, must_fire: bool = False) -> datetime | None:
+    left = slots_left(schedule)
+    if left == 0:
+        if must_fire:
+            raise ScheduleError("max_runs", f"It has had {schedule.max_runs:,} slots or more: it would never fire.")
+        return None
+    # A clock that was set back must not make slots between slots that were.
+    last = schedule.slots.filter(is_extra=False).aggregate(last=Max("at"))["last"]
+    after = max(now, last) if last else now
+    return _first_after(schedule, after) if must_fire else next(occurrences(rule_of(schedule), after), None)
+
+
+def _first_after(schedule: Schedule, after: datetime) -> datetime:
+    rule = rule_of(schedule)
+    first = next(occurrences(rule, after), None)
+    if first is None:
+        raise never_fires(rule, after)
+    return first

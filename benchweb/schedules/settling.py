@@ -1,0 +1,68 @@
+"""What became of slots: written once their campaigns' runs are final."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.selectors import campaign_state
+from benchweb.schedules.models import Slot
+
+_NAMED = {State.FINISHED: "finished", State.FAILED: "failed", State.CANCELLED: "cancelled", State.MISSED: "missed"}
+_NAMED[State.NONSTART] = "not started"
+
+
+def settle_slots() -> int:
+    """Move open slots forward as their campaigns have: to running, or to a final state with its reason; give how many.
+
+    Two queries when nothing has changed.
+    """
+    return _begin() + _end()
+
+
+def _begin() -> int:
+    begun = _runs().exclude(state=State.PENDING)
+    pending = Slot.objects.filter(state=State.PENDING, campaign__isnull=False)
+    return pending.filter(Exists(begun)).update(state=State.RUNNING)
+
+
+def _end() -> int:
+    still_open = _runs().filter(state__in=OPEN_STATES)
+    ended = list(Slot.objects.filter(state__in=OPEN_STATES, campaign__isnull=False).filter(~Exists(still_open)))
+    counts = _counts([slot.campaign_id for slot in ended if slot.campaign_id is not None])
+    return sum(_settle(slot, counts[slot.campaign_id]) for slot in ended if slot.campaign_id is not None)
+
+
+def _settle(slot: Slot, counts: Mapping[str, int]) -> int:
+    state = campaign_state(list(counts)) if counts else State.NONSTART
+    reason = " ".join(filter(None, [slot.reason, _reason(slot, counts)]))
+    return Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES).update(state=state, reason=reason)
+
+
+def _reason(slot: Slot, counts: Mapping[str, int]) -> str:
+    """Say how many runs ended how, and why the first of the worst did; nothing when all finished."""
+    worse = {state: count for state, count in counts.items() if state != State.FINISHED}
+    if not worse:
+        return ""
+    told = ", ".join(f"{count:,} {name}" for state, name in _NAMED.items() if (count := worse.get(state)))
+    first = (
+        Run.objects.filter(campaign=slot.campaign_id, state=campaign_state(list(counts)))
+        .exclude(reason="")
+        .order_by("pk")
+        .first()
+    )
+    because = f" Run {first.pk}: {first.reason}" if first else ""
+    return f"Of {sum(counts.values()):,} runs {told}.{because}"
+
+
+def _runs() -> QuerySet[Run]:
+    return Run.objects.filter(campaign=OuterRef("campaign"))
+
+
+def _counts(campaign_ids: list[int]) -> dict[int, dict[str, int]]:
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    grouped = Run.objects.filter(campaign__in=campaign_ids).order_by().values_list("campaign", "state")
+    for campaign_id, state, count in grouped.annotate(count=Count("pk")) if campaign_ids else ():
+        counts[campaign_id][state] = count
+    return counts
