@@ -86,7 +86,7 @@ def _launched(
         raise _Unlaunchable(left_out or "No pair is left to run on.")
     _check_count(schedule, len(found.pairs))
     _check_hosts(found.pairs, now)
-    return _campaign(schedule, found.pairs, user, limit and limit.at), left_out
+    return _campaign(schedule, found.pairs, user, limit.at if limit else None), left_out
 
 
 def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_before: datetime | None) -> Campaign:

@@ -77,11 +77,15 @@ def window_text(begins: time | None, ends: time | None) -> dict[str, str] | None
 def never_fires(rule: Rule, after: datetime) -> ScheduleError:
     """Say why a rule has no time after `after`: the field is the one without which it would have."""
     endless = replace(rule, ends_at=None)
-    if rule.ends_at and (first := next(occurrences(endless, after), None)):
+    if rule.ends_at and (first := _first(endless, after)):
         return TimingError("ends_at", f"It never fires: it ends before its next time, {first:%Y-%m-%d %H:%M:%S} UTC.")
-    if rule.window and next(occurrences(replace(endless, window=None), after), None):
+    if rule.window and _first(replace(endless, window=None), after):
         span = f"{rule.window.begins:%H:%M} to {rule.window.ends:%H:%M}"
         return TimingError("window", f"It never fires: none of its times lies in its window, {span} {rule.timezone}.")
-    if rule.blackouts and next(occurrences(replace(endless, window=None, blackouts=()), after), None):
+    if rule.blackouts and _first(replace(endless, window=None, blackouts=()), after):
         return TimingError("blackouts", "It never fires: all of its times lie in blackouts.")
     return TimingError("cron" if rule.cron else "every", "It never fires: no day matches within fifty years.")
+
+
+def _first(rule: Rule, after: datetime) -> datetime | None:
+    return next(occurrences(rule, after), None)

@@ -64,7 +64,7 @@ def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:
     """Give the times that are no slots yet: `next_at` and those that follow it."""
     if schedule.paused_at is not None or schedule.archived_at is not None or schedule.next_at is None:
         return iter(())
-    times = chain([schedule.next_at], occurrences(rule_of(schedule), schedule.next_at))
+    times: Iterator[datetime] = chain([schedule.next_at], occurrences(rule_of(schedule), schedule.next_at))
     left = slots_left(schedule)
     if left is not None:
         times = islice(times, left)

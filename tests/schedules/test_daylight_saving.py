@@ -3,6 +3,7 @@
 What is expected is computed from zoneinfo alone, by looking at what a clock shows every five minutes of two years.
 """
 
+from bisect import bisect_right
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from itertools import pairwise, takewhile
@@ -27,6 +28,7 @@ def clock(zone: str) -> list[tuple[datetime, datetime]]:
     return [(at.astimezone(ZoneInfo(zone)).replace(tzinfo=None), at) for at in instants]
 
 
+@cache
 def found(cron: str, zone: str) -> list[datetime]:
     rule = Rule(starts_at=FIRST, cron=cron, timezone=zone)
     return list(takewhile(lambda at: at <= LAST, occurrences(rule, FIRST - timedelta(seconds=1))))
@@ -80,7 +82,7 @@ def test_each_local_day_of_two_years_has_exactly_one_nightly_slot(zone, cron):
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize(
     ("cron", "minutes"),
-    [("0 * * * *", {0}), ("30 * * * *", {30}), ("45 * * * *", {45}), ("*/10 * * * *", set(range(0, 60, 10)))],
+    [("0 * * * *", {0}), ("30 * * * *", {30}), ("*/15 * * * *", {0, 15, 30, 45})],
 )
 def test_an_hourly_pattern_comes_whenever_the_clock_shows_its_minute(zone, cron, minutes):
     assert found(cron, zone) == [at for shown, at in clock(zone) if shown.minute in minutes]
@@ -134,13 +136,11 @@ def test_an_interval_knows_no_daylight_saving(zone):
 @pytest.mark.parametrize("cron", ["30 2 * * *", "*/15 * * * *", "30 */2 * * *", "*/15 1,2 * * *"])
 def test_where_one_begins_to_look_changes_nothing(zone, cron):
     slots = found(cron, zone)
-    near = [at for at in slots if any(abs(at - change) < timedelta(hours=4) for change in TRANSITIONS)]
     rule = Rule(starts_at=FIRST, cron=cron, timezone=zone)
     for change in TRANSITIONS:
         for minutes in range(-120, 121, 10):
             after = change + timedelta(minutes=minutes)
-            assert next(occurrences(rule, after)) == min(at for at in slots if at > after)
-    assert near
+            assert next(occurrences(rule, after)) == slots[bisect_right(slots, after)]
 
 
 TRANSITIONS = [

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from benchweb.hosts.models import Host
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Campaign, Run
@@ -225,10 +224,3 @@ def test_run_now_twice_in_a_second_is_one_slot(monkeypatch):
         monkeypatch.setattr("benchweb.schedules.services.database_now", lambda at=at: at)
         run_now(schedule)
     assert (Slot.objects.count(), Campaign.objects.count()) == (1, 1)
-
-
-def test_host_rows_are_untouched_by_refusals():
-    hosts = Host.objects.count()
-    with pytest.raises(ScheduleError):
-        make_schedule(name="", target={"pairs": [1]}, plan=make_plan())
-    assert Host.objects.count() == hosts

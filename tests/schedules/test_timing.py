@@ -173,7 +173,6 @@ def test_months_and_years_are_refused_with_the_way_to_say_them(text):
         ("cron", {"cron": "61 2 * * *"}),
         ("cron", {"cron": "0 0 30 2 *"}),
         ("cron", {"cron": "@daily"}),
-        ("cron", {"cron": "0 0 L,LW/2 * *"}),
         ("cron", {"cron": "0 0 * * 1#1/2"}),
         ("cron", {}),
         ("cron", {"cron": "0 2 * * *", "every": "PT1H"}),
