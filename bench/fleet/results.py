@@ -44,8 +44,7 @@ def kinds() -> dict[str, Kind]:
     """Give the kinds that have an example to answer with."""
     catalog = json.loads((SCHEMA / "catalog.json").read_text())
     found = {}
-    for entry in catalog["kinds"]:
-        name = entry["name"]
+    for name, entry in catalog["kinds"].items():
         if not (SCHEMA / "examples" / f"{name}.json").exists():
             continue
         found[name] = Kind(

@@ -52,7 +52,7 @@ def made(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def launched(asked: dict[str, Any]) -> dict[str, Any]:
-    """Launch a plan on pairs, as few campaigns as the product takes."""
+    """Launch a plan on pairs, in as few campaigns as the product takes."""
     plan = Plan.objects.get(pk=asked["plan"])
     pairs = list(
         Pair.objects.filter(pk__in=asked["pairs"])
@@ -60,7 +60,7 @@ def launched(asked: dict[str, Any]) -> dict[str, Any]:
         .order_by("pk")
     )
     started = time.perf_counter()
-    step = services.MAXIMUM_PAIRS
+    step = getattr(services, "MAXIMUM_PAIRS", len(pairs))
     campaigns = [
         services.launch(plan=plan, pairs=pairs[first : first + step], user=None).pk
         for first in range(0, len(pairs), step)
