@@ -17,6 +17,7 @@ from bench.rig.rig import API_TOKEN, Rig
 
 STEPS = [{"kind": "udp_rr", "params": {"duration_seconds": 1}}]
 SETTLE_SECONDS = 1.5
+LAUNCH_SECONDS = 120.0
 # Nothing that a round does may keep a run open for longer than this.
 ROUND_LIMIT_SECONDS = 120.0
 Harm = Callable[["Scene", random.Random], None]
@@ -68,7 +69,7 @@ class Scene(AbstractContextManager["Scene"]):
 
     def launch(self) -> int:
         """Launch the campaign through the web; again while the web isn't there."""
-        give_up_at = time.monotonic() + 20
+        give_up_at = time.monotonic() + LAUNCH_SECONDS
         while True:
             try:
                 return int(self.rig.api.call("POST", "/campaigns", {"plan": self.plan, "pairs": self.pairs})["id"])
