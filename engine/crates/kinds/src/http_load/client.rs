@@ -385,13 +385,12 @@ impl<'a> Client<'a> {
     }
 }
 
-/// What every connection asks.
+/// What every connection asks: as little as wrk, whose requests must cost a server the same.
 fn request(end: &End) -> Vec<u8> {
     // The URL was read when the session began; without one the responder answers whatever is asked.
     let (target, host) = match target::url(&end.params) {
         Ok(Some(url)) => (url.target(), url.authority()),
         _ => ("/".to_owned(), "benchweb".to_owned()),
     };
-    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: benchweb-engine\r\nAccept: */*\r\n\r\n")
-        .into_bytes()
+    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
 }
