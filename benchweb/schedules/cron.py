@@ -14,6 +14,7 @@ from cronsim import CronSim, CronSimError
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.localtime import instant, is_skipped, reading, second_instant
 
+MAXIMUM_LENGTH = 200
 _HOURS_A_DAY = 24
 _DAY = timedelta(days=1)
 _ANY_TIME = datetime(2000, 1, 1)
@@ -22,6 +23,8 @@ _FORM = "it has five fields, minute hour day-of-month month day-of-week, such as
 
 def cron_check(expression: str) -> None:
     """Raise TimingError unless the expression can be read and some day matches it."""
+    if len(expression) > MAXIMUM_LENGTH:
+        raise TimingError("cron", f"A cron expression has at most {MAXIMUM_LENGTH} characters.")
     _walk(expression, _ANY_TIME)
 
 

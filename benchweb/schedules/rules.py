@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import ScheduleError, TimingError
-from benchweb.schedules.localtime import zone_of
+from benchweb.schedules.localtime import instant, zone_of
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.openings import blackouts_of, window_of
 from benchweb.schedules.timing import Rule, occurrences, rule_check, spread_start
@@ -42,7 +43,10 @@ def rule_from(
     seed: str = "",
     now: datetime | None = None,
 ) -> Rule:
-    """Read and check the fields, raising TimingError; without `starts_at` the rule starts at `now`, or soon after."""
+    """Read and check the fields, raising TimingError; without `starts_at` the rule starts at `now`, or soon after.
+
+    A start or an end without an offset is a local time.
+    """
     zone = zone_of(timezone)
     every_seconds = duration_seconds(every) if every else 0
     if starts_at is None:
@@ -50,11 +54,11 @@ def rule_from(
             raise TimingError("starts_at", "Say when the schedule starts.")
         starts_at = spread_start(every_seconds, seed, now) if every_seconds else now
     rule = Rule(
-        starts_at=starts_at.replace(microsecond=0),
+        starts_at=_instant(starts_at, zone).replace(microsecond=0),
         cron=cron.strip(),
         every_seconds=every_seconds,
         timezone=timezone,
-        ends_at=ends_at,
+        ends_at=_instant(ends_at, zone) if ends_at else None,
         window=window_of(window),
         blackouts=blackouts_of(blackouts, zone),
         slip_seconds=slip_seconds,
@@ -89,3 +93,7 @@ def never_fires(rule: Rule, after: datetime) -> ScheduleError:
 
 def _first(rule: Rule, after: datetime) -> datetime | None:
     return next(occurrences(rule, after), None)
+
+
+def _instant(at: datetime, zone: ZoneInfo) -> datetime:
+    return at.astimezone(UTC) if at.tzinfo else instant(at, zone)

@@ -34,8 +34,9 @@ def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]
     if len(given) != 1 or not given.keys() <= _CHECKS.keys():
         raise ScheduleError("pairs", f"Say what to run on by exactly one of {_FORMS}.")
     ((form, value),) = given.items()
-    checked_target = {form: _CHECKS[form](value)}
-    count = len(resolved(checked_target).pairs)
+    checked_target: dict[str, Any] = {form: _CHECKS[form](value)}
+    # Pairs one by one have just been looked at, all of them.
+    count = len(checked_target["pairs"]) if form == "pairs" else len(resolved(checked_target).pairs)
     if not count:
         raise ScheduleError(form, _EMPTY[form])
     return checked_target, count
@@ -66,8 +67,16 @@ def archived_part(pair: Pair) -> str:
     return f"its {type(archived).__name__.lower()} {archived} is archived" if archived else ""
 
 
-def _named(pairs: QuerySet[Pair]) -> Iterable[Pair]:
-    return pairs.select_related("source__host", "sink__host", "environment").order_by("pk")
+def _named(pairs: QuerySet[Pair]) -> list[Pair]:
+    """Give pairs by id with all that names them; each endpoint is read once, not once a pair."""
+    rows = list(pairs.order_by("pk"))
+    end_ids = {end_id for pair in rows for end_id in (pair.source_id, pair.sink_id)}
+    ends = Endpoint.objects.select_related("host").in_bulk(end_ids)
+    environments = Environment.objects.in_bulk({pair.environment_id for pair in rows})
+    for pair in rows:
+        pair.source, pair.sink = ends[pair.source_id], ends[pair.sink_id]
+        pair.environment = environments[pair.environment_id]
+    return rows
 
 
 def _usable(pairs: Iterable[Pair]) -> Resolved:

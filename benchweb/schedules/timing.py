@@ -14,8 +14,8 @@ from benchweb.schedules.openings import DailySpan, Openings, Span
 MAXIMUM_SLIP_SECONDS = 86_400
 END_OF_TIME = datetime(2200, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# A rule whose times fall outside its window this often in a row never fires: a daily one for thirteen years.
-_REFUSALS_BEFORE_GIVING_UP = 5_000
+# A rule whose times fall outside its window this often in a row never fires: a daily one for five years.
+_REFUSALS_BEFORE_GIVING_UP = 2_000
 _HOUR_SECONDS = 3_600
 # Starts nearer than this to the full hour meet everybody else's.
 _CLEAR_OF_THE_HOUR_SECONDS = 120

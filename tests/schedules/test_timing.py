@@ -174,6 +174,7 @@ def test_months_and_years_are_refused_with_the_way_to_say_them(text):
         ("cron", {"cron": "0 0 30 2 *"}),
         ("cron", {"cron": "@daily"}),
         ("cron", {"cron": "0 0 * * 1#1/2"}),
+        ("cron", {"cron": "0 0 1" + ",1" * 100 + " * *"}),
         ("cron", {}),
         ("cron", {"cron": "0 2 * * *", "every": "PT1H"}),
         ("timezone", {"cron": "0 2 * * *", "timezone": "Europe/Atlantis"}),
@@ -240,3 +241,14 @@ def test_a_window_in_a_far_zone_is_local_not_utc():
     at = next(occurrences(rule, BEFORE))
     assert at.astimezone(zone).time() == time(2)
     assert closes_at(rule, at) == at + timedelta(hours=4)
+
+
+def test_a_start_and_an_end_without_an_offset_are_local_times():
+    rule = rule_from(
+        cron="0 2 * * *",
+        timezone="Europe/Berlin",
+        starts_at=datetime(2026, 3, 28, 2),
+        ends_at=datetime(2026, 3, 30, 2),
+    )
+    assert (rule.starts_at, rule.ends_at) == (utc("2026-03-28T01:00"), utc("2026-03-30T00:00"))
+    assert first(rule, 9) == ["03-28 01:00", "03-29 01:00", "03-30 00:00"]
