@@ -11,6 +11,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 QUEUE = "benchweb"
+# The tick has its own: it waits behind no wake-up, and its length tells whether anybody takes it.
+TICK_QUEUE = "benchweb-tick"
 # A broker that hangs must not hold up a page or a measurement.
 TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 5}
 _log = logging.getLogger(__name__)
@@ -21,10 +23,10 @@ def send_on_commit(task: str, *arguments: Any) -> None:
     transaction.on_commit(partial(send, task, *arguments))
 
 
-def send(task: str, *arguments: Any, expires_seconds: float | None = None) -> None:
+def send(task: str, *arguments: Any) -> None:
     """Enqueue `task` now; a broker that is down loses the wake-up only, never the row it speaks of."""
     try:
-        _client().send_task(task, args=list(arguments), retry=False, ignore_result=True, expires=expires_seconds)
+        _client().send_task(task, args=list(arguments), retry=False, ignore_result=True)
     except OperationalError as error:
         _log.warning("Broker unreachable, %s waits for the next tick: %s", task, error)
 

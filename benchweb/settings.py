@@ -55,6 +55,8 @@ def _database(url: str) -> dict[str, Any]:
 DATABASE_URL = _setting("DATABASE_URL", "postgresql:///benchweb")
 REDIS_URL = _setting("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = _secret_key()
+# Runs that one worker process executes at a time: they wait on the network.
+WORKER_RUNS = int(os.environ.get("BENCHWEB_WORKER_RUNS", "300"))
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.

@@ -7,6 +7,7 @@ from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
+from benchweb.runs.claims import Claimed, begin, claim
 from benchweb.runs.models import Run
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Schedule
@@ -59,3 +60,11 @@ def make_schedule(**fields: Any) -> Schedule:
     if "every" not in values:
         values.setdefault("cron", "0 2 * * *")
     return schedule_create(**values)
+
+
+def begun(run: Run, owner: str) -> Claimed | None:
+    """Claim a run and begin it, as a worker does once both engines have answered; None when it isn't to be had."""
+    claimed = claim(run_id=run.pk, owner=owner)
+    if claimed is not None and not claimed.taken_over:
+        assert begin(claimed=claimed)
+    return claimed

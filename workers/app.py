@@ -1,8 +1,12 @@
 """The Celery application: threads pool, tasks that only carry ids."""
 
 import os
+import threading
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_shutting_down
+from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 
@@ -11,7 +15,7 @@ from django.conf import settings
 
 django.setup()
 
-from benchweb.queue import QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
+from benchweb.queue import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
 from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
 
@@ -20,11 +24,21 @@ app.conf.update(
     BEAT,
     task_ignore_result=True,
     task_default_queue=QUEUE,
+    task_queues=[Queue(QUEUE), Queue(TICK_QUEUE)],
     worker_pool="threads",
-    worker_concurrency=int(os.environ.get("BENCHWEB_WORKER_THREADS", "32")),
+    # No task waits on the network: runs, checks and probes have threads of their own.
+    worker_concurrency=4,
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_transport_options=TRANSPORT_OPTIONS,
 )
 app.steps["worker"].add(WorkerHeartbeat)
+
+
+@worker_shutting_down.connect
+def _hand_over(**_: Any) -> None:
+    """Let the next worker have this one's runs; in a thread, for a signal interrupted this one."""
+    from workers.runner import hand_over
+
+    threading.Thread(target=hand_over, name="hand-over").start()

@@ -2,6 +2,11 @@
 
 import ipaddress
 import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -9,6 +14,9 @@ from benchweb.hosts.addresses import control_address
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
 from workers.engine_client import EngineClient, EngineUnreachable, seen_fingerprint
+
+# An engine closes what was silent for 60 s; a client that nobody uses goes before that.
+_IDLE_SECONDS = 45.0
 
 
 def client_for(endpoint: Endpoint) -> EngineClient:
@@ -21,6 +29,64 @@ def client_for(endpoint: Endpoint) -> EngineClient:
         endpoint.refresh_from_db(fields=["fingerprint"])
     token = decrypted(endpoint.token_encrypted)
     return EngineClient(name=name, host=host, port=port, token=token, fingerprint=endpoint.fingerprint)
+
+
+@contextmanager
+def shared_client(endpoint: Endpoint) -> Iterator[EngineClient]:
+    """Give a client that this process's other runs use too: its connections are kept from run to run."""
+    key = (endpoint.control_address, endpoint.fingerprint, bytes(endpoint.token_encrypted), str(endpoint))
+    shared = _shared.borrow(key) or _shared.lend(key, client_for(endpoint))
+    try:
+        yield shared.client
+    finally:
+        _shared.give_back(shared)
+
+
+@dataclass
+class _Shared:
+    client: EngineClient
+    users: int = 0
+    idle_since: float = 0.0
+
+
+class _Clients:
+    """Clients by all that they depend on; those that nobody used for a while are closed."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[object, ...], _Shared] = {}
+        self._lock = threading.Lock()
+
+    def borrow(self, key: tuple[object, ...]) -> _Shared | None:
+        with self._lock:
+            self._close_idle()
+            shared = self._clients.get(key)
+            if shared is not None:
+                shared.users += 1
+            return shared
+
+    def lend(self, key: tuple[object, ...], client: EngineClient) -> _Shared:
+        """Add a client, or close it where another thread was quicker."""
+        with self._lock:
+            shared = self._clients.setdefault(key, _Shared(client))
+            shared.users += 1
+        if shared.client is not client:
+            client.close()
+        return shared
+
+    def give_back(self, shared: _Shared) -> None:
+        with self._lock:
+            shared.users -= 1
+            shared.idle_since = time.monotonic()
+
+    def _close_idle(self) -> None:
+        now = time.monotonic()
+        for key, shared in list(self._clients.items()):
+            if shared.users == 0 and now - shared.idle_since > _IDLE_SECONDS:
+                del self._clients[key]
+                shared.client.close()
+
+
+_shared = _Clients()
 
 
 def data_address(endpoint: Endpoint) -> str:

@@ -10,7 +10,7 @@ from functools import cache
 import redis
 from django.db import DatabaseError
 
-from benchweb.runs import execution, live
+from benchweb.runs import claims, live
 from workers.connections import let_database_go
 
 HEARTBEAT_SECONDS = 2.0
@@ -72,6 +72,18 @@ class Keeper:
             with self._lock:
                 self._leases.pop(owner, None)
 
+    def give_up(self) -> None:
+        """Let go of every run at once, for the next worker to go on with."""
+        leases = self._snapshot()
+        for lease in leases:
+            lease.lose()
+        try:
+            claims.leases_give_up(owners=[lease.owner for lease in leases])
+        except DatabaseError as error:
+            _log.warning("The leases run out by themselves: %s", error)
+        finally:
+            let_database_go()
+
     def _beat(self) -> None:
         while True:
             time.sleep(HEARTBEAT_SECONDS)
@@ -81,7 +93,7 @@ class Keeper:
 
     def _beat_once(self, leases: list[Lease]) -> None:
         try:
-            held = execution.extend_leases(owners=[lease.owner for lease in leases])
+            held = claims.extend_leases(owners=[lease.owner for lease in leases])
         except DatabaseError as error:
             # The lease outlives two lost heartbeats; after that the next worker takes over, which is right.
             _log.warning("Heartbeat lost: %s", error)

@@ -1,4 +1,4 @@
-"""Execute a run: claim it, go through its trials one by one, bring it to its end."""
+"""Execute a run: hold it, see that its engines answer, go through its trials one by one, bring it to its end."""
 
 import logging
 import os
@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
 from django.db import DatabaseError
@@ -14,62 +14,143 @@ from django.db import DatabaseError
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
+from benchweb.hosts.services import endpoint_is_away, endpoint_is_back
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.selectors import trial_rows
-from benchweb.runs import execution
+from benchweb.runs import claims, execution
+from benchweb.runs.claims import Claimed
 from benchweb.runs.models import OPEN_STATES, State, Trial
-from workers.connections import client_for, data_address, let_database_go
-from workers.engine_client import EngineError, EngineUnreachable
+from workers.connections import data_address, let_database_go, shared_client
+from workers.engine_client import EngineClient, EngineError, EngineRefused, EngineUnreachable
 from workers.leases import Lease, keeper
 from workers.trial import Ends, acknowledge, run_trial, stop_sessions
 
 # An engine that restarts gets this long to come back before the rest of a run is given up.
 UNREACHABLE_SECONDS = 5.0
+# An answer that fails so soon may only mean that a kept connection is stale: asked once more.
+_STALE_SECONDS = 1.0
+# Acknowledgements of all runs of the process: beside the next trial's set-up, for a slow engine holds up nothing.
+_acknowledging = ThreadPoolExecutor(max_workers=16, thread_name_prefix="acknowledge")
 _log = logging.getLogger(__name__)
 
 
 def execute(run_id: int) -> None:
     """Execute a run if it can be claimed; safe to call for any run, any number of times, at once."""
     owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
-    claimed = execution.claim(run_id=run_id, owner=owner)
-    if claimed is None:
-        let_database_go()
-        return
-    with keeper().held(owner, run_id) as lease:
-        reason = _executed(claimed, lease)
-        if not lease.lost:
-            remark = _remark(claimed)
-            execution.run_end(run_id=run_id, owner=owner, nonstart_reason=reason, remark=remark)
+    claimed = claims.claim(run_id=run_id, owner=owner)
     let_database_go()
-
-
-def _executed(claimed: execution.Claimed, lease: Lease) -> str:
-    """Go through the trials; give the reason for those that can't be started, or nothing."""
-    pause_seconds = claimed.run.plan_version.pause_seconds
-    with ExitStack() as stack:
+    if claimed is None:
+        return
+    with keeper().held(owner, run_id) as lease, ExitStack() as stack:
         try:
-            ends = _ends(claimed, stack)
-            # Beside the next trial's set-up: an engine that is slow to forget holds up nothing.
-            acknowledging = stack.enter_context(ThreadPoolExecutor(max_workers=1))
-            for number, trial in enumerate(_open_trials(claimed, lease)):
-                if number:
-                    lease.pause(pause_seconds)
-                if lease.stopped:
-                    break
-                _one(trial, ends, lease)
-                # A lost run's trial is another worker's now: to acknowledge it would stop it.
-                if not lease.lost:
-                    acknowledging.submit(acknowledge, trial, ends)
-        except (EngineError, SecretUnreadable) as error:
-            return str(error)
+            if claimed.taken_over:
+                _go_on(claimed, lease, stack)
+            elif (ends := _ready(claimed, lease, stack)) is not None and claims.begin(claimed=claimed):
+                _end(claimed, lease, _trials(claimed, ends, lease, stack))
         except DatabaseError:
             # The lease runs out and the next worker goes on; the engine keeps the trial's result until then.
-            _log.exception("Run %s is left to the next worker", claimed.run.pk)
+            _log.exception("Run %s is left to the next worker", run_id)
             lease.lose()
+        finally:
+            let_database_go()
+
+
+def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
+    """Give both engines once they have answered; else put the run off, or end it where trying again can't help."""
+    try:
+        ends = _ends(claimed, stack)
+        for endpoint, client in _sides(claimed, ends):
+            _answered(endpoint, client)
+    except EngineUnreachable as error:
+        if not lease.stopped:
+            claims.postpone(claimed=claimed, reason=str(error))
+    except EngineRefused as error:
+        if not lease.stopped:
+            (claims.postpone if error.may_pass else claims.end_unbegun)(claimed=claimed, reason=str(error))
+    except (EngineError, SecretUnreadable) as error:
+        if not lease.stopped:
+            claims.end_unbegun(claimed=claimed, reason=str(error))
+    else:
+        return None if lease.stopped else ends
+    return None
+
+
+def _answered(endpoint: Endpoint, client: EngineClient) -> None:
+    """Ask whether an engine is there and free, and note since when it is not; raises EngineError when it isn't."""
+    started = time.monotonic()
+    try:
+        try:
+            about = client.about()
+        except EngineUnreachable:
+            if time.monotonic() - started > _STALE_SECONDS:
+                raise
+            about = client.about()
+    except EngineUnreachable:
+        endpoint_is_away(endpoint_id=endpoint.pk)
+        raise
+    if endpoint.unreachable_since is not None:
+        endpoint_is_back(endpoint_id=endpoint.pk)
+    if about.is_busy:
+        raise EngineRefused(
+            f"{client.name} is busy: {about.sessions} sessions run there, and no more are allowed at once.",
+            code="limit",
+            status=429,
+        )
+
+
+def _go_on(claimed: Claimed, lease: Lease, stack: ExitStack) -> None:
+    """Go on with a run that another worker began: what can't be reached now is said of the trials that are left."""
+    try:
+        reason = _trials(claimed, _ends(claimed, stack), lease, stack)
+    except (EngineError, SecretUnreadable) as error:
+        reason = str(error)
+    _end(claimed, lease, reason)
+
+
+def _end(claimed: Claimed, lease: Lease, reason: str) -> None:
+    if not lease.lost:
+        execution.run_end(run_id=claimed.run.pk, owner=claimed.owner, nonstart_reason=reason, remark=_remark(claimed))
+
+
+def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str:
+    """Go through the trials; give the reason for those that can't be started, or nothing."""
+    acknowledged: list[Future[None]] = []
+    # Before the clients are given back, but after the run's end: nobody waits for it.
+    stack.callback(wait, acknowledged)
+    pause_seconds = claimed.run.plan_version.pause_seconds
+    try:
+        for number, trial in enumerate(_open_trials(claimed, lease)):
+            if number:
+                lease.pause(pause_seconds)
+            if lease.stopped:
+                break
+            _one(trial, ends, lease)
+            # A lost run's trial is another worker's now: to acknowledge it would stop it.
+            if not lease.lost:
+                acknowledged.append(_acknowledging.submit(acknowledge, trial, ends))
+    except EngineUnreachable as error:
+        _note_away(claimed, ends)
+        return str(error)
+    except EngineError as error:
+        return str(error)
     return ""
 
 
-def _open_trials(claimed: execution.Claimed, lease: Lease) -> Iterator[Trial]:
+def _note_away(claimed: Claimed, ends: Ends) -> None:
+    """Find out which end does not answer, for whoever wants it next."""
+    for endpoint, client in _sides(claimed, ends):
+        try:
+            _answered(endpoint, client)
+        except EngineError as error:
+            _log.info("%s", error)
+
+
+def _sides(claimed: Claimed, ends: Ends) -> tuple[tuple[Endpoint, EngineClient], tuple[Endpoint, EngineClient]]:
+    pair = claimed.run.pair
+    return (pair.source, ends.source), (pair.sink, ends.sink)
+
+
+def _open_trials(claimed: Claimed, lease: Lease) -> Iterator[Trial]:
     """Give the trials to run; those that the plan's confidence asks for are appended when the others are done."""
     run, version = claimed.run, claimed.run.plan_version
     while True:
@@ -81,7 +162,7 @@ def _open_trials(claimed: execution.Claimed, lease: Lease) -> Iterator[Trial]:
             return
 
 
-def _remark(claimed: execution.Claimed) -> str:
+def _remark(claimed: Claimed) -> str:
     """Say whether the plan asked for a confidence that was not reached."""
     version = claimed.run.plan_version
     if version.confidence is None:
@@ -90,11 +171,11 @@ def _remark(claimed: execution.Claimed) -> str:
     return found.sentence if found else ""
 
 
-def _ends(claimed: execution.Claimed, stack: ExitStack) -> Ends:
+def _ends(claimed: Claimed, stack: ExitStack) -> Ends:
     source, sink = claimed.run.pair.source, claimed.run.pair.sink
     ends = Ends(
-        source=stack.enter_context(client_for(source)),
-        sink=stack.enter_context(client_for(sink)),
+        source=_client(source, stack),
+        sink=_client(sink, stack),
         sink_address=data_address(sink),
         source_address=data_address(source),
         source_bind=_bind(source),
@@ -102,6 +183,15 @@ def _ends(claimed: execution.Claimed, stack: ExitStack) -> Ends:
     )
     let_database_go()
     return ends
+
+
+def _client(endpoint: Endpoint, stack: ExitStack) -> EngineClient:
+    try:
+        return stack.enter_context(shared_client(endpoint))
+    except EngineUnreachable:
+        # On first contact its certificate is asked for.
+        endpoint_is_away(endpoint_id=endpoint.pk)
+        raise
 
 
 def _bind(endpoint: Endpoint) -> dict[str, str] | None:
@@ -115,7 +205,7 @@ def _bind(endpoint: Endpoint) -> dict[str, str] | None:
 
 def _one(trial: Trial, ends: Ends, lease: Lease) -> None:
     """Run one trial; an engine that comes back within 5 s costs only this trial, else the run's rest is given up."""
-    if not execution.reservation_extend(run_id=trial.run_id, seconds=_slot_seconds(trial)):
+    if not claims.reservation_extend(run_id=trial.run_id, seconds=_slot_seconds(trial)):
         raise EngineError("The run took longer than planned, and its hosts are reserved for another run now.")
     if trial.state == State.PENDING and not execution.trial_start(trial=trial, owner=lease.owner):
         lease.lose()

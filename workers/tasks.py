@@ -1,29 +1,25 @@
-"""Celery tasks: thin, idempotent, carrying ids only."""
+"""Celery tasks: thin, idempotent, carrying ids only; none of them waits on the network."""
 
 from celery import shared_task
 
-from benchweb.runs import execution
-from benchweb.schedules import services as schedules
-from workers import check, run
-from workers.connections import let_database_go
+from workers import check, ticking
+from workers.background import in_background
+from workers.runner import runner
 
 
 @shared_task(name="workers.tasks.execute_run")
 def execute_run(run_id: int) -> None:
-    """Execute a run, if it is this worker's turn."""
-    run.execute(run_id)
+    """Take a run, if there is room for it and it is this worker's turn."""
+    runner().take(run_id)
 
 
 @shared_task(name="workers.tasks.check_endpoint")
 def check_endpoint(endpoint_id: int) -> None:
     """Check an endpoint's engine."""
-    check.check(endpoint_id)
+    in_background(check.check, endpoint_id)
 
 
 @shared_task(name="workers.tasks.tick")
 def tick() -> None:
-    """Launch what is due; wake what waits: pending runs whose wake-up was lost, runs whose worker fell silent."""
-    schedules.claim_due()
-    execution.wake_waiting()
-    schedules.settle_slots()
-    let_database_go()
+    """Do what is due."""
+    ticking.tick()

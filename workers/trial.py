@@ -22,6 +22,9 @@ from workers.leases import Lease
 # For how long a trial's events are looked for again after the connection broke.
 REATTACH_SECONDS = 5.0
 _REATTACH_PAUSE_SECONDS = 0.25
+# For how long an engine that has as many sessions as it allows is asked again.
+BUSY_SECONDS = 5.0
+_BUSY_PAUSE_SECONDS = 0.25
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
 _CANCELLED = "the run was cancelled"
@@ -47,7 +50,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
     """
     lease.on_cancel = lambda: stop_sessions(trial, ends, _CANCELLED)
     try:
-        _create(trial, ends)
+        _create(trial, ends, lease)
         if lease.cancelled:
             # The cancellation may have come before the sessions were there to be stopped.
             stop_sessions(trial, ends, _CANCELLED)
@@ -77,19 +80,28 @@ def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
         threading.Thread(target=_quietly, args=(call,), name=f"stop-{trial.pk}", daemon=True).start()
 
 
-def _create(trial: Trial, ends: Ends) -> None:
+def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
     common: dict[str, Any] = {"kind": trial.kind, "params": trial.params, "cookie": trial.cookie}
-    prepared = ends.sink.create(
-        f"{trial.session}-sink",
-        SessionSpec(role="sink", bind=ends.sink_bind, **common),
-    )
+    sink_spec = SessionSpec(role="sink", bind=ends.sink_bind, **common)
+    prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)
     # What a trial that was begun before came to, its source tells better.
     if prepared["state"] == "failed" and trial.state == State.PENDING:
         raise EngineRefused(f"{ends.sink.name} could not prepare the test: {prepared.get('reason')}", code="failed")
     peer = {"address": ends.sink_address, "data_port": prepared.get("data_port")}
-    ends.source.create(
-        f"{trial.session}-source", SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
-    )
+    source_spec = SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
+    _once_free(lambda: ends.source.create(f"{trial.session}-source", source_spec), lease)
+
+
+def _once_free(create: Callable[[], dict[str, Any]], lease: Lease) -> dict[str, Any]:
+    """Create a session, again while the engine is busy with others' for a moment."""
+    give_up_at = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return create()
+        except EngineRefused as error:
+            if not error.may_pass or lease.stopped or time.monotonic() > give_up_at:
+                raise
+        lease.pause(_BUSY_PAUSE_SECONDS)
 
 
 def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchweb import queue
@@ -120,6 +121,16 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
         Endpoint.objects.filter(pk=endpoint_id, fingerprint="").update(fingerprint=outcome.fingerprint)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)
+
+
+def endpoint_is_away(*, endpoint_id: int) -> None:
+    """Note since when an engine has not answered."""
+    Endpoint.objects.filter(pk=endpoint_id, unreachable_since=None).update(unreachable_since=Now())
+
+
+def endpoint_is_back(*, endpoint_id: int) -> None:
+    """Note that an engine answers."""
+    Endpoint.objects.filter(pk=endpoint_id).exclude(unreachable_since=None).update(unreachable_since=None)
 
 
 def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> Facts:

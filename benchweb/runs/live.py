@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.conf import settings
 CANCEL_CHANNEL = "benchweb:cancel"
 # A broker that hangs must not hold up a measurement.
 _TIMEOUT_SECONDS = 2.0
+_BATCH = 1_000
 _log = logging.getLogger(__name__)
 
 
@@ -21,12 +23,17 @@ def channel(run_id: int) -> str:
 
 def publish(run_id: int, message: dict[str, Any]) -> None:
     """Tell whoever watches a run; `type` is run, trial or interval."""
-    _publish(channel(run_id), json.dumps(message, default=str))
+    publish_all([(run_id, message)])
 
 
-def publish_cancel(run_id: int) -> None:
-    """Tell the workers that a run's cancellation was asked for; their heartbeat finds it anyway."""
-    _publish(CANCEL_CHANNEL, str(run_id))
+def publish_all(messages: Sequence[tuple[int, dict[str, Any]]]) -> None:
+    """Tell the watchers of many runs, (run id, message) each, in few round trips."""
+    _publish([(channel(run_id), json.dumps(message, default=str)) for run_id, message in messages])
+
+
+def publish_cancel(run_ids: Sequence[int]) -> None:
+    """Tell the workers that cancellation was asked for, a message a run; their heartbeat finds it anyway."""
+    _publish([(CANCEL_CHANNEL, str(run_id)) for run_id in run_ids])
 
 
 @cache
@@ -37,8 +44,12 @@ def client() -> "redis.Redis":
     )
 
 
-def _publish(name: str, message: str) -> None:
+def _publish(messages: Sequence[tuple[str, str]]) -> None:
     try:
-        client().publish(name, message)
+        for first in range(0, len(messages), _BATCH):
+            with client().pipeline(transaction=False) as pipeline:
+                for name, message in messages[first : first + _BATCH]:
+                    pipeline.publish(name, message)
+                pipeline.execute()
     except redis.RedisError as error:
-        _log.warning("Live message on %s lost: %s", name, error)
+        _log.warning("%s live messages lost: %s", len(messages), error)

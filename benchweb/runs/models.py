@@ -56,7 +56,8 @@ class Run(models.Model):
     reason = models.TextField(blank=True)
     waiting_for = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    # Its place in the order of the runs that want the same resources, as a time: no promise of that time.
+    # Its place in the order of the runs that want the same resources, as a time: no promise of that time. None for a
+    # run of background trials only: it runs beside anything and stands in no queue.
     planned_at = models.DateTimeField(null=True)
     # A run that is to be tried again waits until then.
     not_before = models.DateTimeField(null=True)
@@ -73,6 +74,9 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["pair", "-id"], name="run_by_pair"),
             models.Index(fields=["state", "id"], condition=Q(state__in=OPEN_STATES), name="run_open"),
+            # Both small, whatever waits: the tick asks for these every second.
+            models.Index(fields=["id"], condition=~Q(lease_owner=""), name="run_held"),
+            models.Index(fields=["id"], condition=Q(state=State.PENDING, planned_at=None), name="run_without_queue"),
         ]
 
     def __str__(self) -> str:

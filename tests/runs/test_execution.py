@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchweb.runs.execution import claim, claimable, extend_leases, run_end, trial_end, trial_start
+from benchweb.runs.claims import begin, claim, extend_leases, leases_give_up
+from benchweb.runs.execution import run_end, trial_end, trial_start
 from benchweb.runs.models import Run, State
 from benchweb.runs.services import campaign_cancel, run_cancel
-from tests.factories import make_run
+from tests.factories import begun, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +20,7 @@ def expire(run: Run) -> None:
 
 def test_a_pending_run_is_claimed_once():
     run = make_run()
-    claimed = claim(run_id=run.pk, owner="w1")
+    claimed = begun(run, "w1")
     assert claimed is not None and not claimed.taken_over
     assert claim(run_id=run.pk, owner="w2") is None
     run.refresh_from_db()
@@ -28,9 +29,9 @@ def test_a_pending_run_is_claimed_once():
 
 def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_write_nothing_more():
     run = make_run()
-    claim(run_id=run.pk, owner="w1")
+    begun(run, "w1")
     expire(run)
-    claimed = claim(run_id=run.pk, owner="w2")
+    claimed = begun(run, "w2")
     assert claimed is not None and claimed.taken_over
     trial = run.trials.get()
     assert not trial_start(trial=trial, owner="w1")
@@ -41,18 +42,58 @@ def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_writ
     assert trial.state == State.PENDING
 
 
-def test_claimable_are_pending_runs_and_those_with_an_expired_lease_only():
-    pending, held, silent, ended = (make_run() for _ in range(4))
-    for run in (held, silent, ended):
-        claim(run_id=run.pk, owner=f"w{run.pk}")
-    expire(silent)
-    run_end(run_id=ended.pk, owner=f"w{ended.pk}")
-    assert set(claimable().values_list("pk", flat=True)) == {pending.pk, silent.pk}
+def test_a_claimed_run_is_pending_until_its_engines_have_answered():
+    run = make_run()
+    claimed = claim(run_id=run.pk, owner="w1")
+    assert claim(run_id=run.pk, owner="w2") is None
+    run.refresh_from_db()
+    assert (run.state, run.lease_owner, run.started_at) == (State.PENDING, "w1", None)
+    assert run.reservations.exclude(during=None).count() == 2
+    assert begin(claimed=claimed)
+    assert not begin(claimed=claimed)
+    run.refresh_from_db()
+    assert (run.state, run.started_at is not None) == (State.RUNNING, True)
+
+
+def test_a_run_whose_worker_fell_silent_before_it_began_is_claimed_by_the_next_one():
+    run = make_run()
+    first = claim(run_id=run.pk, owner="w1")
+    expire(run)
+    second = claim(run_id=run.pk, owner="w2")
+    assert second is not None and not second.taken_over
+    assert not begin(claimed=first)
+    assert begin(claimed=second)
+
+
+def test_a_claim_loses_to_a_cancellation_that_comes_before_the_begin():
+    run = make_run()
+    claimed = claim(run_id=run.pk, owner="w1")
+    assert run_cancel(run=run)
+    assert not begin(claimed=claimed)
+    run.refresh_from_db()
+    assert (run.state, run.reason, run.started_at) == (State.CANCELLED, "cancelled before it started", None)
+    assert run.reservations.count() == 0
+
+
+def test_leases_given_up_are_the_next_workers_at_once():
+    run = make_run()
+    begun(run, "w1")
+    assert claim(run_id=run.pk, owner="w2") is None
+    leases_give_up(owners=["w1"])
+    claimed = claim(run_id=run.pk, owner="w2")
+    assert claimed is not None and claimed.taken_over
+
+
+def test_a_lease_from_before_the_clock_was_set_back_counts_as_out():
+    run = make_run()
+    begun(run, "w1")
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
+    assert claim(run_id=run.pk, owner="w2") is not None
 
 
 def test_a_run_of_finished_trials_is_finished():
     run = make_run(repetitions=2)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     run.trials.update(state=State.FINISHED)
     assert run_end(run_id=run.pk, owner="w")
     run.refresh_from_db()
@@ -61,7 +102,7 @@ def test_a_run_of_finished_trials_is_finished():
 
 def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
     run = make_run(repetitions=12)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     run.trials.update(state=State.FINISHED)
     run.trials.filter(index=5).update(state=State.FAILED, reason="the peer fell silent")
     run_end(run_id=run.pk, owner="w")
@@ -71,7 +112,7 @@ def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
 
 def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():
     run = make_run(repetitions=3)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     run.trials.filter(index=1).update(state=State.FAILED, reason="unreachable")
     run_end(run_id=run.pk, owner="w", nonstart_reason="host b can't be reached")
     run.refresh_from_db()
@@ -93,7 +134,7 @@ def test_cancelling_a_pending_run_ends_it_at_once_and_only_once():
 
 def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky():
     run = make_run(repetitions=2)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     assert run_cancel(run=run)
     assert extend_leases(owners=["w"]) == {"w": True}
     run.trials.filter(index=1).update(state=State.FINISHED)
@@ -105,7 +146,7 @@ def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky():
 
 def test_cancelling_a_final_run_changes_nothing():
     run = make_run()
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     run.trials.update(state=State.FINISHED)
     run_end(run_id=run.pk, owner="w")
     assert not run_cancel(run=run)

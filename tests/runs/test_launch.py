@@ -1,12 +1,18 @@
 """Launching: what is made, and every refusal."""
 
+from datetime import timedelta
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from benchweb.hosts.services import archive
+from benchweb.plans.expansion import expanded
 from benchweb.plans.services import plan_archive, plan_update
-from benchweb.runs.models import Campaign, Run, Trial
-from benchweb.runs.services import LaunchError, launch
-from tests.factories import ONE_TRIAL, SIZES, make_pair, make_plan, make_run
+from benchweb.runs.models import Campaign, Reservation, Run, State, Trial
+from benchweb.runs.services import LaunchError, confirmation_needed, launch
+from tests.factories import ONE_TRIAL, SIZES, make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +73,61 @@ def test_an_archived_plan_and_an_empty_choice_are_refused():
     with pytest.raises(LaunchError, match="archived") as caught:
         launch(plan=plan, pairs=[make_pair()], user=None)
     assert caught.value.field == "plan"
+
+
+def test_thousands_of_runs_are_written_with_a_fixed_number_of_queries():
+    ends = [make_endpoint() for _ in range(12)]
+    pairs = [make_pair(source=a, sink=b) for a in ends for b in ends if a is not b]
+    plan = make_plan(steps=SIZES, repetitions=3)
+    launch(plan=plan, pairs=pairs[:1], user=None)
+    counts = []
+    for chosen in (pairs[:10], pairs):
+        with CaptureQueriesContext(connection) as captured:
+            campaign = launch(plan=plan, pairs=chosen, user=None)
+        counts.append(len(captured))
+        assert campaign.runs.count() == len(chosen)
+        assert Trial.objects.filter(run__campaign=campaign).count() == len(chosen) * 12
+        assert Reservation.objects.filter(run__campaign=campaign, during=None).count() == len(chosen) * 2
+    # The second makes the resources of hosts that no run has wanted yet.
+    assert counts[1] - counts[0] in (0, 2)
+
+
+def test_copied_rows_are_what_the_models_would_have_written():
+    run = make_run(steps=SIZES, repetitions=2)
+    assert (run.state, run.attempts, run.lease_owner, run.waiting_for, run.reason) == (State.PENDING, 0, "", "", "")
+    first = run.trials.all()[0]
+    assert (first.state, first.reason, first.started_at) == (State.PENDING, "", None)
+    assert first.params == {"message_size_bytes": 64, "duration_seconds": 1}
+    assert len(first.cookie) == 64
+    assert set(run.reservations.values_list("exclusive", "during", "planned_at")) == {(1, None, run.planned_at)}
+
+
+def test_a_shuffle_differs_from_run_to_run_and_can_be_repeated():
+    plan = make_plan(steps=SIZES, repetitions=5, order="shuffled")
+    campaign = launch(plan=plan, pairs=[make_pair(), make_pair()], user=None)
+    orders = [
+        [(trial.kind, trial.params, trial.repetition) for trial in run.trials.all()] for run in campaign.runs.all()
+    ]
+    assert orders[0] != orders[1]
+    for run, order in zip(campaign.runs.all(), orders, strict=True):
+        again = expanded(SIZES, 5, "shuffled", seed=run.pk)
+        assert [(trial.kind, trial.params, trial.repetition) for trial in again] == order
+
+
+def test_a_launch_keeps_how_often_and_until_when_its_runs_are_tried():
+    closes = timezone.now() + timedelta(hours=4)
+    campaign = launch(
+        plan=make_plan(), pairs=[make_pair()], user=None, start_before=closes, retries=2, retry_pause_seconds=30
+    )
+    campaign.refresh_from_db()
+    assert (campaign.start_before, campaign.retries, campaign.retry_pause_seconds) == (closes, 2, 30)
+
+
+@pytest.mark.parametrize(
+    ("count", "confirmed", "asks"),
+    [(1_000, None, False), (1_001, None, True), (1_001, 1_000, True), (1_001, 1_001, False), (1_001, 2_000, False)],
+)
+def test_more_than_a_thousand_runs_ask_first_and_name_the_number(count, confirmed, asks):
+    question = confirmation_needed(count, confirmed)
+    assert (question is not None) == asks
+    assert question is None or question.startswith("This makes 1,001 runs")

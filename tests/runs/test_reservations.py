@@ -6,9 +6,11 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from benchweb.runs.execution import claim, reservation_extend, run_end
+from benchweb.hosts.models import Host, Pair
+from benchweb.runs.claims import claim, reservation_extend
+from benchweb.runs.execution import run_end
 from benchweb.runs.models import Reservation, Resource, Run, State
-from tests.factories import make_endpoint, make_pair, make_run
+from tests.factories import begun, make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +34,7 @@ def test_raw_sql_cannot_insert_two_overlapping_exclusive_reservations(resource):
     insert(make_run(), resource, 1, 0, 10)
     with pytest.raises(IntegrityError, match="exclusive_excludes_exclusive"):
         insert(make_run(), resource, 1, 9, 20)
-    assert Reservation.objects.count() == 1
+    assert resource.reservations.count() == 1
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0)])
@@ -40,7 +42,7 @@ def test_raw_sql_cannot_insert_exclusive_over_normal_or_normal_over_exclusive(re
     insert(make_run(), resource, first, 0, 10)
     with pytest.raises(IntegrityError, match="exclusive_excludes_normal"):
         insert(make_run(), resource, second, 9, 20)
-    assert Reservation.objects.count() == 1
+    assert resource.reservations.count() == 1
 
 
 def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
@@ -48,26 +50,27 @@ def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
     insert(make_run(), resource, 0, 5, 15)
     insert(make_run(), resource, 1, 15, 20)
     insert(make_run(), resource, 1, 20, 25)
-    assert Reservation.objects.count() == 4
+    assert resource.reservations.count() == 4
 
 
 def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_follows(resource):
     run = make_run()
     insert(run, resource, 1, -5, 5)
     assert reservation_extend(run_id=run.pk, seconds=2)
-    until = run.reservations.get().during.upper
+    until = run.reservations.get(resource=resource).during.upper
     assert 11 < (until - timezone.now()).total_seconds() <= 12
     assert reservation_extend(run_id=run.pk, seconds=1)
-    assert run.reservations.get().during.upper == until
+    assert run.reservations.get(resource=resource).during.upper == until
     insert(make_run(), resource, 1, 15, 20)
     assert not reservation_extend(run_id=run.pk, seconds=60)
-    assert run.reservations.get().during.upper == until
+    assert run.reservations.get(resource=resource).during.upper == until
 
 
 def test_other_hosts_are_free(resource):
+    other = Resource.objects.create(host=make_endpoint().host)
     insert(make_run(), resource, 1, 0, 10)
-    insert(make_run(), Resource.objects.create(host=make_endpoint().host), 1, 0, 10)
-    assert Reservation.objects.count() == 2
+    insert(make_run(), other, 1, 0, 10)
+    assert Reservation.objects.exclude(during=None).count() == 2
 
 
 def test_a_claim_reserves_both_hosts_for_the_plans_length_and_a_margin():
@@ -86,24 +89,54 @@ def test_a_pair_on_one_host_reserves_it_once():
     assert run.reservations.count() == 1
 
 
-def test_a_run_whose_host_is_busy_stays_pending_and_says_what_it_waits_for():
+def test_a_run_whose_host_is_busy_stays_pending_in_its_queue():
     shared = make_endpoint(host_name="shared")
     first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
-    assert claim(run_id=first.pk, owner="w1") is not None
+    assert begun(first, "w1") is not None
     assert claim(run_id=second.pk, owner="w2") is None
     second.refresh_from_db()
     assert (second.state, second.lease_owner, second.started_at) == (State.PENDING, "", None)
-    assert second.waiting_for.startswith(f"waiting for host shared: run {first.pk}, until ")
-    assert second.reservations.count() == 0
+    assert list(second.reservations.values_list("during", flat=True)) == [None, None]
 
 
-def test_an_ended_run_frees_its_hosts_at_once():
+def test_an_ended_run_frees_its_hosts_at_once_and_what_it_occupied_stays_on_record():
     shared = make_endpoint()
     first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
-    claim(run_id=first.pk, owner="w1")
+    begun(first, "w1")
     assert run_end(run_id=first.pk, owner="w1")
+    first.refresh_from_db()
+    assert all(r.during.lower < r.during.upper <= first.finished_at for r in first.reservations.all())
     assert first.reservations.count() == 2
     assert claim(run_id=second.pk, owner="w2") is not None
+
+
+def test_a_run_between_two_uplinks_occupies_both_and_one_within_an_uplink_occupies_none():
+    here, there, near = make_endpoint(), make_endpoint(), make_endpoint()
+    Host.objects.filter(pk__in=[here.host_id, near.host_id]).update(uplink="rack-1")
+    Host.objects.filter(pk=there.host_id).update(uplink="rack-2")
+    far = make_run(pair=fresh(make_pair(source=here, sink=there)))
+    within = make_run(pair=fresh(make_pair(source=here, sink=near)))
+    assert {str(r.resource) for r in far.reservations.all()} == {
+        f"host {here.host.name}",
+        f"host {there.host.name}",
+        "uplink rack-1",
+        "uplink rack-2",
+    }
+    assert within.reservations.count() == 2
+
+
+def fresh(pair: Pair) -> Pair:
+    return Pair.objects.select_related("source__host", "sink__host", "environment").get(pk=pair.pk)
+
+
+def test_a_pending_run_of_before_reservations_were_made_with_it_gets_them_at_its_claim():
+    run = make_run()
+    run.reservations.all().delete()
+    Run.objects.filter(pk=run.pk).update(planned_at=None)
+    assert claim(run_id=run.pk, owner="w1") is not None
+    run.refresh_from_db()
+    assert run.reservations.exclude(during=None).count() == 2
+    assert run.planned_at == run.created_at
 
 
 @pytest.mark.django_db(transaction=True)
@@ -113,7 +146,7 @@ def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
     won: list[int] = []
 
     def try_claim(run: Run) -> None:
-        if claim(run_id=run.pk, owner=f"w{run.pk}") is not None:
+        if begun(run, f"w{run.pk}") is not None:
             won.append(run.pk)
         connection.close()
 
@@ -131,7 +164,7 @@ def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
 def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock():
     pair = make_pair()
     before, run = make_run(pair=pair), make_run(pair=pair)
-    claim(run_id=before.pk, owner="before")
+    begun(before, "before")
     run_end(run_id=before.pk, owner="before")
     won: list[int] = []
 

@@ -10,12 +10,17 @@ class EngineUnreachable(EngineError):
 
 
 class EngineRefused(EngineError):
-    """The engine answered no, or isn't the engine that was pinned: trying again doesn't help."""
+    """The engine answered no, or isn't the engine that was pinned: trying again doesn't help, but where it `may_pass`."""
 
     def __init__(self, message: str, *, code: str = "refused", status: int = 0) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
+
+    @property
+    def may_pass(self) -> bool:
+        """Tell whether the engine is only busy now: too many sessions, memory or connections, or not ready yet."""
+        return self.status in (429, 503)
 
 
 class EngineGarbage(EngineError):

@@ -37,6 +37,13 @@ class About:
     time: datetime
     data_port: int
     kinds: list[str]
+    sessions: int = 0
+    # How many at once its operator allows; None for no limit.
+    sessions_limit: int | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self.sessions_limit is not None and self.sessions >= self.sessions_limit
 
     @classmethod
     def parsed(cls, document: Any) -> "About":
@@ -49,9 +56,16 @@ class About:
                 time=datetime.fromisoformat(document["time"]),
                 data_port=int(document["data_port"]),
                 kinds=[str(kind) for kind in document["kinds"]],
+                sessions=int(document.get("sessions", 0)),
+                sessions_limit=_sessions_limit(document.get("limits") or {}),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
+
+
+def _sessions_limit(limits: dict[str, dict[str, Any]]) -> int | None:
+    limit = (limits.get("engine") or {}).get("sessions")
+    return None if limit is None else int(limit)
 
 
 @dataclass(frozen=True)

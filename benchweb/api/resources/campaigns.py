@@ -21,9 +21,15 @@ from benchweb.runs.selectors import campaign_state
 router = Router(tags=["campaigns"])
 
 
+# Every ordered pair of 223 endpoints, and far more than one ever names by hand.
+MAXIMUM_PAIRS = 50_000
+
+
 class CampaignBody(Body):
     plan: Identifier
-    pairs: Annotated[list[Identifier], Field(max_length=services.MAXIMUM_PAIRS), FailFast()]
+    pairs: Annotated[list[Identifier], Field(max_length=MAXIMUM_PAIRS), FailFast()]
+    # The number of runs that is meant, where it is more than are launched without a question.
+    confirm_runs: Annotated[int, Field(ge=1)] | None = None
 
 
 class CampaignQuery(PageQuery):
@@ -54,6 +60,8 @@ def campaign_list(request: HttpRequest, query: Query[CampaignQuery]) -> Page[Cam
 @router.post("/campaigns", response={201: CampaignItem})
 def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[CampaignItem]:
     """Launch a plan's latest version on the pairs, a run each; a pair named twice runs once."""
+    if question := services.confirmation_needed(len(set(body.pairs)), body.confirm_runs):
+        raise services.LaunchError("confirm_runs", question)
     plan = row_named(Plan.objects.all(), body.plan, "plan")
     pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
     chosen = rows_named(pairs, body.pairs, "pairs")

@@ -1,0 +1,97 @@
+"""Write the rows of tens of thousands of runs by COPY, which takes a tenth of what INSERT takes."""
+
+import json
+import secrets
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Model
+from django.utils import timezone
+
+from benchweb.plans.expansion import PlannedTrial, expanded
+from benchweb.plans.models import PlanVersion
+from benchweb.runs.models import Campaign, Reservation, Run, State, Trial
+
+_RUN_FIELDS = (
+    *("id", "campaign", "pair", "plan_version", "state", "reason", "waiting_for", "created_at", "planned_at"),
+    *("attempts", "lease_owner"),
+)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run to be: its pair, its place in the queues of its resources, and these; no place means no queue."""
+
+    pair_id: int
+    planned_at: datetime | None
+    resource_ids: tuple[int, ...]
+
+
+def write_runs(campaign: Campaign, planned: Sequence[PlannedRun], *, is_exclusive: bool) -> None:
+    """Write a campaign's pending runs with their trials and reservations; ids follow the order given."""
+    version = campaign.plan_version
+    ids = _new_ids(Run, len(planned))
+    now = timezone.now()
+    _copy(
+        Run,
+        _RUN_FIELDS,
+        (
+            (run_id, campaign.pk, run.pair_id, version.pk, State.PENDING.value, "", "", now, run.planned_at, 0, "")
+            for run_id, run in zip(ids, planned, strict=True)
+        ),
+    )
+    _copy(
+        Trial,
+        ("run", "index", "kind", "params", "repetition", "state", "reason", "session", "cookie"),
+        _trial_rows(version, ids),
+    )
+    exclusive = Reservation.EXCLUSIVE if is_exclusive else Reservation.NORMAL
+    _copy(
+        Reservation,
+        ("run", "resource", "exclusive", "planned_at"),
+        (
+            (run_id, resource_id, exclusive, run.planned_at)
+            for run_id, run in zip(ids, planned, strict=True)
+            for resource_id in run.resource_ids
+        ),
+    )
+
+
+def _trial_rows(version: PlanVersion, run_ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+    """Give the trials of each run; only a shuffle differs from run to run."""
+    is_shuffled = version.order == PlanVersion.Order.SHUFFLED
+    same = [] if is_shuffled else _spelled(expanded(version.steps, version.repetitions, version.order))
+    for run_id in run_ids:
+        trials = same or _spelled(expanded(version.steps, version.repetitions, version.order, seed=run_id))
+        for index, (kind, params, repetition) in enumerate(trials, start=1):
+            yield run_id, index, kind, params, repetition, State.PENDING.value, "", uuid.uuid4(), secrets.token_hex(32)
+
+
+def _spelled(trials: Iterable[PlannedTrial]) -> list[tuple[str, str, int]]:
+    return [(trial.kind, json.dumps(trial.params), trial.repetition) for trial in trials]
+
+
+def _new_ids(model: type[Model], count: int) -> list[int]:
+    """Take ids from the table's sequence: COPY can't tell which it gave."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            [model._meta.db_table, count],
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _copy(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Copy rows in; `fields` must name every column that the database has no default for."""
+    quoted = connection.ops.quote_name
+    columns = ", ".join(quoted(model._meta.get_field(field).column) for field in fields)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY {quoted(model._meta.db_table)} ({columns}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)

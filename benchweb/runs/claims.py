@@ -1,0 +1,203 @@
+"""Hold a run by a lease and its resources by reservations, in the database's time, whatever a worker's clock says."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from benchweb.runs import dispatch, endings, live
+from benchweb.runs.events import event_add
+from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
+from benchweb.runs.occupancy import occupancy, resources_of
+from benchweb.runs.queues import RESERVATION_MARGIN_SECONDS
+from benchweb.runs.wording import place
+
+# The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
+LEASE = timedelta(seconds=6)
+_OCCUPY = """
+UPDATE runs_reservation
+SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')
+WHERE run_id = %s
+"""
+# What it has occupied stays on record; what it only waited for goes.
+_SHORTEN = """
+UPDATE runs_reservation
+SET during = tstzrange(lower(during), greatest(lower(during), statement_timestamp()))
+WHERE run_id = %s AND during IS NOT NULL AND upper(during) > statement_timestamp()
+"""
+_EXTEND = """
+UPDATE runs_reservation SET during = tstzrange(lower(during), statement_timestamp() + %(seconds)s * interval '1 second')
+WHERE run_id = %(run)s AND upper(during) < statement_timestamp() + %(seconds)s * interval '1 second'
+"""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A run that this owner holds; `taken_over` when another worker had begun it, else it is pending still."""
+
+    run: Run
+    owner: str
+    taken_over: bool
+
+
+def claim(*, run_id: int, owner: str) -> Claimed | None:
+    """Hold a pending run with its resources, or one whose worker fell silent; None when it isn't to be had.
+
+    A pending run stays pending until `begin`: its engines are asked first.
+    """
+    try:
+        with transaction.atomic():
+            return _claim(run_id, owner)
+    except IntegrityError as error:
+        if "exclusive_excludes" not in str(error):
+            raise
+        # Another run was quicker. It keeps its place, and the next dispatch sees who has the resource.
+        return None
+
+
+def begin(*, claimed: Claimed) -> bool:
+    """Move a held run from pending to running; False when it was cancelled or is the owner's no more."""
+    run_id = claimed.run.pk
+    with transaction.atomic():
+        held = Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner)
+        if not held.update(state=State.RUNNING, started_at=Now()):
+            return False
+        event_add(run_id=run_id, text="A worker took the run.")
+        transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.RUNNING}))
+    return True
+
+
+@transaction.atomic
+def postpone(*, claimed: Claimed, reason: str) -> bool:
+    """Give a held run that can't begin back to its queue for a while; False when it has no attempt left and ended."""
+    run, campaign = claimed.run, claimed.run.campaign
+    attempts = run.attempts + 1
+    if attempts > campaign.retries:
+        end_unbegun(claimed=claimed, reason=reason)
+        return False
+    again_at = timezone.now() + timedelta(seconds=campaign.retry_pause_seconds)
+    tried = f"the {place(attempts)} of {campaign.retries + 1} attempts"
+    text = f"trying again at {again_at:%H:%M:%S} UTC after {tried}: {reason}"
+    given_back = Run.objects.filter(pk=run.pk, state=State.PENDING, lease_owner=claimed.owner).update(
+        attempts=attempts,
+        not_before=Now() + timedelta(seconds=campaign.retry_pause_seconds),
+        lease_owner="",
+        lease_until=None,
+        waiting_for=text,
+    )
+    if given_back:
+        Reservation.objects.filter(run=run).update(during=None)
+        event_add(run_id=run.pk, text=f"Not begun, {text}")
+        _wake_after(_resources_of_run(run.pk))
+    return True
+
+
+@transaction.atomic
+def end_unbegun(*, claimed: Claimed, reason: str) -> None:
+    """End a held run that can't begin as nonstart, with the reason."""
+    run_id = claimed.run.pk
+    if Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner).update(attempts=F("attempts") + 1):
+        _wake_after(_resources_of_run(run_id))
+        endings.end_pending({run_id: reason}, State.NONSTART, even_held=True)
+
+
+def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
+    """Extend the leases of these owners; give owner → cancellation asked for. An owner not in it lost its run."""
+    # Said although it follows: by it the database finds them in the index of the runs that are held.
+    held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
+    held.update(lease_until=Now() + LEASE)
+    return {owner: asked is not None for owner, asked in held.values_list("lease_owner", "cancel_requested_at")}
+
+
+def leases_give_up(*, owners: Iterable[str]) -> None:
+    """Let these runs' leases end now and wake the next worker for them: this one is about to stop."""
+    held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
+    held.update(lease_until=Now())
+    dispatch.wake_these(held.values_list("pk", flat=True))
+
+
+def reservation_extend(*, run_id: int, seconds: float) -> bool:
+    """Keep the run's resources for `seconds` from now; False when another reservation is in the way."""
+    values = {"run": run_id, "seconds": seconds + RESERVATION_MARGIN_SECONDS}
+    short = Reservation.objects.filter(run_id=run_id, during__endswith__lt=Now() + timedelta(seconds=values["seconds"]))
+    if not short.exists():
+        return True
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            _lock_resources(run_id)
+            cursor.execute(_EXTEND, values)
+    except IntegrityError:
+        return False
+    return True
+
+
+def release(*, run_id: int) -> None:
+    """End the run's reservations within a transaction, and look for the next runs after it."""
+    resource_ids = _lock_resources(run_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_SHORTEN, [run_id])
+    _wake_after(resource_ids)
+
+
+def _claim(run_id: int, owner: str) -> Claimed | None:
+    run = Run.objects.filter(pk=run_id)
+    lease = {"lease_owner": owner, "lease_until": Now() + LEASE}
+    is_free = Q(lease_owner="") | dispatch.silent()
+    is_due = Q(not_before=None) | Q(not_before__lte=Now())
+    if run.filter(is_free, is_due, state=State.PENDING).update(waiting_for="", **lease):
+        loaded = _loaded(run_id)
+        _occupy(loaded)
+        return Claimed(loaded, owner, taken_over=False)
+    if run.filter(dispatch.silent(), state=State.RUNNING).update(**lease):
+        event_add(run_id=run_id, text="The run's worker is gone; another worker goes on with it.")
+        return Claimed(_loaded(run_id), owner, taken_over=True)
+    return None
+
+
+def _loaded(run_id: int) -> Run:
+    names = ("pair__source__host", "pair__sink__host", "pair__environment", "plan_version__plan", "campaign")
+    return Run.objects.select_related(*names).get(pk=run_id)
+
+
+def _occupy(run: Run) -> None:
+    occupied = occupancy(run.plan_version_id)
+    if occupied.is_background:
+        return
+    if not _lock_resources(run.pk):
+        _queue_up(run)
+        _lock_resources(run.pk)
+    with connection.cursor() as cursor:
+        cursor.execute(_OCCUPY, [occupied.seconds + RESERVATION_MARGIN_SECONDS, run.pk])
+
+
+def _queue_up(run: Run) -> None:
+    """Make the reservations of a run that was launched before reservations were made with the run."""
+    exclusive = Reservation.EXCLUSIVE if occupancy(run.plan_version_id).is_exclusive else Reservation.NORMAL
+    for resource_id in resources_of([run.pair])[run.pair_id]:
+        Reservation.objects.create(run=run, resource_id=resource_id, exclusive=exclusive, planned_at=run.created_at)
+    Run.objects.filter(pk=run.pk).update(planned_at=run.created_at)
+
+
+def _lock_resources(run_id: int) -> list[int]:
+    """Lock a run's resources, in one order, before its reservations change; give their ids.
+
+    The constraint alone decides who may have what; but two writers that have both written before either looks wait for
+    each other, and twenty runs that wait for one host would end in deadlocks again and again.
+    """
+    mine = Resource.objects.filter(reservations__run=run_id).order_by("pk")
+    return list(mine.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+
+
+def _resources_of_run(run_id: int) -> list[int]:
+    return list(Reservation.objects.filter(run=run_id).values_list("resource_id", flat=True))
+
+
+def _wake_after(resource_ids: Collection[int]) -> None:
+    """Look for the runs that may start on these resources once this transaction is done."""
+    if resource_ids:
+        transaction.on_commit(partial(dispatch.wake, resource_ids), robust=True)

@@ -1,0 +1,134 @@
+"""Send the wake-ups of the runs whose turn it is; a lost one is sent again by the tick."""
+
+import logging
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from benchweb import queue
+from benchweb.runs.models import Resource, Run, State
+from benchweb.runs.queues import Queues, queues
+from benchweb.runs.turns import Blocked, turns
+from benchweb.runs.wording import moment, place
+
+EXECUTE_TASK = "workers.tasks.execute_run"
+# How many wake-ups one call sends; the next tick sends more.
+_SEND_LIMIT = 500
+# Only those near their turn say what they wait for: of thousands the texts would be rewritten all night.
+_TOLD_PLACES = 3
+_TELL_LIMIT = 200
+_TELL = """
+UPDATE runs_run run SET waiting_for = given.text
+FROM unnest(%s::bigint[], %s::text[]) AS given(id, text)
+WHERE run.id = given.id AND run.state = 'pending' AND run.lease_owner = ''
+"""
+_log = logging.getLogger(__name__)
+
+
+def dispatch(resource_ids: Collection[int] | None = None) -> int:
+    """Wake every run that may start now on these resources, or anywhere; give how many.
+
+    Without resources it is the tick's: it also wakes the runs whose worker fell silent, and tells what others wait for.
+    """
+    found = queues(resource_ids)
+    decided = turns(found.waiting, found.occupied)
+    due = [*_without_queue(), *decided.start]
+    if resource_ids is None:
+        due = [*_silent(), *due]
+    wake_these(due[:_SEND_LIMIT])
+    if resource_ids is None:
+        _tell(decided.blocked, found)
+    return len(due)
+
+
+def wake_these(run_ids: Iterable[int]) -> None:
+    """Wake runs whose turn it is for certain."""
+    for run_id in run_ids:
+        queue.send(EXECUTE_TASK, run_id)
+
+
+def wake(resource_ids: Collection[int]) -> None:
+    """Dispatch on resources that were freed or wanted; ends that come together are looked at together.
+
+    Whoever comes while another thread looks leaves its resources to that one. A database that is away is the tick's.
+    """
+    _waker.wake(resource_ids)
+
+
+class _Waker:
+    """Resources to look at; one thread at a time looks."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._looking = threading.Lock()
+        self._wanted: set[int] | None = None
+
+    def wake(self, resource_ids: Collection[int]) -> None:
+        with self._guard:
+            self._wanted = (self._wanted or set()) | set(resource_ids)
+        # Asked again after the lock is free: what came in the last moment found it taken.
+        while self._wanted is not None and self._looking.acquire(blocking=False):
+            try:
+                self._look()
+            finally:
+                self._looking.release()
+
+    def _look(self) -> None:
+        with self._guard:
+            wanted, self._wanted = self._wanted, None
+        if wanted is None:
+            return
+        try:
+            dispatch(wanted)
+        except DatabaseError as error:
+            _log.warning("Waiting runs are left to the tick: %s", error)
+
+
+_waker = _Waker()
+
+
+def silent() -> Q:
+    """Match runs whose worker's lease ran out; a lease far in the future is from before the clock was set back."""
+    return ~Q(lease_owner="") & (Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + timedelta(minutes=1)))
+
+
+def _silent() -> list[int]:
+    return list(Run.objects.filter(silent()).order_by("lease_until").values_list("pk", flat=True)[:_SEND_LIMIT])
+
+
+def _without_queue() -> list[int]:
+    """Give pending runs that need no place in a queue: nothing but background trials."""
+    ready = Q(not_before=None) | Q(not_before__lte=Now())
+    runs = Run.objects.filter(ready, state=State.PENDING, planned_at=None, lease_owner="")
+    return list(runs.order_by("pk").values_list("pk", flat=True)[:_SEND_LIMIT])
+
+
+def _tell(blocked: Iterable[Blocked], found: Queues) -> None:
+    """Write what the first of each queue wait for, where it isn't written yet."""
+    told = [each for each in blocked if each.place <= _TOLD_PLACES]
+    names = _names({each.resource for each in told})
+    texts = {each.run: _text(each, names) for each in told}
+    changed = {run: text for run, text in texts.items() if found.texts[run] != text}
+    if not changed:
+        return
+    some = dict(list(changed.items())[:_TELL_LIMIT])
+    with connection.cursor() as cursor:
+        cursor.execute(_TELL, [list(some), list(some.values())])
+
+
+def _text(each: Blocked, names: Mapping[int, str]) -> str:
+    if each.blocker is None:
+        return f"{place(each.place)} in the queue of {names[each.resource]}"
+    if each.blocker.until <= 0:
+        return f"waiting for {names[each.resource]}: run {each.blocker.run}, which takes longer than planned"
+    until = moment(timezone.now() + timedelta(seconds=each.blocker.until))
+    return f"waiting for {names[each.resource]}: run {each.blocker.run} until {until}"
+
+
+def _names(resource_ids: Collection[int]) -> dict[int, str]:
+    return {row.pk: str(row) for row in Resource.objects.filter(pk__in=resource_ids).select_related("host")}

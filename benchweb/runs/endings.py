@@ -1,0 +1,121 @@
+"""End runs that have not begun, many at once: cancelled, too late, or with a host that does not answer."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from benchweb.hosts.models import Endpoint
+from benchweb.runs import live
+from benchweb.runs.events import events_add
+from benchweb.runs.models import Reservation, Run, State
+from benchweb.runs.wording import moment
+
+# So many are ended in one transaction; the tick comes again a second later.
+_LIMIT = 5_000
+# Locked in one order, so that two that end the same runs at once never wait for each other.
+_END_RUNS = """
+WITH ended AS MATERIALIZED (
+    SELECT run.id, given.reason
+    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS given(id, reason) JOIN runs_run run ON run.id = given.id
+    WHERE run.state = 'pending' AND (run.lease_owner = '' OR %(even_held)s)
+    ORDER BY run.id FOR UPDATE OF run
+)
+UPDATE runs_run run
+SET state = %(state)s, reason = ended.reason, waiting_for = '', finished_at = statement_timestamp(),
+    lease_owner = '', lease_until = NULL
+FROM ended WHERE run.id = ended.id
+RETURNING run.id
+"""
+_END_TRIALS = """
+UPDATE runs_trial trial SET state = %(state)s, reason = given.reason, finished_at = statement_timestamp()
+FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS given(id, reason)
+WHERE trial.run_id = given.id AND trial.state = 'pending'
+"""
+_ASK_TO_CANCEL = """
+UPDATE runs_run SET cancel_requested_at = statement_timestamp()
+WHERE id IN (
+    SELECT id FROM runs_run
+    WHERE id = ANY(%s::bigint[]) AND state = 'running' AND cancel_requested_at IS NULL
+    ORDER BY id FOR UPDATE
+)
+RETURNING id
+"""
+
+_TIRED = """
+SELECT run.id
+FROM runs_run run
+JOIN runs_campaign campaign ON campaign.id = run.campaign_id
+JOIN hosts_pair pair ON pair.id = run.pair_id
+WHERE run.state = 'pending' AND run.lease_owner = '' AND %(endpoint)s IN (pair.source_id, pair.sink_id)
+    AND (run.planned_at IS NULL OR run.planned_at <= statement_timestamp()) AND campaign.retries > 0
+    AND %(since)s + campaign.retries * campaign.retry_pause_seconds * interval '1 second' <= statement_timestamp()
+ORDER BY run.id LIMIT %(limit)s
+"""
+
+
+@transaction.atomic
+def cancel(run_ids: Sequence[int]) -> int:
+    """Cancel runs: at once those that are pending, within a second those that run; give how many were neither yet."""
+    reasons = dict.fromkeys(run_ids, "cancelled before it started")
+    ended = end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
+    Run.objects.filter(pk__in=ended).update(cancel_requested_at=Now())
+    with connection.cursor() as cursor:
+        cursor.execute(_ASK_TO_CANCEL, [list(run_ids)])
+        asked = [row[0] for row in cursor.fetchall()]
+    events_add((run_id, "Cancellation asked for.") for run_id in asked)
+    transaction.on_commit(partial(live.publish_cancel, asked))
+    return len(ended) + len(asked)
+
+
+@transaction.atomic
+def end_pending(
+    reasons: Mapping[int, str], state: State, *, why_trials: str = "", even_held: bool = False
+) -> list[int]:
+    """End pending runs, each with its reason, and their trials; give the ids of those that were still pending.
+
+    A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
+    """
+    with connection.cursor() as cursor:
+        values = {"ids": list(reasons), "reasons": list(reasons.values()), "state": state, "even_held": even_held}
+        cursor.execute(_END_RUNS, values)
+        ended = sorted(row[0] for row in cursor.fetchall())
+        of_trials = [why_trials or reasons[run_id] for run_id in ended]
+        cursor.execute(_END_TRIALS, {"ids": ended, "reasons": of_trials, "state": state})
+    Reservation.objects.filter(run__in=ended).delete()
+    events_add((run_id, f"Run {state}: {reasons[run_id]}") for run_id in ended)
+    messages = [(run_id, {"type": "run", "state": state}) for run_id in ended]
+    transaction.on_commit(partial(live.publish_all, messages))
+    return ended
+
+
+def expire() -> int:
+    """End as nonstart what has not begun by its campaign's time, saying what it waited for; give how many."""
+    late = Run.objects.filter(state=State.PENDING, lease_owner="", campaign__start_before__lte=Now())
+    rows = late.values_list(
+        "pk", "waiting_for", "campaign__start_before", "pair__source__host__name", "pair__sink__host__name"
+    )
+    reasons = {}
+    for run_id, waiting_for, start_before, source, sink in rows[:_LIMIT]:
+        waited = waiting_for or f"others were before it in the queues of host {source} and host {sink}"
+        reasons[run_id] = f"not started by {moment(start_before)}: {waited}"
+    return len(end_pending(reasons, State.NONSTART)) if reasons else 0
+
+
+def give_up_unreachable() -> int:
+    """End as nonstart the runs whose turn has come while a host has not answered for longer than they would try again.
+
+    Runs whose turn is later wait on: by then the host may be back. Those that never try again have to try once.
+    """
+    away = Endpoint.objects.exclude(unreachable_since=None).select_related("host")
+    return sum(_given_up(endpoint, endpoint.unreachable_since) for endpoint in away if endpoint.unreachable_since)
+
+
+def _given_up(endpoint: Endpoint, since: datetime) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT})
+        ids = [row[0] for row in cursor.fetchall()]
+    reason = f"host {endpoint.host.name} has not answered since {moment(since)}"
+    return len(end_pending(dict.fromkeys(ids, reason), State.NONSTART)) if ids else 0

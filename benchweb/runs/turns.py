@@ -1,0 +1,94 @@
+"""Whose turn it is: which waiting runs may start now, and what keeps the others; pure, times in seconds from now."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A run in the queues of its resources."""
+
+    run: int
+    # All of them, whether their queues were looked at or not.
+    resources: tuple[int, ...]
+    is_exclusive: bool
+    seconds: float
+    # Among the first of each of its queues: only then is everybody known whom it would overtake.
+    is_near: bool = True
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """A resource that a run has; `until` is when it is expected to end."""
+
+    resource: int
+    run: int
+    is_exclusive: bool
+    until: float
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Why a run waits: the run that has the resource and ends last, or None and its place in the queue."""
+
+    run: int
+    resource: int
+    blocker: Occupied | None
+    place: int
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The runs that may start, in the order of the queue, and why others can't."""
+
+    start: list[int] = field(default_factory=list)
+    blocked: list[Blocked] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Before:
+    """One who waits before another on a resource, with the time from which it is expected to have it."""
+
+    is_exclusive: bool
+    starts: float
+    ends: float
+
+
+def turns(waiting: Iterable[Waiting], occupied: Iterable[Occupied]) -> Turns:
+    """Decide in the order of the queue.
+
+    A run starts when none of its resources is occupied against it, and none who waits there before it is overtaken;
+    or if it would end before that one is expected to start (backfill, which delays nobody). Both normal: no overtaking.
+    """
+    taken: dict[int, list[Occupied]] = defaultdict(list)
+    for each in occupied:
+        taken[each.resource].append(each)
+    queues: dict[int, list[_Before]] = defaultdict(list)
+    found = Turns()
+    for run in waiting:
+        blockers = [each for resource in run.resources for each in taken[resource] if _conflict(each, run)]
+        before = [each for resource in run.resources for each in queues[resource] if _conflict(each, run)]
+        if run.is_near and not blockers and all(run.seconds <= each.starts for each in before):
+            found.start.append(run.run)
+            for resource in run.resources:
+                taken[resource].append(Occupied(resource, run.run, run.is_exclusive, run.seconds))
+            continue
+        found.blocked.append(_blocked(run, blockers, queues))
+        starts = max([0.0, *(each.until for each in blockers), *(each.ends for each in before)])
+        for resource in run.resources:
+            queues[resource].append(_Before(run.is_exclusive, starts, starts + run.seconds))
+    return found
+
+
+def _blocked(run: Waiting, blockers: Sequence[Occupied], queues: dict[int, list[_Before]]) -> Blocked:
+    longest = max(run.resources, key=lambda resource: len(queues[resource]))
+    place = len(queues[longest]) + 1
+    if place > 1 or not blockers:
+        return Blocked(run.run, longest, None, place)
+    last = max(blockers, key=lambda each: each.until)
+    return Blocked(run.run, last.resource, last, place)
+
+
+def _conflict(one: Occupied | _Before, run: Waiting) -> bool:
+    return one.is_exclusive or run.is_exclusive

@@ -1,0 +1,41 @@
+"""The tick: what is due by the database's word, step by step; a step that fails stops no other."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from benchweb.runs import dispatch, endings
+from benchweb.schedules import services as schedules
+from workers.connections import let_database_go
+
+# In this order: what is too late isn't started, and what is new is started at once.
+STEPS: tuple[Callable[[], object], ...] = (
+    schedules.claim_due,
+    endings.expire,
+    endings.give_up_unreachable,
+    dispatch.dispatch,
+    schedules.settle_slots,
+)
+_under_way = threading.Lock()
+_log = logging.getLogger(__name__)
+
+
+def tick() -> None:
+    """Do every step, unless the last tick is still at it."""
+    if not _under_way.acquire(blocking=False):
+        return
+    try:
+        for step in STEPS:
+            _tried(step)
+    finally:
+        _under_way.release()
+
+
+def _tried(step: Callable[[], object]) -> None:
+    try:
+        step()
+    except Exception:
+        # The next tick tries again; the other steps must not wait for that.
+        _log.exception("The tick's step %s.%s failed", step.__module__, step.__name__)
+    finally:
+        let_database_go()
