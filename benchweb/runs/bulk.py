@@ -88,7 +88,8 @@ def _new_ids(model: type[Model], count: int) -> list[int]:
 def _copy(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Copy rows in; `fields` must name every column that the database has no default for."""
     quoted = connection.ops.quote_name
-    columns = ", ".join(quoted(model._meta.get_field(field).column) for field in fields)
+    by_name = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    columns = ", ".join(quoted(by_name[name]) for name in fields)
     with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY {quoted(model._meta.db_table)} ({columns}) FROM STDIN") as copy,

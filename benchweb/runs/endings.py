@@ -79,8 +79,10 @@ def end_pending(
     A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
     """
     with connection.cursor() as cursor:
-        values = {"ids": list(reasons), "reasons": list(reasons.values()), "state": state, "even_held": even_held}
-        cursor.execute(_END_RUNS, values)
+        cursor.execute(
+            _END_RUNS,
+            {"ids": list(reasons), "reasons": list(reasons.values()), "state": state, "even_held": even_held},
+        )
         ended = sorted(row[0] for row in cursor.fetchall())
         of_trials = [why_trials or reasons[run_id] for run_id in ended]
         cursor.execute(_END_TRIALS, {"ids": ended, "reasons": of_trials, "state": state})
@@ -97,10 +99,12 @@ def expire() -> int:
     rows = late.values_list(
         "pk", "waiting_for", "campaign__start_before", "pair__source__host__name", "pair__sink__host__name"
     )
-    reasons = {}
-    for run_id, waiting_for, start_before, source, sink in rows[:_LIMIT]:
-        waited = waiting_for or f"others were before it in the queues of host {source} and host {sink}"
-        reasons[run_id] = f"not started by {moment(start_before)}: {waited}"
+    reasons = {
+        run_id: f"not started by {moment(start_before)}: "
+        + (waiting_for or f"others were before it in the queues of host {source} and host {sink}")
+        for run_id, waiting_for, start_before, source, sink in rows[:_LIMIT]
+        if start_before is not None
+    }
     return len(end_pending(reasons, State.NONSTART)) if reasons else 0
 
 

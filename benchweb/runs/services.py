@@ -1,7 +1,7 @@
 """Launch and cancel runs."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -14,6 +14,7 @@ from benchweb.runs import dispatch, endings
 from benchweb.runs.bulk import PlannedRun, write_runs
 from benchweb.runs.models import OPEN_STATES, Campaign, Run
 from benchweb.runs.occupancy import occupancy, resources_of
+from benchweb.runs.placement import Job, arranged, lower_bound_seconds, makespan_seconds
 
 # A launch of more runs than this asks first, naming the number: pairs ticked by mistake must not hold every host.
 CONFIRM_ABOVE = 1_000
@@ -94,12 +95,18 @@ def launch_version(
 
 
 def _planned(campaign: Campaign, pairs: Sequence[Pair]) -> list[PlannedRun]:
-    """Give the runs in the order in which they are to have their turn."""
-    if occupancy(campaign.plan_version_id).is_background:
+    """Give the runs in the order in which they are to have their turn, and note on the campaign how long all take."""
+    occupied = occupancy(campaign.plan_version_id)
+    if occupied.is_background:
+        campaign.planned_seconds = campaign.lower_bound_seconds = occupied.seconds
         return [PlannedRun(pair.pk, None, ()) for pair in pairs]
     resources = resources_of(pairs)
+    jobs = [Job(pair.pk, resources[pair.pk], occupied.seconds, occupied.is_exclusive) for pair in pairs]
+    placed = arranged(jobs)
+    campaign.planned_seconds = makespan_seconds(jobs, placed)
+    campaign.lower_bound_seconds = lower_bound_seconds(jobs)
     now = timezone.now()
-    return [PlannedRun(pair.pk, now, resources[pair.pk]) for pair in pairs]
+    return [PlannedRun(job.key, now + timedelta(seconds=job.start_seconds), resources[job.key]) for job in placed]
 
 
 @transaction.atomic

@@ -7,9 +7,8 @@ import pytest
 
 from benchweb.plans.services import plan_archive
 from benchweb.results.ingest import ingest, parsed_result
-from benchweb.runs.execution import claim
 from benchweb.runs.models import Campaign, Run, State, Trial
-from tests.factories import SIZES, make_pair, make_plan, make_run
+from tests.factories import SIZES, begun, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -194,7 +193,7 @@ def test_a_pending_run_is_cancelled_at_once_and_again_without_complaint(api):
 
 def test_a_running_run_is_asked_to_stop_and_asking_twice_is_no_error(api):
     run = make_run()
-    assert claim(run_id=run.pk, owner="w") is not None
+    assert begun(run, "w") is not None
     for _ in range(2):
         answer = api.post(f"/runs/{run.pk}/cancel")
         assert (answer.status_code, answer.json()["state"]) == (202, "running")

@@ -10,10 +10,10 @@ from benchweb.plans.models import Plan
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.selectors import trial_rows
-from benchweb.runs.execution import claim, run_end, trials_append
+from benchweb.runs.execution import run_end, trials_append
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
 from benchweb.runs.services import run_cancel
-from tests.factories import make_plan, make_run
+from tests.factories import begun, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ UNSTEADY = [50.0, 100.0, 150.0, 75.0, 125.0]
 def sure_run(**fields) -> Run:
     values = {"steps": STEPS, "repetitions": 3, "confidence": ASKED} | fields
     run = make_run(**values)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     return run
 
 
@@ -96,7 +96,7 @@ def test_a_worker_that_takes_over_goes_on_where_the_other_stopped():
     run = sure_run()
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert claim(run_id=run.pk, owner="next") is not None
+    assert begun(run, "next") is not None
     assert append_round(run) == []
     assert append_round(run, owner="next") == [(7, 1024, 4)]
 

@@ -6,10 +6,10 @@ from django.db import DatabaseError, connection
 from benchweb.hosts.models import Facts
 from benchweb.results.ingest import ResultInvalid, ingest, parsed_result
 from benchweb.results.models import Point, Result, Series
-from benchweb.runs.execution import claim, trial_start
+from benchweb.runs.execution import trial_start
 from benchweb.runs.models import State, Trial
 from benchweb.runs.services import run_cancel
-from tests.factories import make_pair, make_run
+from tests.factories import begun, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ DOCUMENT = {
 
 def running_trial(**fields) -> Trial:
     run = make_run(**fields)
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     trial = run.trials.order_by("index")[0]
     assert trial_start(trial=trial, owner="w")
     trial.refresh_from_db()

@@ -6,9 +6,9 @@ from django.test import Client
 
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.ingest import ingest, parsed_result
-from benchweb.runs.execution import claim, run_end
+from benchweb.runs.execution import run_end
 from benchweb.runs.models import Run, State
-from tests.factories import make_plan, make_run
+from tests.factories import begun, make_plan, make_run
 from tests.web.test_plans import FORM
 
 ASKED = {"level_percent": 99.0, "width_percent": 5.0, "max_repetitions": 10}
@@ -25,7 +25,7 @@ def words(page: bytes) -> str:
 
 def finished_run(values: list[float]) -> Run:
     run = make_run(repetitions=3, confidence=ASKED | {"max_repetitions": 3})
-    claim(run_id=run.pk, owner="w")
+    begun(run, "w")
     for trial, value in zip(run.trials.all(), values, strict=True):
         document = {"kind": trial.kind, "metrics": {"throughput_bps": value}}
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)

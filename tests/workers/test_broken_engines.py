@@ -1,11 +1,12 @@
 """Runs over engines that break: every run ends in a final state with a reason that names the engine."""
 
 import pytest
+from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
-from benchweb.runs.models import Reservation, Run, State
+from benchweb.runs.models import Campaign, Reservation, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
+from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
 from workers import check, run, trial
 from workers.engine_client import client
 
@@ -19,6 +20,7 @@ def impatient(monkeypatch):
     monkeypatch.setattr(client, "CREATE_SECONDS", 0.5)
     monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 0.5)
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
+    monkeypatch.setattr(trial, "BUSY_SECONDS", 0.6)
     monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
 
 
@@ -36,6 +38,7 @@ def broken(tmp_path):
             repetitions=2,
         )
 
+    with_answers.engine = made
     yield with_answers
     made.close()
 
@@ -44,15 +47,77 @@ def executed(broken_run: Run) -> Run:
     run.execute(broken_run.pk)
     broken_run.refresh_from_db()
     assert broken_run.finished_at is not None and broken_run.lease_owner == ""
-    assert all(row.during.upper <= broken_run.finished_at for row in Reservation.objects.filter(run=broken_run))
+    occupied = Reservation.objects.filter(run=broken_run)
+    assert all(row.during.upper <= broken_run.finished_at for row in occupied)
     return broken_run
 
 
-def test_a_run_whose_engine_cannot_be_reached_fails_with_which_and_what_to_do():
+def test_a_run_whose_engine_cannot_be_reached_does_not_start_and_says_which_and_what_to_do():
     ended = executed(make_run(repetitions=3))
-    assert ended.state == State.FAILED
-    assert ended.reason.startswith("3 of 3 trials not started: The engine of host-")
+    assert (ended.state, ended.started_at) == (State.NONSTART, None)
+    assert ended.reason.startswith("The engine of host-")
     assert "Is benchweb-engine serve running there" in ended.reason
+    assert set(ended.trials.values_list("state", "reason")) == {("nonstart", ended.reason)}
+    assert ended.reservations.count() == 0
+
+
+def test_an_engine_that_cannot_be_reached_is_marked_until_it_answers(broken):
+    unreachable = make_run()
+    executed(unreachable)
+    marked = {end.pk: end.unreachable_since for end in Endpoint.objects.all()}
+    assert marked[unreachable.pair.source_id] is not None
+    # Nobody asked the sink: without the source it is of no use.
+    assert marked[unreachable.pair.sink_id] is None
+    again = broken({})
+    Endpoint.objects.update(unreachable_since=timezone.now())
+    executed(again)
+    assert not Endpoint.objects.filter(pk__in=[again.pair.source_id, again.pair.sink_id]).exclude(
+        unreachable_since=None
+    )
+
+
+def test_a_run_with_attempts_left_goes_back_to_its_queue_and_starts_when_the_engine_answers(broken):
+    waiting = broken({"GET /v1/about": answer_json({"error": {"code": "limit", "message": "full"}}, status=429)})
+    Campaign.objects.update(retries=2, retry_pause_seconds=0)
+    run.execute(waiting.pk)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.attempts, waiting.lease_owner) == (State.PENDING, 1, "")
+    assert "after the first of 3 attempts: The engine of alpha (host) (127.0.0.1:" in waiting.waiting_for
+    broken.engine._answers["GET /v1/about"] = answer_json(ABOUT)
+    assert executed(waiting).state == State.FAILED
+    # It began: what failed were the trials, for this engine has no sessions.
+    assert waiting.started_at is not None
+
+
+@pytest.mark.parametrize(
+    ("about", "attempts_left"),
+    [
+        (answer_json({"error": {"code": "limit", "message": "full"}}, status=429), True),
+        (answer_json({"error": {"code": "unavailable", "message": "stopping"}}, status=503), True),
+        (answer_json(ABOUT | {"sessions": 4, "limits": {"engine": {"sessions": 4}}}), True),
+        (answer_json({"error": {"code": "unauthorized", "message": "no"}}, status=401), False),
+        (answer_bytes(b"<html>hello</html>"), False),
+    ],
+    ids=["busy", "not ready", "full", "wrong token", "garbage"],
+)
+def test_only_what_may_pass_is_tried_again(broken, about, attempts_left):
+    tried = broken({"GET /v1/about": about})
+    Campaign.objects.update(retries=1, retry_pause_seconds=0)
+    run.execute(tried.pk)
+    tried.refresh_from_db()
+    assert tried.state == (State.PENDING if attempts_left else State.NONSTART)
+    if attempts_left:
+        assert executed(tried).state == State.NONSTART
+
+
+def test_a_session_is_asked_for_again_while_the_engine_is_busy_for_a_moment(broken):
+    answers = [answer_json({"error": {"code": "limit", "message": "full"}}, status=429)] * 2
+    once_free = broken(
+        {"PUT /v1/sessions": lambda handler: (answers.pop() if answers else PREPARED)(handler)},
+    )
+    ended = executed(once_free)
+    assert "full" not in ended.reason
+    assert answers == []
 
 
 def test_an_engine_that_hangs_fails_the_run_in_time(broken):

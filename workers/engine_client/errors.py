@@ -10,7 +10,7 @@ class EngineUnreachable(EngineError):
 
 
 class EngineRefused(EngineError):
-    """The engine answered no, or isn't the engine that was pinned: trying again doesn't help, but where it `may_pass`."""
+    """The engine answered no, or isn't the engine that was pinned: trying again helps only where it `may_pass`."""
 
     def __init__(self, message: str, *, code: str = "refused", status: int = 0) -> None:
         super().__init__(message)
