@@ -90,11 +90,14 @@ def _launched(
 
 
 def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_before: datetime | None) -> Campaign:
-    campaign = runs.launch(plan=schedule.plan, pairs=pairs, user=user)
-    Campaign.objects.filter(pk=campaign.pk).update(
-        start_before=start_before, retries=schedule.retries, retry_pause_seconds=schedule.retry_pause_seconds
+    return runs.launch(
+        plan=schedule.plan,
+        pairs=pairs,
+        user=user,
+        start_before=start_before,
+        retries=schedule.retries,
+        retry_pause_seconds=schedule.retry_pause_seconds,
     )
-    return campaign
 
 
 def held_seconds(version: PlanVersion) -> float:

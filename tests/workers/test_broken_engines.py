@@ -71,9 +71,8 @@ def test_an_engine_that_cannot_be_reached_is_marked_until_it_answers(broken):
     again = broken({})
     Endpoint.objects.update(unreachable_since=timezone.now())
     executed(again)
-    assert not Endpoint.objects.filter(pk__in=[again.pair.source_id, again.pair.sink_id]).exclude(
-        unreachable_since=None
-    )
+    answered = Endpoint.objects.filter(pk__in=[again.pair.source_id, again.pair.sink_id])
+    assert set(answered.values_list("unreachable_since", flat=True)) == {None}
 
 
 def test_a_run_with_attempts_left_goes_back_to_its_queue_and_starts_when_the_engine_answers(broken):
@@ -112,10 +111,11 @@ def test_only_what_may_pass_is_tried_again(broken, about, attempts_left):
 
 def test_a_session_is_asked_for_again_while_the_engine_is_busy_for_a_moment(broken):
     answers = [answer_json({"error": {"code": "limit", "message": "full"}}, status=429)] * 2
-    once_free = broken(
-        {"PUT /v1/sessions": lambda handler: (answers.pop() if answers else PREPARED)(handler)},
-    )
-    ended = executed(once_free)
+
+    def busy_at_first(handler):
+        (answers.pop() if answers else PREPARED)(handler)
+
+    ended = executed(broken({"PUT /v1/sessions": busy_at_first}))
     assert "full" not in ended.reason
     assert answers == []
 
