@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db import DatabaseError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.expansion import expanded
@@ -59,7 +59,7 @@ def slot_launch(
             slot.campaign, slot.reason = _launched(schedule, at, now, user, is_extra)
     except (_Unlaunchable, runs.LaunchError) as refusal:
         slot.state, slot.reason = State.NONSTART, str(refusal)
-    except DatabaseError:
+    except (OperationalError, InterfaceError):
         # The database's own trouble passes: nothing is kept, and the next tick tries again.
         raise
     except Exception as error:
