@@ -7,6 +7,7 @@ from typing import Any
 
 from benchweb.names import name_fault
 from benchweb.plans.models import Plan
+from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
@@ -17,8 +18,6 @@ MAXIMUM_RETRIES = 100
 MAXIMUM_PAUSE_SECONDS = 86_400
 # PostgreSQL's integer.
 _LARGEST = 2**31 - 1
-# A slot of more runs is taken only with a word that says how many.
-RUNS_WITHOUT_QUESTION = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +70,6 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
 def rule_of_definition(definition: Definition, now: datetime) -> Rule:
     """Give the rule alone, for a preview of times before the rest is right; raise TimingError."""
     return _rule(definition, dict(definition.target), now)
-
-
-def confirmation_needed(count: int, confirmed: int | None) -> str | None:
-    """Give the question to ask before a slot of so many runs, or None."""
-    if count <= RUNS_WITHOUT_QUESTION or confirmed == count:
-        return None
-    return f"Each slot would be {count:,} runs. If that is meant, confirm the number: confirm_runs {count}."
 
 
 def _checked_target(definition: Definition) -> dict[str, Any]:

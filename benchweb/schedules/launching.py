@@ -8,12 +8,10 @@ from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
 
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.plans.expansion import expanded
-from benchweb.plans.models import PlanVersion
 from benchweb.runs import services as runs
 from benchweb.runs.models import Campaign, State
+from benchweb.runs.occupancy import occupancy
 from benchweb.schedules import targets
-from benchweb.schedules.definitions import RUNS_WITHOUT_QUESTION
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.rules import rule_of
 from benchweb.schedules.timing import closes_at
@@ -77,7 +75,7 @@ def _launched(
     schedule: Schedule, at: datetime, now: datetime, user: User | None, is_extra: bool
 ) -> tuple[Campaign, str]:
     version = schedule.plan.versions.order_by("-number")[0]
-    limit = _limit(schedule, at, held_seconds(version), is_extra)
+    limit = _limit(schedule, at, occupancy(version.pk).seconds, is_extra)
     if limit and limit.at <= now:
         raise _Unlaunchable(limit.why)
     found = targets.resolved(schedule.target, make=True)
@@ -100,13 +98,6 @@ def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_be
     )
 
 
-def held_seconds(version: PlanVersion) -> float:
-    """Give for how long a run of this version may hold its hosts."""
-    trials = expanded(version.steps, version.repetitions, version.order)
-    seconds = sum(trial.slot_seconds for trial in trials) + version.pause_seconds * len(trials)
-    return seconds * version.maximum_repetitions / version.repetitions
-
-
 def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool) -> _Limit | None:
     limits = []
     # "Run now" is somebody's own decision: it heeds no window.
@@ -125,7 +116,7 @@ def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool)
 
 def _check_count(schedule: Schedule, count: int) -> None:
     agreed = schedule.confirmed_runs or 0
-    if count > max(RUNS_WITHOUT_QUESTION, GROWTH_WITHOUT_QUESTION * agreed):
+    if count > max(runs.CONFIRM_ABOVE, GROWTH_WITHOUT_QUESTION * agreed):
         told = f"and {agreed:,} were agreed to" if agreed else "and nobody agreed to so many"
         raise _Unlaunchable(f"It would be {count:,} runs, {told}: save the schedule again with that number.")
 

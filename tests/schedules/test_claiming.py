@@ -10,6 +10,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive, plan_update
 from benchweb.runs.models import Campaign, Run
+from benchweb.runs.occupancy import occupancy
 from benchweb.schedules import launching
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.services import claim_due
@@ -53,7 +54,7 @@ def test_what_a_schedule_says_of_retries_and_its_deadline_is_its_campaign_s():
 def test_runs_must_have_begun_early_enough_to_be_done_by_the_window_s_end():
     hourly(window={"from": "02:00", "until": "06:00"})
     claim_due(START)
-    held = launching.held_seconds(Run.objects.get().plan_version)
+    held = occupancy(Run.objects.get().plan_version_id).seconds
     assert held > 1
     assert Campaign.objects.get().start_before == START + 4 * HOUR - timedelta(seconds=held)
 
@@ -234,7 +235,7 @@ def test_a_host_silent_for_a_moment_is_tried():
 
 def test_a_target_that_grew_past_what_was_agreed_to_asks_instead_of_running(monkeypatch):
     hourly()
-    monkeypatch.setattr(launching, "RUNS_WITHOUT_QUESTION", 0)
+    monkeypatch.setattr(launching.runs, "CONFIRM_ABOVE", 0)
     claim_due(START)
     slot = Slot.objects.get()
     assert (slot.state, Run.objects.count()) == ("nonstart", 0)
