@@ -1,5 +1,6 @@
 """One engine's control API over kept-alive TLS connections, its certificate pinned."""
 
+import errno
 import hashlib
 import json
 import re
@@ -9,14 +10,22 @@ from collections.abc import Iterator
 from functools import cache
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlencode
 
 import urllib3
-from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ProtocolError, SSLError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    MaxRetryError,
+    NewConnectionError,
+    ProtocolError,
+    SSLError,
+)
 from urllib3.exceptions import TimeoutError as Timeout
 from urllib3.util.ssl_ import create_urllib3_context
 
-from workers.engine_client.errors import EngineGarbage, EngineRefused, EngineUnreachable
-from workers.engine_client.messages import About, Event, SessionSpec
+from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
 CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 5.0
@@ -28,6 +37,8 @@ EVENT_SILENCE_SECONDS = 4.0
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
 _KEPT_CONNECTIONS = 8
 _MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
+# The machine itself says that nobody listens, or that who did is gone.
+_MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
 _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
@@ -69,6 +80,11 @@ class EngineClient:
         if not isinstance(facts, dict):
             raise self._garbage("its facts are not a JSON object")
         return facts
+
+    def host_load(self, *, address: str, device: str = "") -> HostLoad:
+        """Ask how busy the host and its interface with this address, or of this name, were in the last minute."""
+        asked = {name: value for name, value in (("address", address), ("device", device)) if value}
+        return HostLoad.parsed(self._json("GET", f"/v1/host?{urlencode(asked, safe=':')}"))
 
     def create(self, session: str, spec: SessionSpec) -> dict[str, Any]:
         """Create a session; repeating it with the same spec is harmless."""
@@ -127,7 +143,7 @@ class EngineClient:
         try:
             data = response.read(_MAXIMUM_BODY_BYTES)
         except (HTTPError, OSError) as error:
-            raise EngineUnreachable(f"{self.name} broke off its answer ({_cause(error)}).") from error
+            raise EngineDown(f"{self.name} broke off its answer ({_cause(error)}).") from error
         finally:
             response.release_conn()
         if response.status >= 400:
@@ -203,26 +219,41 @@ def seen_fingerprint(*, name: str, host: str, port: int) -> str:
     context.check_hostname = False
     # Self-signed by design: the fingerprint is what gets checked, here against nothing yet.
     context.verify_mode = ssl.CERT_NONE
+    who = engine_name(name, host, port)
     try:
-        with (
-            socket.create_connection((host, port), timeout=CONNECT_SECONDS) as plain,
-            context.wrap_socket(plain) as wrapped,
-        ):
+        plain = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
+    except OSError as error:
+        raise unreachable(who, error) from error
+    try:
+        with plain, context.wrap_socket(plain) as wrapped:
             certificate = wrapped.getpeercert(binary_form=True) or b""
     except ssl.SSLError as error:
-        who = engine_name(name, host, port)
         raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
     except OSError as error:
-        raise unreachable(engine_name(name, host, port), error) from error
+        raise EngineDown(_unreachable_text(who, error)) from error
     return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
 
 
 def unreachable(who: str, error: BaseException) -> EngineUnreachable:
-    """Say that an engine can't be reached, and what to look at."""
-    return EngineUnreachable(
+    """Say that an engine can't be reached, and what to look at; EngineDown where at least the machine answered."""
+    return (EngineDown if _machine_answers(error) else EngineUnreachable)(_unreachable_text(who, error))
+
+
+def _unreachable_text(who: str, error: BaseException) -> str:
+    return (
         f"{who} can't be reached ({_cause(error)}). Is benchweb-engine serve running there, "
         "and does a firewall let the port through?"
     )
+
+
+def _machine_answers(error: BaseException) -> bool:
+    """Tell a closed port, and silence after the connection was made, from a machine that isn't there."""
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)
+    if any(isinstance(each, OSError) and each.errno in _MACHINE_ANSWERS for each in causes):
+        return True
+    return isinstance(error, HTTPError) and not isinstance(error, ConnectTimeoutError | NewConnectionError)
 
 
 def _cause(error: BaseException) -> str:

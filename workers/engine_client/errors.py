@@ -1,4 +1,4 @@
-"""The three ways in which an engine fails a caller."""
+"""The ways in which an engine fails a caller."""
 
 
 class EngineError(Exception):
@@ -7,6 +7,10 @@ class EngineError(Exception):
 
 class EngineUnreachable(EngineError):
     """No connection, or no answer in time: trying again may help."""
+
+
+class EngineDown(EngineUnreachable):
+    """The machine answers, but no engine does: its port is closed, or it hangs."""
 
 
 class EngineRefused(EngineError):

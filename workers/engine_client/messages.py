@@ -1,5 +1,6 @@
 """Messages of docs/engine-protocol.md, parsed at the boundary."""
 
+import math
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -69,6 +70,32 @@ def _sessions_limit(limits: dict[str, dict[str, Any]]) -> int | None:
 
 
 @dataclass(frozen=True)
+class HostLoad:
+    """How busy a host was over the last `seconds`; what its kernel doesn't tell is None."""
+
+    seconds: float
+    cpu_ratio: float | None = None
+    received_bps: float | None = None
+    sent_bps: float | None = None
+    link_bps: float | None = None
+
+    @classmethod
+    def parsed(cls, document: Any) -> "HostLoad":
+        """Check the answer of GET /v1/host; raise EngineGarbage."""
+        try:
+            interface = document.get("interface") or {}
+            return cls(
+                seconds=float(document["seconds"]),
+                cpu_ratio=_optional(document, "cpu_ratio"),
+                received_bps=_optional(interface, "rx_bps"),
+                sent_bps=_optional(interface, "tx_bps"),
+                link_bps=_optional(interface, "speed_bps"),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise EngineGarbage(f"what it tells of its host can't be read ({error!r:.100})") from error
+
+
+@dataclass(frozen=True)
 class Event:
     """One event of a session; `body` holds what is particular to its type."""
 
@@ -88,3 +115,14 @@ class Event:
         if document.get("type") not in _EVENTS:
             raise EngineGarbage(f"an event is of unknown type {document.get('type')!r:.60}")
         return cls(id=document["id"], type=document["type"], body=document)
+
+
+def _optional(document: dict[str, Any], key: str) -> float | None:
+    value = document.get(key)
+    if value is None:
+        return None
+    number = float(value)
+    # A rate that isn't finite, or below zero, would stay in an hour's sums for good.
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{key} is {number}")
+    return number

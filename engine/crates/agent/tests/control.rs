@@ -46,6 +46,33 @@ fn about_tells_versions_port_and_kinds() {
 }
 
 #[test]
+fn host_tells_the_last_times_load_and_the_interface_of_an_address() {
+    let engine = Engine::start();
+    let load = || engine.get("/v1/host?address=127.0.0.1");
+    wait_until(10 * SECOND, || load()["seconds"] != 0.0);
+    let load = load();
+    assert!((0.5..60.1).contains(&load["seconds"].as_f64().unwrap()), "{load}");
+    assert!((0.0..=1.0).contains(&load["cpu_ratio"].as_f64().unwrap()), "{load}");
+    assert_eq!(load["interface"]["name"], "lo");
+    // The calls themselves went over it; a loopback has no speed.
+    assert!(load["interface"]["rx_bps"].as_f64().unwrap() > 0.0, "{load}");
+    assert_eq!(load["interface"].get("speed_bps"), None);
+    assert_eq!(engine.get("/v1/host?device=lo&address=192.0.2.1")["interface"]["name"], "lo");
+    // An address that no interface holds: the traffic is not told.
+    assert_eq!(engine.get("/v1/host?address=192.0.2.1").get("interface"), None);
+}
+
+#[test]
+fn host_is_for_holders_of_a_token_and_refuses_what_is_no_address() {
+    let engine = Engine::start();
+    let (status, _) = engine.call_as("wrong", Method::GET, "/v1/host", None);
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    let (status, answer) = engine.call_as(TOKEN, Method::GET, "/v1/host?address=eth0", None);
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(answer["error"]["field"], "address");
+}
+
+#[test]
 fn an_unknown_kind_is_422_with_the_field_and_what_there_is() {
     let engine = Engine::start();
     let (status, answer) = engine.put_sink("a", &sink("telepathy", &json!({})));

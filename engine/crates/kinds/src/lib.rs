@@ -45,7 +45,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
-pub use host_window::{History, Sample};
+pub use host_window::{History, Sample, host_load};
 
 /// What the agent hands to a running session.
 #[derive(Debug)]

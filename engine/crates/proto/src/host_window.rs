@@ -151,6 +151,30 @@ pub struct InterfaceBackground {
     pub tx_packets_per_second: f64,
 }
 
+/// How busy a host was in the last minute, its own tests included; what can't be read is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostLoad {
+    /// Length of the look back, in seconds; 0 while the engine has hardly begun to look.
+    pub seconds: f64,
+    /// Busy share of all cores, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ratio: Option<f64>,
+    /// The interface that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<InterfaceLoad>,
+}
+
+/// What one interface did in the last minute, and what it could.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct InterfaceLoad {
+    /// Its traffic.
+    #[serde(flatten)]
+    pub traffic: InterfaceBackground,
+    /// Link speed, in bits per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_bps: Option<u64>,
+}
+
 /// Other sessions of the same engine that run at this moment; a trial's own other end is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -28,8 +28,8 @@ pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
 pub use facts::{CpuFacts, Facts, InterfaceFacts};
 pub use host_window::{
-    Background, CoreShares, HostBackground, HostWindow, HostWindows, InterfaceBackground,
-    InterfaceWindow, Neighbours,
+    Background, CoreShares, HostBackground, HostLoad, HostWindow, HostWindows, InterfaceBackground,
+    InterfaceLoad, InterfaceWindow, Neighbours,
 };
 pub use http_url::{HttpUrl, UrlPrefix};
 pub use limit::{Evidence, Limit, LimitedBy};

@@ -10,6 +10,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use proto::{Catalog, FailureCode, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::task::JoinError;
 
 use super::answer::{Body, Refusal, document};
 use super::creation::wait_until_prepared;
@@ -41,6 +42,9 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
             Ok(document(StatusCode::OK, Catalog::embedded().document()))
         }
         (&Method::GET, ["v1", "facts"]) => facts().await,
+        (&Method::GET, ["v1", "host"]) => {
+            host(engine, request.uri().query().unwrap_or_default()).await
+        }
         (&Method::PUT, ["v1", "sessions", id]) => create(engine, holder, id, request).await,
         (&Method::GET, ["v1", "sessions", id]) => {
             let session = find(engine, holder, id)?;
@@ -93,11 +97,31 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
 
 async fn facts() -> Answer {
     // Reading /proc and asking drivers may block.
-    let facts = tokio::task::spawn_blocking(kinds::facts).await.map_err(|error| {
-        let message = format!("the host's facts can't be read: {error}");
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
-    })?;
+    let facts = tokio::task::spawn_blocking(kinds::facts).await;
+    let facts = facts.map_err(|error| unreadable("facts", &error))?;
     Ok(document(StatusCode::OK, &facts))
+}
+
+/// How busy the host is, and the interface of `device=` or that holds `address=`.
+async fn host(engine: &Engine, query: &str) -> Answer {
+    let device = parameter(query, "device").map(str::to_owned);
+    let address = match parameter(query, "address").map(str::parse) {
+        None => None,
+        Some(Ok(address)) => Some(address),
+        Some(Err(_)) => return Err(Refusal::invalid("address", "address is no IP address")),
+    };
+    let recent = engine.sampler.recent();
+    // Asking drivers for the link's speed may block.
+    let load = tokio::task::spawn_blocking(move || {
+        kinds::host_load(recent, address, device.as_deref())
+    });
+    let load = load.await.map_err(|error| unreadable("load", &error))?;
+    Ok(document(StatusCode::OK, &load))
+}
+
+fn unreadable(what: &str, error: &JoinError) -> Refusal {
+    let message = format!("the host's {what} can't be read: {error}");
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
 }
 
 async fn create(
@@ -148,10 +172,15 @@ fn find(engine: &Engine, holder: &Holder, id: &str) -> Result<Arc<Session>, Refu
 
 /// The event id in `after=N`; 0 when there is none.
 pub fn after(query: &str) -> Result<u64, Refusal> {
-    let Some(value) = query.split('&').find_map(|pair| pair.strip_prefix("after=")) else {
+    let Some(value) = parameter(query, "after") else {
         return Ok(0);
     };
     value.parse().map_err(|_| malformed(format!("after={value} is not an event's id")))
+}
+
+/// The value of `name=` in a query, as it stands there.
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
 async fn read(request: Request<Incoming>) -> Result<Bytes, Refusal> {

@@ -32,6 +32,11 @@ impl Sampler {
         locked(&self.history).background(Instant::now())
     }
 
+    /// What the host did in the last minute.
+    pub fn recent(&self) -> Option<HostBackground> {
+        locked(&self.history).recent()
+    }
+
     /// Notes that a session begins, which may end before the next look.
     pub fn note_session(&self) {
         self.has_begun.store(true, Ordering::Relaxed);

@@ -52,13 +52,24 @@ fn keeps_its_speed(driver: Option<&str>) -> bool {
     !matches!(driver, Some("veth" | "tun"))
 }
 
+/// The speed of a link, in bits per second, where the kernel tells one that bounds it.
+pub fn speed_bps(name: &str) -> Option<u64> {
+    let driver = net::link(name).unwrap_or_default().driver;
+    let speed = told_speed(name).filter(|_| keeps_its_speed(driver.as_deref()))?;
+    Some(speed * MEGABIT)
+}
+
+/// In megabits per second; a link without a speed says -1, or refuses to be read.
+fn told_speed(name: &str) -> Option<u64> {
+    attribute(name, "speed")?.parse().ok()
+}
+
 fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> InterfaceFacts {
     let link = net::link(name).unwrap_or_else(|error| {
         missing.note(&format!("ethtool {name}"), &error.to_string());
         net::Link::default()
     });
-    // A link without a speed says -1, or refuses to be read.
-    let told = attribute(name, "speed").and_then(|speed| speed.parse::<u64>().ok());
+    let told = told_speed(name);
     let speed = told.filter(|_| keeps_its_speed(link.driver.as_deref()));
     if speed.is_none() && name != "lo" {
         let why = told

@@ -8,6 +8,8 @@ use std::fs;
 
 use proto::{CpuFacts, Facts};
 
+pub use interfaces::speed_bps;
+
 /// Kernel settings that bear on results.
 const SYSCTLS: [&str; 14] = [
     "net.core.default_qdisc",

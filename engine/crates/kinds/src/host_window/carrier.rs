@@ -28,7 +28,17 @@ pub fn of_route(route: Route<'_>, addresses: &BTreeMap<String, Vec<IpAddr>>) -> 
     if let Some(device) = route.device {
         return Some(device.to_owned());
     }
-    let mut holders = addresses.iter().filter(|(_, own)| own.contains(&local));
+    holder(local, addresses)
+}
+
+/// The interface that traffic to an address of this host takes; none when it can't be told.
+pub fn of_address(address: IpAddr, addresses: &BTreeMap<String, Vec<IpAddr>>) -> Option<String> {
+    let address = address.to_canonical();
+    if address.is_loopback() { Some(LOOPBACK.to_owned()) } else { holder(address, addresses) }
+}
+
+fn holder(address: IpAddr, addresses: &BTreeMap<String, Vec<IpAddr>>) -> Option<String> {
+    let mut holders = addresses.iter().filter(|(_, own)| own.contains(&address));
     let (name, _) = holders.next()?;
     // An address that the loopback or several interfaces hold doesn't say which one the packets take.
     (holders.next().is_none() && name != LOOPBACK).then(|| name.clone())
@@ -50,16 +60,32 @@ mod tests {
     use std::collections::BTreeMap;
     use std::net::IpAddr;
 
-    use super::{Route, of_route};
+    use super::{Route, of_address, of_route};
 
-    fn carrier(local: &str, peer: &str, device: Option<&str>) -> Option<String> {
-        let address = |text: &str| text.parse::<IpAddr>().expect("the test's addresses are valid");
-        let addresses = BTreeMap::from([
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("the test's addresses are valid")
+    }
+
+    fn addresses() -> BTreeMap<String, Vec<IpAddr>> {
+        BTreeMap::from([
             ("lo".to_owned(), vec![address("127.0.0.1"), address("::1"), address("203.0.113.9")]),
             ("eth0".to_owned(), vec![address("192.0.2.1"), address("fe80::1")]),
             ("eth1".to_owned(), vec![address("198.51.100.1"), address("fe80::1")]),
-        ]);
-        of_route(Route { local: address(local), peer: address(peer), device }, &addresses)
+        ])
+    }
+
+    fn carrier(local: &str, peer: &str, device: Option<&str>) -> Option<String> {
+        of_route(Route { local: address(local), peer: address(peer), device }, &addresses())
+    }
+
+    #[test]
+    fn traffic_to_an_address_takes_the_one_interface_that_holds_it() {
+        let taken = |text: &str| of_address(address(text), &addresses());
+        assert_eq!(taken("192.0.2.1").as_deref(), Some("eth0"));
+        assert_eq!(taken("127.0.0.2").as_deref(), Some("lo"));
+        assert_eq!(taken("::1").as_deref(), Some("lo"));
+        // Held by two, by the loopback, by none, as behind address translation.
+        assert_eq!((taken("fe80::1"), taken("203.0.113.9"), taken("192.0.2.2")), (None, None, None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a host did lately, in the times in which no session of the engine ran.
+//! What a host did lately: in the times in which no session of the engine ran, and in all of the last minute.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -14,6 +14,10 @@ const KEPT: Duration = Duration::from_secs(60);
 const LOOK_BACK_SECONDS: f64 = 10.0;
 /// Less than this is too short for a rate.
 const LEAST_SECONDS: f64 = 0.5;
+/// So much is looked back on, sessions or not: who asks once a minute misses nothing.
+const RECENT: Duration = Duration::from_secs(60);
+/// A look back begins at one of the samples that are kept, so far apart.
+const STEP: Duration = Duration::from_secs(10);
 
 /// A reading of the host's counters.
 #[derive(Debug, Clone)]
@@ -38,11 +42,14 @@ pub struct History {
     last: Option<Sample>,
     /// A finished session's result is fetched in the time after it: that time counts as its own.
     is_settling: bool,
-    quiet: VecDeque<Quiet>,
+    quiet: VecDeque<Stretch>,
+    /// Samples of the last minute, oldest first.
+    steps: VecDeque<Sample>,
 }
 
+/// What was counted between two samples.
 #[derive(Debug)]
-struct Quiet {
+struct Stretch {
     end: Instant,
     seconds: f64,
     counters: Vec<Counters>,
@@ -55,10 +62,16 @@ impl History {
         while self.quiet.front().is_some_and(|quiet| sample.at - quiet.end > KEPT) {
             self.quiet.pop_front();
         }
+        while self.steps.front().is_some_and(|step| sample.at - step.at > RECENT) {
+            self.steps.pop_front();
+        }
+        if self.steps.back().is_none_or(|step| sample.at - step.at >= STEP) {
+            self.steps.push_back(sample.clone());
+        }
         let was_settling = std::mem::replace(&mut self.is_settling, was_ours);
         let is_quiet = !was_ours && !was_settling;
         if let Some(before) = self.last.as_ref().filter(|_| is_quiet) {
-            self.quiet.push_back(Quiet::between(before, &sample));
+            self.quiet.push_back(Stretch::between(before, &sample));
         }
         self.last = Some(sample);
     }
@@ -76,30 +89,50 @@ impl History {
             let busy = quiet.cpu_ratio.map(|ratio| ratio * quiet.seconds);
             busy_seconds = busy_seconds.zip(busy).map(|(sum, busy)| sum + busy);
             for counted in &quiet.counters {
-                let values =
-                    [counted.rx_bytes, counted.tx_bytes, counted.rx_packets, counted.tx_packets];
                 let sum = sums.entry(&counted.name).or_default();
-                sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+                sum.iter_mut().zip(traffic(counted)).for_each(|(sum, value)| *sum += value);
             }
         }
-        let rate = |count: u64| count as f64 / seconds;
-        let interfaces =
-            sums.into_iter().map(|(name, [rx, tx, rx_packets, tx_packets])| InterfaceBackground {
-                name: name.to_owned(),
-                rx_bps: 8.0 * rate(rx),
-                tx_bps: 8.0 * rate(tx),
-                rx_packets_per_second: rate(rx_packets),
-                tx_packets_per_second: rate(tx_packets),
-            });
+        let interfaces = sums.into_iter().map(|(name, sums)| rates(name, sums, seconds));
         (seconds >= LEAST_SECONDS).then(|| HostBackground {
             seconds,
             cpu_ratio: busy_seconds.map(|busy| busy / seconds),
             interfaces: interfaces.collect(),
         })
     }
+
+    /// What the host did in the last minute, sessions included; none before the second look.
+    #[must_use]
+    pub fn recent(&self) -> Option<HostBackground> {
+        let (first, last) = self.steps.front().zip(self.last.as_ref())?;
+        let Stretch { seconds, counters, cpu_ratio, .. } = Stretch::between(first, last);
+        let interfaces =
+            counters.iter().map(|counted| rates(&counted.name, traffic(counted), seconds));
+        (seconds >= LEAST_SECONDS).then(|| HostBackground {
+            seconds,
+            cpu_ratio,
+            interfaces: interfaces.collect(),
+        })
+    }
 }
 
-impl Quiet {
+/// Bytes and packets, received and sent.
+fn traffic(counted: &Counters) -> [u64; 4] {
+    [counted.rx_bytes, counted.tx_bytes, counted.rx_packets, counted.tx_packets]
+}
+
+fn rates(name: &str, [rx, tx, rx_packets, tx_packets]: [u64; 4], seconds: f64) -> InterfaceBackground {
+    let rate = |count: u64| count as f64 / seconds;
+    InterfaceBackground {
+        name: name.to_owned(),
+        rx_bps: 8.0 * rate(rx),
+        tx_bps: 8.0 * rate(tx),
+        rx_packets_per_second: rate(rx_packets),
+        tx_packets_per_second: rate(tx_packets),
+    }
+}
+
+impl Stretch {
     fn between(before: &Sample, after: &Sample) -> Self {
         let shares = before.ticks.as_ref().zip(after.ticks.as_ref());
         Self {
@@ -170,6 +203,24 @@ mod tests {
         let history = history(begin, &[(0, false), (1_000, false)]);
         assert_eq!(received_bps(&history, begin + Duration::from_secs(62)), None);
         assert_eq!(received_bps(&history, begin + Duration::from_secs(60)), Some((1.0, 8_000.0)));
+    }
+
+    #[test]
+    fn the_last_minute_counts_whole_with_its_sessions() {
+        let begin = Instant::now();
+        let samples: Vec<_> = (0..90_u64).map(|second| (second.pow(2), second > 40)).collect();
+        let recent = history(begin, &samples).recent().expect("ninety seconds are enough");
+        // The newest sample is of second 89; the oldest that is kept within a minute of it, of second 30.
+        assert!((recent.seconds - 59.0).abs() < 1e-9, "{}", recent.seconds);
+        let expected = 8.0 * f64::from(89_u32.pow(2) - 30_u32.pow(2)) / 59.0;
+        assert!((recent.interfaces[0].rx_bps - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn one_look_tells_no_rate() {
+        let begin = Instant::now();
+        assert_eq!(history(begin, &[(5, false)]).recent(), None);
+        assert_eq!(super::History::default().recent(), None);
     }
 
     #[test]

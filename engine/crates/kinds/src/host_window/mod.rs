@@ -9,6 +9,7 @@ mod flags;
 mod frequency;
 mod history;
 mod interfaces;
+mod load;
 mod own_traffic;
 mod report;
 mod surroundings;
@@ -26,6 +27,7 @@ use interfaces::Counters;
 
 pub use flags::{Ends, flags};
 pub use history::{History, Sample};
+pub use load::host_load;
 pub use own_traffic::OwnTraffic;
 pub use report::{Scene, add_to};
 pub use surroundings::Surroundings;
