@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from workers import check, ticking
+from workers import check, probe, ticking
 from workers.background import in_background
 from workers.runner import runner
 
@@ -17,6 +17,12 @@ def execute_run(run_id: int) -> None:
 def check_endpoint(endpoint_id: int) -> None:
     """Check an endpoint's engine."""
     in_background(check.check, endpoint_id)
+
+
+@shared_task(name="workers.tasks.probe_endpoints")
+def probe_endpoints(endpoint_ids: list[int]) -> None:
+    """Probe these endpoints' engines."""
+    in_background(probe.probe, endpoint_ids)
 
 
 @shared_task(name="workers.tasks.tick")

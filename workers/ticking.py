@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
+from benchweb.hosts import probes
 from benchweb.runs import dispatch, endings
 from benchweb.schedules import services as schedules
 from workers.connections import let_database_go
@@ -15,6 +16,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     endings.give_up_unreachable,
     dispatch.dispatch,
     schedules.settle_slots,
+    probes.probes_send,
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

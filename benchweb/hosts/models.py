@@ -70,6 +70,8 @@ class Endpoint(models.Model):
     seen_fingerprint = models.CharField(max_length=71, blank=True)
     # Since when its engine has not answered, run and probe alike; None while it does.
     unreachable_since = models.DateTimeField(null=True)
+    # When the tick asks for its next probe; spread over the minute by the endpoint's id.
+    probe_due_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["host__name", "id"]
@@ -130,7 +132,7 @@ class AvailabilitySpan(models.Model):
     state = models.CharField(max_length=20, choices=State.choices)
     reason = models.TextField(blank=True)
     since = models.DateTimeField()
-    # The last probe that found it so. Between it and the next span's begin nothing is known.
+    # The last probe that found it so. It holds until the next span where that begins at most PROBE_GAP later.
     until = models.DateTimeField()
 
     class Meta:
@@ -152,6 +154,7 @@ class ProbeHour(models.Model):
     utilised = models.PositiveIntegerField(default=0)
     cpu_ratio_sum = models.FloatField(default=0)
     cpu_ratio_most = models.FloatField(null=True)
+    metered = models.PositiveIntegerField(default=0)
     received_bps_sum = models.FloatField(default=0)
     received_bps_most = models.FloatField(null=True)
     sent_bps_sum = models.FloatField(default=0)

@@ -1,0 +1,233 @@
+"""Probes of real engines: answered, engine down, unreachable, each told from the others."""
+
+import errno
+import os
+import signal
+import socket
+import time
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
+from benchweb.hosts.services import archive
+from tests.factories import make_endpoint
+from tests.processes import Engine, killed
+from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_json
+from workers import probe as probing
+from workers.engine_client import EngineUnreachable, client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def endpoint_of(engine: Engine | BrokenEngine, **fields: str) -> Endpoint:
+    control = engine.control if isinstance(engine, Engine) else engine.address
+    token = engine.token if isinstance(engine, Engine) else "t"
+    values = {"token": token, "fingerprint": engine.fingerprint} | fields
+    return make_endpoint(control_address=control, **values)
+
+
+def probed(endpoint: Endpoint) -> AvailabilitySpan:
+    probing.probe([endpoint.pk])
+    endpoint.refresh_from_db()
+    return AvailabilitySpan.objects.filter(endpoint=endpoint).latest("since")
+
+
+@pytest.fixture
+def broken(tmp_path):
+    engines = []
+
+    def make(answers):
+        engines.append(BrokenEngine(tmp_path, answers))
+        return engines[-1]
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def dropping():
+    """Give an address whose handshakes the kernel drops: nobody accepts, and the queue is full."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        waiting = [socket.socket() for _ in range(3)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(server.getsockname())
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        for each in waiting:
+            each.close()
+
+
+def test_an_engine_that_answers_is_answered_with_its_response_time_and_its_hosts_load(engine):
+    running = engine()
+    endpoint = endpoint_of(running)
+    deadline = time.monotonic() + 10
+    while not ProbeHour.objects.filter(endpoint=endpoint, metered__gt=0).exists():
+        assert time.monotonic() < deadline, "the engine's sampler never told a rate"
+        assert probed(endpoint).state == "answered"
+        time.sleep(0.5)
+    assert (endpoint.status, endpoint.status_reason, endpoint.unreachable_since) == ("answered", "", None)
+    hour = ProbeHour.objects.get(endpoint=endpoint)
+    assert hour.probes == hour.answered
+    assert 0 < hour.round_trip_least_seconds <= hour.round_trip_most_seconds < 5
+    assert 0 <= hour.cpu_ratio_most <= 1
+    assert hour.received_bps_most > 0
+    # The loopback has no speed: the bandwidth left is missing.
+    assert hour.link_bps is None
+
+
+def test_an_engine_that_is_killed_is_down_and_answers_again_when_it_is_back(engine):
+    running = engine("one")
+    endpoint = endpoint_of(running)
+    assert probed(endpoint).state == "answered"
+    killed(running.process)
+    down = probed(endpoint)
+    assert down.state == "engine_down"
+    assert "Connection refused" in down.reason
+    assert (endpoint.status, endpoint.status_reason) == ("unreachable", down.reason)
+    assert endpoint.unreachable_since == down.since
+    back = engine("one")
+    Endpoint.objects.filter(pk=endpoint.pk).update(control_address=back.control)
+    endpoint.refresh_from_db()
+    # The state folder is the same, and with it the certificate; the token is a new one.
+    assert (probed(endpoint).state, endpoint.status) == ("engine_down", "refused")
+    assert "refused the token" in endpoint.status_reason
+    Endpoint.objects.filter(pk=endpoint.pk).update(token_encrypted=endpoint_of(back).token_encrypted)
+    assert (probed(endpoint).state, endpoint.unreachable_since) == ("answered", None)
+
+
+def test_an_engine_that_hangs_is_down_for_its_machine_still_takes_the_connection(engine, monkeypatch):
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.5)
+    running = engine()
+    endpoint = endpoint_of(running)
+    os.kill(running.process.pid, signal.SIGSTOP)
+    try:
+        assert probed(endpoint).state == "engine_down"
+    finally:
+        os.kill(running.process.pid, signal.SIGCONT)
+
+
+def test_an_address_whose_packets_are_dropped_is_unreachable(monkeypatch, dropping):
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.5)
+    endpoint = make_endpoint(control_address=dropping, token="t", fingerprint="sha256:" + "0" * 64)
+    found = probed(endpoint)
+    assert (found.state, endpoint.status) == ("unreachable", "unreachable")
+    assert "timed out" in found.reason
+    assert endpoint.unreachable_since == found.since
+    never_pinned = make_endpoint(control_address=dropping)
+    assert (probed(never_pinned).state, never_pinned.status) == ("unreachable", "unreachable")
+
+
+@pytest.mark.parametrize(
+    ("number", "state"),
+    [(errno.EHOSTUNREACH, "unreachable"), (errno.ENETUNREACH, "unreachable"), (errno.ECONNREFUSED, "engine_down")],
+)
+def test_what_the_network_says_tells_a_closed_port_from_a_machine_that_is_away(monkeypatch, number, state):
+    def refuse(*_arguments, **_options):
+        raise OSError(number, os.strerror(number))
+
+    endpoint = make_endpoint(token="t", fingerprint="sha256:" + "0" * 64)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    with probing.client_for(endpoint) as asked, pytest.raises(EngineUnreachable) as caught:
+        asked.about()
+    assert probing._verdict(caught.value) == (state, "unreachable")
+
+
+def test_a_name_that_is_nobodys_is_unreachable():
+    endpoint = make_endpoint(control_address="nobody.invalid:7410", token="t", fingerprint="sha256:" + "0" * 64)
+    assert probed(endpoint).state == "unreachable"
+
+
+def test_another_certificate_is_no_engine_of_ours(engine):
+    endpoint = endpoint_of(engine(), fingerprint="sha256:" + "0" * 64)
+    assert (probed(endpoint).state, endpoint.status) == ("engine_down", "refused")
+    assert "another certificate" in endpoint.status_reason
+
+
+def test_garbage_is_no_engine(broken):
+    endpoint = endpoint_of(broken({"GET /v1/about": answer_bytes(b"<html>hello</html>")}))
+    assert (probed(endpoint).state, endpoint.status) == ("engine_down", "refused")
+    assert "Is that the engine's port?" in endpoint.status_reason
+
+
+def test_an_engine_of_before_the_call_answers_and_tells_no_load(broken):
+    missing = answer_json({"error": {"code": "not_found", "message": "there is no GET /v1/host"}}, status=404)
+    endpoint = endpoint_of(broken({"GET /v1/host": missing}))
+    assert probed(endpoint).state == "answered"
+    hour = ProbeHour.objects.get()
+    assert (hour.answered, hour.utilised, hour.metered) == (1, 0, 0)
+
+
+def test_an_engine_at_its_limits_answers(broken):
+    full = answer_json({"error": {"code": "limit", "message": "too many connections"}}, status=429)
+    endpoint = endpoint_of(broken({"GET /v1/about": full}))
+    assert (probed(endpoint).state, endpoint.status) == ("answered", "answered")
+
+
+@pytest.mark.parametrize("ratio", [-0.5, "much", [1]])
+def test_a_load_that_is_none_is_garbage_and_kept_nowhere(broken, ratio):
+    endpoint = endpoint_of(broken({"GET /v1/host": answer_json({"seconds": 60, "cpu_ratio": ratio})}))
+    assert (probed(endpoint).state, endpoint.status) == ("engine_down", "refused")
+    assert ProbeHour.objects.get().utilised == 0
+
+
+def test_an_engine_that_was_never_pinned_is_left_to_its_check(engine, monkeypatch):
+    asked = []
+    monkeypatch.setattr(probing, "endpoint_check", lambda endpoint: asked.append(endpoint.pk))
+    endpoint = endpoint_of(engine(), fingerprint="")
+    probing.probe([endpoint.pk])
+    assert asked == [endpoint.pk]
+    endpoint.refresh_from_db()
+    assert (endpoint.fingerprint, AvailabilitySpan.objects.count()) == ("", 0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert probed(make_endpoint(control_address=f"127.0.0.1:{port}")).state == "engine_down"
+
+
+def test_an_archived_endpoint_is_left_alone(engine):
+    endpoint = endpoint_of(engine())
+    archive(row=endpoint)
+    probing.probe([endpoint.pk])
+    assert AvailabilitySpan.objects.count() == 0
+
+
+def test_many_silent_endpoints_are_probed_at_once_without_a_database_connection(monkeypatch):
+    held = []
+
+    def hang(endpoint):
+        held.append(connection.connection)
+        time.sleep(0.2)
+        return 0.2, probing.Load()
+
+    monkeypatch.setattr(probing, "_asked", hang)
+    endpoints = [make_endpoint(fingerprint="sha256:" + "0" * 64) for _ in range(64)]
+    closed = []
+    monkeypatch.setattr(probing, "ThreadPoolExecutor", watching(probing.ThreadPoolExecutor, closed))
+    started = time.monotonic()
+    probing.probe([endpoint.pk for endpoint in endpoints])
+    assert time.monotonic() - started < 3
+    assert AvailabilitySpan.objects.filter(state="answered").count() == 64
+    assert (held, closed) == ([None] * 64, [None])
+
+
+def watching(pool, closed):
+    def make(*arguments, **options):
+        closed.append(connection.connection)
+        return pool(*arguments, **options)
+
+    return make
+
+
+def test_the_tick_has_a_worker_probe_what_is_due(worker, engine):
+    endpoint = endpoint_of(engine())
+    Endpoint.objects.filter(pk=endpoint.pk).update(probe_due_at=timezone.now())
+    worker()
+    deadline = time.monotonic() + 60
+    while not AvailabilitySpan.objects.filter(endpoint=endpoint, state="answered").exists():
+        assert time.monotonic() < deadline, "no probe was recorded"
+        time.sleep(0.1)
