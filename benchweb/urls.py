@@ -3,10 +3,11 @@
 from django.urls import include, path
 
 from benchweb.api.urls import api
-from benchweb.ops.views import healthz
+from benchweb.ops.views import healthz, metrics
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
     path("api/v1/", api.urls),
     path("", include("benchweb.web.urls")),
 ]

@@ -1,6 +1,5 @@
 """What of the system is ready, each part asked with a time-out of its own."""
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,10 +7,15 @@ import psycopg
 import redis
 from django.conf import settings
 
-from benchweb.ops.heartbeat import BEAT_KEY, LIFE_SECONDS, TIMEOUT_SECONDS, WORKER_KEY, client
+from benchweb.ops.heartbeat import LIFE_SECONDS, TIMEOUT_SECONDS, Heart, client, pulse
 
 _ENGINES_SQL = """
     select status, count(*) from hosts_endpoint where archived_at is null group by status order by status
+"""
+_QUEUE_SQL = """
+    select count(*) filter (where state = 'pending'), count(*) filter (where state = 'running'),
+        coalesce(extract(epoch from now() - min(created_at) filter (where state = 'pending')), 0)::float8
+    from runs_run where state in ('pending', 'running')
 """
 
 
@@ -30,22 +34,25 @@ class Part:
 
 
 def parts() -> dict[str, Part]:
-    """Ask every part that has to be ready."""
-    database, engines = _database()
-    broker, worker, beat = _broker()
-    return {"database": database, "broker": broker, "worker": worker, "beat": beat, "engines": engines}
+    """Ask every part that has to be ready; the queue's figures are told, and gate nothing."""
+    database, engines, runs = _database()
+    broker, worker, beat, messages = _broker()
+    queue = Part(True, details=runs | messages)
+    return {"database": database, "broker": broker, "worker": worker, "beat": beat, "engines": engines, "queue": queue}
 
 
-def _database() -> tuple[Part, Part]:
+def _database() -> tuple[Part, Part, dict[str, Any]]:
     # A connection of its own: a pool that measurements exhausted must not read as a dead database.
     options = f"-c statement_timeout={TIMEOUT_SECONDS * 1000}"
     try:
         with psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_SECONDS, options=options) as connection:
             endpoints: dict[str, int] = dict(connection.execute(_ENGINES_SQL).fetchall())
+            waiting, running, oldest = connection.execute(_QUEUE_SQL).fetchone() or (0, 0, 0.0)
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0]
-        return Part(False, reason), Part(False, "the database that knows them is not ready")
-    return Part(True), _engines(endpoints)
+        return Part(False, reason), Part(False, "the database that knows them is not ready"), {}
+    runs = {"runs_waiting": waiting, "runs_running": running, "oldest_waiting_seconds": round(oldest, 1)}
+    return Part(True), _engines(endpoints), runs
 
 
 def _engines(endpoints: dict[str, int]) -> Part:
@@ -55,17 +62,17 @@ def _engines(endpoints: dict[str, int]) -> Part:
     return Part(True, details={"endpoints": endpoints})
 
 
-def _broker() -> tuple[Part, Part, Part]:
+def _broker() -> tuple[Part, Part, Part, dict[str, Any]]:
     try:
         with client(settings.REDIS_URL) as broker:
-            worker, beat = broker.mget(WORKER_KEY, BEAT_KEY)
+            now = pulse(broker)
     except redis.RedisError as error:
         away = Part(False, "the broker that carries its heartbeat is not ready")
-        return Part(False, str(error)), away, away
-    return Part(True), _heart("worker", worker), _heart("beat", beat)
+        return Part(False, str(error)), away, away, {}
+    messages = {"messages": sum(now.queued.values())}
+    return Part(True), _heart("worker", now.worker), _heart("beat", now.beat), messages
 
 
-def _heart(name: str, value: bytes | None) -> Part:
-    if value is None:
-        return Part(False, f"no sign of life from a {name} for {LIFE_SECONDS} s")
-    return Part(True, details={"seen_seconds_ago": round(max(0.0, time.time() - float(value)), 1)})
+def _heart(name: str, heart: Heart) -> Part:
+    age = {} if heart.seen_seconds_ago is None else {"seen_seconds_ago": round(heart.seen_seconds_ago, 1)}
+    return Part(heart.is_alive, f"no sign of life from a {name} for {LIFE_SECONDS} s", age)

@@ -77,6 +77,7 @@ class Run(models.Model):
             # Both small, whatever waits: the tick asks for these every second.
             models.Index(fields=["id"], condition=~Q(lease_owner=""), name="run_held"),
             models.Index(fields=["id"], condition=Q(state=State.PENDING, planned_at=None), name="run_without_queue"),
+            models.Index(fields=["finished_at"], include=["state"], name="run_by_end"),
         ]
 
     def __str__(self) -> str:

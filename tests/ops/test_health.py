@@ -2,21 +2,28 @@
 
 import socket
 import time
+from datetime import timedelta
 
 import pytest
 import redis
 from django.conf import settings as django_settings
+from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+from benchweb.queue import QUEUE
+from benchweb.runs.models import Run
+from tests.factories import make_run
+
+KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last")
 
 
 @pytest.fixture
 def broker():
     client = redis.Redis.from_url(django_settings.REDIS_URL)
-    client.delete(BEAT_KEY, WORKER_KEY)
+    client.delete(*KEYS)
     yield client
-    client.delete(BEAT_KEY, WORKER_KEY)
+    client.delete(*KEYS)
     client.close()
 
 
@@ -50,7 +57,30 @@ def test_all_parts_ready_is_200(client, alive):
         "worker": True,
         "beat": True,
         "engines": True,
+        "queue": True,
     }
+
+
+def test_the_queue_and_the_signs_of_life_are_told_in_numbers(client, alive, broker):
+    run = make_run()
+    # Making it has sent wake-ups.
+    broker.delete(QUEUE)
+    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(seconds=90))
+    broker.rpush(QUEUE, b"{}")
+    answer = client.get("/healthz").json()
+    broker.delete(QUEUE)
+    assert 90 <= answer["queue"].pop("oldest_waiting_seconds") < 100
+    assert answer["queue"] == {"ready": True, "runs_waiting": 1, "runs_running": 0, "messages": 1}
+    assert 0 <= answer["worker"]["seen_seconds_ago"] < 5
+    assert 0 <= answer["beat"]["seen_seconds_ago"] < 5
+
+
+def test_a_worker_that_fell_silent_is_told_with_how_long_ago(client, alive, broker):
+    broker.delete(WORKER_KEY)
+    broker.pexpire(f"{WORKER_KEY}:last", (30 * 86_400 - 340) * 1000)
+    worker = client.get("/healthz").json()["worker"]
+    assert worker["ready"] is False
+    assert 340 <= worker["seen_seconds_ago"] < 345
 
 
 def test_a_silent_worker_is_named(client, alive, broker):

@@ -1,0 +1,151 @@
+"""/metrics tells Prometheus what waits and what lives, to who brings a token."""
+
+from datetime import timedelta
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from benchweb.accounts.services import token_create, token_revoke
+from benchweb.hosts.models import Endpoint
+from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+from benchweb.queue import QUEUE
+from benchweb.runs.models import Run
+from benchweb.schedules.models import Schedule, Slot
+from tests.factories import make_plan, make_run
+
+pytestmark = pytest.mark.django_db
+KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last", QUEUE)
+
+
+@pytest.fixture
+def broker():
+    client = redis.Redis.from_url(django_settings.REDIS_URL)
+    client.delete(*KEYS)
+    yield client
+    client.delete(*KEYS)
+    client.close()
+
+
+@pytest.fixture
+def bearer():
+    user = User.objects.create_user("prometheus")
+    token, secret = token_create(user=user, name="scrapes")
+    return {"user": user, "token": token, "headers": {"Authorization": f"Bearer {secret}"}}
+
+
+@pytest.fixture
+def scraped(client, bearer, broker):
+    def scrape() -> dict[str, float]:
+        """Give every sample under its name and labels."""
+        response = client.get("/metrics", headers=bearer["headers"])
+        assert response.status_code == 200
+        assert response.headers["Content-Type"].startswith("text/plain; version=")
+        families = text_string_to_metric_families(response.content.decode())
+        return {
+            " ".join([sample.name, *(f"{key}={value}" for key, value in sorted(sample.labels.items()))]): sample.value
+            for family in families
+            for sample in family.samples
+        }
+
+    return scrape
+
+
+def test_it_needs_the_token_of_a_user(client, bearer, broker):
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic x"}):
+        response = client.get("/metrics", headers=headers)
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"].startswith("Bearer")
+        assert b"benchweb_" not in response.content
+    assert client.post("/metrics", headers=bearer["headers"]).status_code == 405
+    token_revoke(user=bearer["user"], token_id=bearer["token"].pk)
+    assert client.get("/metrics", headers=bearer["headers"]).status_code == 401
+
+
+def test_every_state_has_a_count_also_where_there_is_none(scraped):
+    found = scraped()
+    assert {key: value for key, value in found.items() if key.startswith("benchweb_runs_")} == {
+        "benchweb_runs_open state=pending": 0,
+        "benchweb_runs_open state=running": 0,
+        "benchweb_runs_ended_24h state=finished": 0,
+        "benchweb_runs_ended_24h state=failed": 0,
+        "benchweb_runs_ended_24h state=cancelled": 0,
+        "benchweb_runs_ended_24h state=missed": 0,
+        "benchweb_runs_ended_24h state=nonstart": 0,
+    }
+    assert found["benchweb_oldest_waiting_seconds"] == 0
+
+
+def test_runs_are_counted_and_the_oldest_that_may_start_is_told(scraped):
+    now = timezone.now()
+    waiting, later, running, ended, old = (make_run() for _ in range(5))
+    Run.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(seconds=50))
+    Run.objects.filter(pk=later.pk).update(created_at=now - timedelta(hours=2), not_before=now + timedelta(minutes=1))
+    Run.objects.filter(pk=running.pk).update(state="running", created_at=now - timedelta(hours=9))
+    Run.objects.filter(pk=ended.pk).update(state="failed", finished_at=now - timedelta(hours=23))
+    Run.objects.filter(pk=old.pk).update(state="failed", finished_at=now - timedelta(hours=25))
+    found = scraped()
+    assert found["benchweb_runs_open state=pending"] == 2
+    assert found["benchweb_runs_open state=running"] == 1
+    assert found["benchweb_runs_ended_24h state=failed"] == 1
+    assert 50 <= found["benchweb_oldest_waiting_seconds"] < 60
+
+
+def test_endpoints_are_counted_by_status(scraped):
+    run = make_run()
+    Endpoint.objects.filter(pk=run.pair.source_id).update(status="answered")
+    found = scraped()
+    assert found["benchweb_endpoints status=answered"] == 1
+    assert found["benchweb_endpoints status=unknown"] == 1
+    assert found["benchweb_endpoints status=unreachable"] == 0
+
+
+def test_a_late_schedule_is_named_and_slots_are_counted(scraped):
+    now = timezone.now()
+    values = {"plan": make_plan(), "target": {"pairs": []}, "cron": "0 2 * * *", "starts_at": now}
+    late = Schedule.objects.create(name='the "nightly"', next_at=now - timedelta(seconds=75), **values)
+    Schedule.objects.create(name="in time", next_at=now + timedelta(hours=1), **values)
+    Schedule.objects.create(name="paused", next_at=now - timedelta(hours=1), paused_at=now, **values)
+    Slot.objects.create(schedule=late, at=now - timedelta(hours=1), state="nonstart", claimed_at=now)
+    Slot.objects.create(schedule=late, at=now - timedelta(hours=30), state="nonstart", claimed_at=now)
+    found = scraped()
+    lateness = {key: value for key, value in found.items() if key.startswith("benchweb_schedule_lateness")}
+    assert len(lateness) == 2
+    assert 75 <= lateness[f'benchweb_schedule_lateness_seconds name=the "nightly" schedule={late.pk}'] < 85
+    assert min(lateness.values()) == 0
+    assert found["benchweb_slots_24h state=nonstart"] == 1
+
+
+def test_life_and_queue_come_from_the_broker(scraped, broker):
+    found = scraped()
+    assert (found["benchweb_worker_up"], found["benchweb_beat_up"], found["benchweb_broker_up"]) == (0, 0, 1)
+    assert "benchweb_worker_seen_seconds_ago" not in found
+    beat_heart(broker, WORKER_KEY)
+    beat_heart(broker, BEAT_KEY)
+    broker.delete(BEAT_KEY, QUEUE)
+    broker.rpush(QUEUE, b"{}", b"{}")
+    found = scraped()
+    assert (found["benchweb_worker_up"], found["benchweb_beat_up"]) == (1, 0)
+    assert 0 <= found["benchweb_worker_seen_seconds_ago"] < 5
+    assert 0 <= found["benchweb_beat_seen_seconds_ago"] < 5
+    assert found[f"benchweb_queue_messages queue={QUEUE}"] == 2
+
+
+def test_a_broker_that_is_away_leaves_the_databases_figures(scraped, settings):
+    settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
+    found = scraped()
+    assert found["benchweb_broker_up"] == 0
+    assert "benchweb_worker_up" not in found
+    assert found["benchweb_runs_open state=pending"] == 0
+
+
+def test_a_scrape_costs_few_queries(client, bearer, broker, django_assert_max_num_queries):
+    for _ in range(3):
+        make_run()
+    client.get("/metrics", headers=bearer["headers"])
+    # The token, a savepoint and its release, the time-out, and six figures.
+    with django_assert_max_num_queries(10):
+        client.get("/metrics", headers=bearer["headers"])
