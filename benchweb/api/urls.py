@@ -4,7 +4,18 @@ from benchweb.api.application import BenchwebAPI
 from benchweb.api.authentication import BearerToken
 from benchweb.api.parser import StrictParser
 from benchweb.api.renderer import MicrosecondRenderer
-from benchweb.api.resources import campaigns, catalog, endpoints, environments, hosts, pairs, plans, runs, series
+from benchweb.api.resources import (
+    availability,
+    campaigns,
+    catalog,
+    endpoints,
+    environments,
+    hosts,
+    pairs,
+    plans,
+    runs,
+    series,
+)
 
 api = BenchwebAPI(
     title="benchweb",
@@ -16,5 +27,5 @@ api = BenchwebAPI(
     renderer=MicrosecondRenderer(),
 )
 
-for resource in (hosts, environments, endpoints, pairs, plans, runs, campaigns, series, catalog):
+for resource in (hosts, availability, environments, endpoints, pairs, plans, runs, campaigns, series, catalog):
     api.add_router("", resource.router)

@@ -13,6 +13,7 @@ from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.services import HostsError
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
+from benchweb.web.availability import availability_section
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.facts import facts_glance
@@ -51,16 +52,18 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Show a host: its endpoints with their latest check and facts, its pairs, its recent runs."""
+    """Show a host: availability and load, endpoints with their latest check and facts, pairs, recent runs."""
     host = get_object_or_404(Host, pk=host_id)
     endpoints = list(host.endpoints.select_related("host").order_by("archived_at", "pk"))
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     facts = selectors.latest_facts(endpoints=active)
+    over = request.GET.get("over", "")
     return render(
         request,
         "pages/host.html",
         {
             "host": host,
+            "availability": availability_section(endpoints=active, over=over) if active else None,
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": selectors.pairs_matching(host=host)[:100],

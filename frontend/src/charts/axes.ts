@@ -4,6 +4,7 @@ import type { Chart, ScaleOptions } from "chart.js";
 import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../format";
 import { type Axis, type Spec, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
+import { timeTick, timeTicks } from "./time_ticks";
 
 /** The part of an axis that is shown. */
 export interface Range {
@@ -113,7 +114,7 @@ function xTitle(axis: Axis): string {
 
 function xTick(spec: Spec, value: number): string {
   if (spec.x.scale === "category") return spec.x.categories[value] ?? "";
-  if (spec.x.scale === "time") return new Date(value).toLocaleTimeString();
+  if (spec.x.scale === "time") return timeTick(value);
   return spec.x.scale === "log2" ? binaryTick(value) : trimmed(value);
 }
 
@@ -121,6 +122,7 @@ function fixedTicks(spec: Spec, low: number, high: number): number[] | null {
   if (spec.x.scale === "category") {
     return spec.x.categories.map((_, index) => index).filter((index) => index >= low && index <= high);
   }
+  if (spec.x.scale === "time") return timeTicks(low, high);
   if (spec.x.scale !== "log2") return null;
   const given = spec.x.ticks.filter((tick) => tick >= low && tick <= high);
   return given.length > 1 ? thinned(given) : powersOfTwo(low, high);

@@ -1,0 +1,194 @@
+"""A host's indicators over time: response time, utilisation, bandwidth used and left."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Literal
+
+from benchweb.charts.lines import Palette
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
+from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators
+
+_X = Axis(label="Time", unit="", scale="time")
+_Pick = Callable[[Indicators], Measured | None]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One quantity of an indicator's chart: its mean, and where one is kept its extreme."""
+
+    name: str
+    pick: _Pick
+    extreme: Literal["most", "least", ""] = "most"
+
+
+@dataclass(frozen=True)
+class _Indicator:
+    key: str
+    title: str
+    y: Axis
+    lines: Sequence[_Line]
+    extreme_name: str = ""
+    has_link: bool = False
+
+
+_INDICATORS = (
+    _Indicator(
+        "response-time",
+        "Response time of the engine",
+        Axis(label="Response time", unit="s", from_zero=True),
+        [_Line("", lambda found: found.response_seconds, extreme="")],
+    ),
+    _Indicator(
+        "utilisation",
+        "Utilisation of the CPUs",
+        Axis(label="Busy share of all CPUs", unit="ratio", from_zero=True),
+        [_Line("", lambda found: found.cpu_ratio)],
+        "busiest minute",
+    ),
+    _Indicator(
+        "bandwidth-used",
+        "Bandwidth used",
+        Axis(label="Bandwidth used", unit="bit/s", from_zero=True),
+        [_Line("received", lambda found: found.received_bps), _Line("sent", lambda found: found.sent_bps)],
+        "busiest minute",
+        has_link=True,
+    ),
+    _Indicator(
+        "bandwidth-left",
+        "Bandwidth left",
+        Axis(label="Bandwidth left", unit="bit/s", from_zero=True),
+        [
+            _Line("to receive", lambda found: found.left_to_receive_bps, extreme="least"),
+            _Line("to send", lambda found: found.left_to_send_bps, extreme="least"),
+        ],
+        "busiest minute",
+    ),
+)
+
+
+def host_charts(
+    *, names: Mapping[int, str], hours: Mapping[int, Sequence[Hour]], starts: Sequence[datetime]
+) -> list[ChartSpec]:
+    """Give a chart for each indicator that any endpoint's probes told; a point is the time between two starts.
+
+    `names` are the endpoints' labels by id; with one endpoint the lines need none.
+    """
+    found = {endpoint_id: bucketed(hours[endpoint_id], starts) for endpoint_id in names}
+    charts = [_chart(indicator, names, found, starts) for indicator in _INDICATORS]
+    return [chart for chart in charts if chart is not None]
+
+
+def bucketed(hours: Sequence[Hour], starts: Sequence[datetime]) -> list[Indicators]:
+    """Add up the hours between each two starts; both are in order."""
+    begins = [hour.hour for hour in hours]
+    edges = [bisect_left(begins, start) for start in starts]
+    return [indicators(hours[first:last]) for first, last in pairwise(edges)]
+
+
+def _chart(
+    indicator: _Indicator,
+    names: Mapping[int, str],
+    found: Mapping[int, Sequence[Indicators]],
+    starts: Sequence[datetime],
+) -> ChartSpec | None:
+    palette = Palette()
+    series: list[ChartSeries] = []
+    for endpoint_id, name in names.items():
+        for line in indicator.lines:
+            label = " ".join(filter(None, [name if len(names) > 1 else "", line.name])) or indicator.y.label
+            points = [(start, line.pick(each)) for start, each in zip(starts, found[endpoint_id], strict=False)]
+            key = f"{endpoint_id}-{line.name or indicator.key}"
+            mean = _mean_series(key, label, points, palette)
+            series += [mean, _extreme_series(mean, points, indicator, line)] if line.extreme else [mean]
+    if not any(point.y is not None for line in series for point in line.points):
+        return None
+    return ChartSpec(
+        id=indicator.key,
+        title=indicator.title,
+        subtitle=f"each point is the mean of the probes of {_length(starts[1] - starts[0])}",
+        form="time",
+        x=_X,
+        y=indicator.y,
+        series=series,
+        lines=_links(names, found) if indicator.has_link else [],
+        table=_table(indicator.y, series),
+    )
+
+
+def _mean_series(
+    key: str, label: str, points: Sequence[tuple[datetime, Measured | None]], palette: Palette
+) -> ChartSeries:
+    return ChartSeries(
+        id=key,
+        label=label,
+        color=palette.color(key),
+        marker=palette.marker(key),
+        points=[_mean_point(start, measured) for start, measured in points],
+    )
+
+
+def _extreme_series(
+    mean: ChartSeries, points: Sequence[tuple[datetime, Measured | None]], indicator: _Indicator, line: _Line
+) -> ChartSeries:
+    values = [(start, getattr(measured, line.extreme) if measured else None, measured) for start, measured in points]
+    return replace(
+        mean,
+        id=f"{mean.id}-extreme",
+        label=f"{mean.label}, {indicator.extreme_name}" if mean.label != indicator.y.label else indicator.extreme_name,
+        dash="dashed",
+        points=[_point(*value) for value in values],
+    )
+
+
+def _mean_point(start: datetime, measured: Measured | None) -> ChartPoint:
+    point = _point(start, measured.mean if measured else None, measured)
+    if measured is None or measured.least is None or measured.most is None:
+        return point
+    return replace(point, low=measured.least, high=measured.most)
+
+
+def _point(start: datetime, value: float | None, measured: Measured | None) -> ChartPoint:
+    if measured is None or value is None:
+        return ChartPoint(x=rfc3339(start), y=None, reason="no probe told")
+    return ChartPoint(x=rfc3339(start), y=value, n=measured.n)
+
+
+def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
+    """Give the speeds of the links, the latest of each endpoint; equal ones are one line."""
+    speeds = {next((each.link_bps for each in reversed(found[key]) if each.link_bps), None) for key in names}
+    return [ReferenceLine(label="link", y=speed) for speed in sorted(filter(None, speeds))]
+
+
+def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
+    columns = [
+        {"key": "series", "label": "Series", "unit": ""},
+        {"key": "x", "label": "From", "unit": ""},
+        {"key": "n", "label": "n", "unit": ""},
+        {"key": "value", "label": y.label, "unit": y.unit},
+        {"key": "low", "label": "Lowest", "unit": y.unit},
+        {"key": "high", "label": "Highest", "unit": y.unit},
+        {"key": "reason", "label": "Missing", "unit": ""},
+    ]
+    rows = [
+        {
+            "series": line.label,
+            "x": point.x,
+            "n": point.n,
+            "value": point.y,
+            "low": point.low,
+            "high": point.high,
+            "reason": point.reason,
+        }
+        for line in series
+        for point in line.points
+    ]
+    return ChartTable(columns=columns, rows=rows)
+
+
+def _length(step: timedelta) -> str:
+    hours = round(step.total_seconds() / 3600)
+    return "an hour" if hours == 1 else f"{hours} hours"

@@ -1,0 +1,256 @@
+"""A host's availability and load, prepared for its page: indicators, strips, breaks, charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import floor
+from typing import Any
+
+from django.utils import timezone
+
+from benchweb.charts.host_charts import host_charts
+from benchweb.hosts.availability import (
+    ANSWERED,
+    ENGINE_DOWN,
+    STATES,
+    UNKNOWN,
+    UNREACHABLE,
+    Availability,
+    Stretch,
+    best_of,
+    endpoints_availability,
+)
+from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_hours
+from benchweb.hosts.models import Endpoint
+from benchweb.web.formatting import Quantity, duration, quantity
+
+WORDS = {ANSWERED: "answered", ENGINE_DOWN: "engine down", UNREACHABLE: "unreachable", UNKNOWN: "not known"}
+_UNKNOWN_REASON = "no probe was recorded: the endpoint was not there yet, or no worker or beat ran"
+_BREAKS_SHOWN = 10
+_HOUR = timedelta(hours=1)
+_OLD_ENGINE = "no probe told: the engine is away, or older than the call that tells its host's load"
+_NO_LINK = "the kernel tells no link speed, or no interface holds the address of the test traffic"
+
+
+@dataclass(frozen=True)
+class Period:
+    """A look back; a cell of its strip and a point of its charts are `hours` long."""
+
+    key: str
+    label: str
+    length: timedelta
+    hours: int
+    cells_per_step: int = 1
+
+
+PERIODS = (
+    Period("24h", "24 h", timedelta(hours=24), 1, cells_per_step=4),
+    Period("7d", "7 d", timedelta(days=7), 2),
+    Period("30d", "30 d", timedelta(days=30), 6),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An indicator in one period: a figure, what it rests on, and why it is missing."""
+
+    figure: Quantity | None
+    basis: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class StripPart:
+    """A state's share of a strip's cell, 0 to 1."""
+
+    state: str
+    share: float
+
+
+@dataclass(frozen=True)
+class StripCell:
+    """A step of a strip; parts are in the order of the states."""
+
+    title: str
+    parts: list[StripPart]
+
+
+@dataclass(frozen=True)
+class Break:
+    """A time in which it did not answer, or nothing is known; `lasts` while it has no end."""
+
+    stretch: Stretch
+    word: str
+    reason: str
+    lasts: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An endpoint as the section shows it."""
+
+    name: str
+    rows: list[tuple[str, list[Cell]]]
+    cells: list[StripCell]
+    sums: list[tuple[str, str, str]]
+    in_words: str
+    breaks: list[Break]
+    breaks_hidden: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """The whole section of a host's page; `whole` is the host's availability where it has several endpoints."""
+
+    period: Period
+    periods: Sequence[Period]
+    starts: list[datetime]
+    until: datetime
+    endpoints: list[Shown]
+    whole: list[tuple[Period, Cell]]
+    charts: list[dict[str, Any]]
+
+
+def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section:
+    """Prepare the section for the endpoints of one host; two queries. An unknown period is the first."""
+    now = timezone.now()
+    period = next((each for each in PERIODS if each.key == over), PERIODS[0])
+    ids = [endpoint.pk for endpoint in endpoints]
+    # Full hours, so that the availability and the hours' sums are of the same time.
+    begins = {each.key: _begin(each, now) for each in PERIODS}
+    longest = min(begins.values())
+    availability = endpoints_availability(endpoint_ids=ids, from_time=longest, to_time=now)
+    hours = probe_hours(endpoint_ids=ids, from_time=longest)
+    starts = _steps(begins[period.key], now, period.hours * _HOUR)
+    shown = [
+        _shown(endpoint, availability[endpoint.pk], hours[endpoint.pk], begins=begins, period=period, now=now)
+        for endpoint in endpoints
+    ]
+    names = {endpoint.pk: endpoint.name or endpoint.network_mode for endpoint in endpoints}
+    return Section(
+        period=period,
+        periods=PERIODS,
+        starts=starts,
+        until=now,
+        endpoints=shown,
+        whole=_whole(list(availability.values()), begins, now) if len(ids) > 1 else [],
+        charts=[spec.as_json() for spec in host_charts(names=names, hours=hours, starts=starts)],
+    )
+
+
+def availability_figure(ratio: float) -> Quantity:
+    """Give a ratio in per cent, cut and not rounded: 100 % is said of no time with a break."""
+    percent = floor(ratio * 100_000) / 1_000
+    return Quantity(f"{percent:.3f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
+
+
+def _begin(period: Period, now: datetime) -> datetime:
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    step = period.hours * _HOUR
+    # Steps of several hours begin at midnight UTC, so that one keeps its place as time goes on.
+    midnight = hour.replace(hour=0)
+    return midnight + (hour - period.length - midnight) // step * step
+
+
+def _steps(begin: datetime, now: datetime, step: timedelta) -> list[datetime]:
+    count = -((begin - now) // step)
+    return [begin + number * step for number in range(count + 1)]
+
+
+def _shown(
+    endpoint: Endpoint,
+    whole: Availability,
+    hours: Sequence[Hour],
+    *,
+    begins: dict[str, datetime],
+    period: Period,
+    now: datetime,
+) -> Shown:
+    columns = [_column(whole.within(begins[each.key], now), hours, begins[each.key]) for each in PERIODS]
+    current = whole.within(begins[period.key], now)
+    broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
+    sums = [(state, WORDS[state], duration(current.seconds(state))) for state in STATES if current.seconds(state)]
+    return Shown(
+        name=endpoint.name or endpoint.network_mode,
+        rows=[(label, [column[place] for column in columns]) for place, label in enumerate(_LABELS)],
+        cells=_cells(current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step)),
+        sums=sums,
+        in_words=", ".join(f"{word} {text}" for _, word, text in sums),
+        breaks=[_break(stretch, now) for stretch in broken[:_BREAKS_SHOWN]],
+        breaks_hidden=max(0, len(broken) - _BREAKS_SHOWN),
+    )
+
+
+def _break(stretch: Stretch, now: datetime) -> Break:
+    reason = _UNKNOWN_REASON if stretch.state == UNKNOWN else stretch.reason
+    return Break(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= now)
+
+
+_LABELS = (
+    "Availability",
+    "Response time",
+    "CPU utilisation",
+    "Bandwidth used, received",
+    "Bandwidth used, sent",
+    "Bandwidth left to receive",
+    "Bandwidth left to send",
+)
+
+
+def _column(availability: Availability, hours: Sequence[Hour], begin: datetime) -> list[Cell]:
+    found = indicators(hour for hour in hours if hour.hour >= begin)
+    no_link = _OLD_ENGINE if found.received_bps is None else _NO_LINK
+    return [
+        _availability_cell(availability, found),
+        _measured(found.response_seconds, "s", "no probe was answered"),
+        _measured(found.cpu_ratio, "ratio", _OLD_ENGINE),
+        _measured(found.received_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
+        _measured(found.sent_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
+        _measured(found.left_to_receive_bps, "bit/s", no_link),
+        _measured(found.left_to_send_bps, "bit/s", no_link),
+    ]
+
+
+_NO_INTERFACE = "no interface of the host holds the address of the test traffic"
+
+
+def _availability_cell(availability: Availability, found: Indicators | None) -> Cell:
+    ratio, known = availability.ratio, availability.known_ratio
+    if ratio is None or known is None:
+        return Cell(None, reason=_UNKNOWN_REASON)
+    count = f"n={found.probes:,} · " if found else ""
+    return Cell(availability_figure(ratio), f"{count}known {availability_figure(known)}")
+
+
+def _measured(measured: Measured | None, unit: str, reason: str) -> Cell:
+    if measured is None:
+        return Cell(None, reason=reason)
+    extremes = [
+        f"{word} {quantity(value, unit)}"
+        for word, value in (("least", measured.least), ("most", measured.most))
+        if value is not None
+    ]
+    return Cell(quantity(measured.mean, unit), " · ".join([*extremes, f"n={measured.n:,}"]))
+
+
+def _whole(availabilities: list[Availability], begins: dict[str, datetime], now: datetime) -> list[tuple[Period, Cell]]:
+    best = best_of(availabilities)
+    return [(each, _availability_cell(best.within(begins[each.key], now), None)) for each in PERIODS]
+
+
+def _cells(availability: Availability, starts: list[datetime]) -> list[StripCell]:
+    return [
+        StripCell(
+            _cell_title(start, shares), [StripPart(state, _share(shares, state)) for state in STATES if state in shares]
+        )
+        for start, shares in zip(starts, availability.shares(starts), strict=False)
+    ]
+
+
+def _share(shares: dict[str, float], state: str) -> float:
+    return round(shares[state] / sum(shares.values()), 4)
+
+
+def _cell_title(start: datetime, shares: dict[str, float]) -> str:
+    parts = ", ".join(f"{WORDS[state]} {duration(shares[state])}" for state in STATES if state in shares)
+    return f"{start:%Y-%m-%d %H:%M} UTC: {parts}"

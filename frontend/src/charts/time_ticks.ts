@@ -1,0 +1,43 @@
+// Ticks of a time axis: at full minutes, hours or days of the reader's zone.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  ...[1, 5, 15, 30].map((count) => count * SECOND),
+  ...[1, 5, 15, 30].map((count) => count * MINUTE),
+  ...[1, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY),
+];
+const MOST_TICKS = 8;
+
+/** Times between two, in milliseconds, that a reader's clock shows as round. */
+export function timeTicks(low: number, high: number): number[] {
+  const step = STEPS.find((each) => (high - low) / each <= MOST_TICKS) ?? 365 * DAY;
+  const ticks: number[] = [];
+  for (let place = Math.ceil(local(low) / step); ; place += 1) {
+    const tick = fromLocal(place * step);
+    if (tick > high) return ticks;
+    if (tick >= low) ticks.push(tick);
+  }
+}
+
+/** A tick in words: midnight is the day it begins, seconds are shown where there are some. */
+export function timeTick(value: number): string {
+  const time = new Date(value);
+  if (value % MINUTE !== 0) return time.toLocaleTimeString();
+  const isMidnight = time.getHours() === 0 && time.getMinutes() === 0;
+  if (isMidnight) return time.toLocaleDateString(undefined, { month: "short", day: "numeric" });
+  return time.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** The clock on the wall as if it were UTC: a day of 23 hours keeps its ticks at full hours. */
+function local(value: number): number {
+  return value - new Date(value).getTimezoneOffset() * MINUTE;
+}
+
+function fromLocal(value: number): number {
+  const guess = value + new Date(value).getTimezoneOffset() * MINUTE;
+  return value + new Date(guess).getTimezoneOffset() * MINUTE;
+}

@@ -1,0 +1,127 @@
+"""A host's page: availability, its strip, and the indicators over three periods."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.probes import Load, Probe, probes_record
+from benchweb.hosts.services import endpoint_create
+from benchweb.web.availability import availability_figure, availability_section
+from tests.factories import make_endpoint
+
+MINUTE = timedelta(minutes=1)
+BUSY = Load(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
+
+
+def probe_each_minute(endpoint: Endpoint, *, minutes: int, silent: range = range(0), load: Load = BUSY) -> None:
+    """Record probes of the last `minutes`; in `silent` (minutes ago) the machine answered and the engine didn't."""
+    now = timezone.now()
+    for ago in range(minutes, 0, -1):
+        found = Probe(endpoint.pk, endpoint.control_address, "answered", "answered", "", 0.002, load)
+        if ago in silent:
+            found = Probe(endpoint.pk, endpoint.control_address, "engine_down", "unreachable", "Connection refused")
+        probes_record(probes=[found], at=now - ago * MINUTE)
+
+
+def test_the_page_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    rows = dict(re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', text, re.DOTALL))
+    first = {label: re.sub(r"<[^>]+>", "", cells.split("</td>")[0]).strip() for label, cells in rows.items()}
+    # The silence began and ended between two probes: a minute either way, less the moment that the recording took.
+    assert re.fullmatch(r"66\.\d+ % n=30 · known 2\.\d+ %", first["Availability"])
+    assert first["Response time"] == "2.00 ms least 2.00 ms · most 2.00 ms · n=20"
+    assert first["CPU utilisation"] == "25.0 % most 25.0 % · n=20"
+    assert first["Bandwidth used, received"] == "4.00 Gbit/s most 4.00 Gbit/s · n=20"
+    assert first["Bandwidth used, sent"] == "1.00 Gbit/s most 1.00 Gbit/s · n=20"
+    assert first["Bandwidth left to receive"] == "21.0 Gbit/s least 21.0 Gbit/s · n=20"
+    assert first["Bandwidth left to send"] == "24.0 Gbit/s least 24.0 Gbit/s · n=20"
+
+
+def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert re.search(
+        r'aria-label="Availability over the last 24 h: answered 20 min( \d+ s)?, engine down 10 min, not known 2', text
+    )
+    for state in ("answered", "engine_down", "unknown"):
+        assert f'<span class="swatch availability-{state}"></span>' in text
+    assert "Connection refused" in text
+    assert "no probe was recorded" in text
+
+
+def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert 'title="no interface of the host holds the address of the test traffic">—' in text
+    assert "0 bit/s" not in text
+    probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
+    text = signed_in.get(f"/hosts/{other.host_id}").content.decode()
+    assert 'title="the kernel tells no link speed' in text
+
+
+def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert re.search(r'aria-label="Availability over the last 24 h: not known 24 h', text)
+    assert "charts-data" not in text
+
+
+@pytest.mark.parametrize(("over", "label", "cells"), [("24h", "24 h", 100), ("7d", "7 d", 85), ("30d", "30 d", 121)])
+def test_the_period_is_in_the_url(signed_in: Client, over: str, label: str, cells: int) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=3)
+    text = signed_in.get(f"/hosts/{endpoint.host_id}?over={over}").content.decode()
+    assert f'href="?over={over}#availability" aria-current="true">{label}</a>' in text
+    assert abs(text.count('class="strip-cell"') - cells) <= 4
+    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', text)[1])
+    assert [chart["id"] for chart in charts] == ["response-time", "utilisation", "bandwidth-used", "bandwidth-left"]
+    assert charts[2]["lines"] == [{"label": "link", "y": 25e9}]
+    last = [point for point in charts[1]["series"][0]["points"] if point["y"] is not None][-1]
+    assert (last["y"], 1 <= last["n"] <= 3) == (0.25, True)
+
+
+def test_an_unknown_period_is_the_first(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}?over=always").content.decode()
+    assert 'href="?over=24h#availability" aria-current="true"' in text
+
+
+def test_a_host_of_two_endpoints_tells_each_and_the_best_of_both(signed_in: Client) -> None:
+    first = make_endpoint(name="bare")
+    second = endpoint_create(host=first.host, control_address="127.0.0.1:2", name="pod")
+    probe_each_minute(first, minutes=20, silent=range(10))
+    probe_each_minute(second, minutes=20, silent=range(10, 21))
+    section = availability_section(endpoints=list(first.host.endpoints.order_by("pk")), over="24h")
+    whole, *_ = [cell.figure.number for _, cell in section.whole]
+    assert float(whole) > 95
+    assert [shown.name for shown in section.endpoints] == ["bare", "pod"]
+    text = signed_in.get(f"/hosts/{first.host_id}").content.decode()
+    assert "by the best of its endpoints" in text
+    labels = {line["label"] for line in section.charts[2]["series"]}
+    assert labels == {
+        f"{name} {way}{more}"
+        for name in ("bare", "pod")
+        for way in ("received", "sent")
+        for more in ("", ", busiest minute")
+    }
+
+
+def test_the_figure_is_cut_and_not_rounded_up_to_all() -> None:
+    figures = [availability_figure(ratio) for ratio in (1, 0.999999, 0.9995, 0.5, 0)]
+    assert [figure.number for figure in figures] == ["100", "99.999", "99.95", "50", "0"]
+
+
+def test_a_year_of_hours_costs_no_more_queries_than_an_hour(signed_in: Client, django_assert_max_num_queries) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=3)
+    with django_assert_max_num_queries(10):
+        assert signed_in.get(f"/hosts/{endpoint.host_id}?over=30d").status_code == 200
