@@ -19,7 +19,8 @@ fn the_fixture_kind_runs_like_any_other() {
 #[test]
 fn a_fault_in_a_client_that_has_done_its_work_fails_the_test_and_keeps_what_was_measured() {
     let (source, _) =
-        Pair::start("tcp_echo_probe", &params(r#"{"probe_count": 50, "fault_at_end": true}"#)).join();
+        Pair::start("tcp_echo_probe", &params(r#"{"probe_count": 50, "fault_at_end": true}"#))
+            .join();
     let (code, reason, partial) = failed(source);
     assert_eq!(code, FailureCode::PeerLost);
     assert_eq!(reason, "the probe was asked to fail");

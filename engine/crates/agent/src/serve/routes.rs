@@ -112,9 +112,8 @@ async fn host(engine: &Engine, query: &str) -> Answer {
     };
     let recent = engine.sampler.recent();
     // Asking drivers for the link's speed may block.
-    let load = tokio::task::spawn_blocking(move || {
-        kinds::host_load(recent, address, device.as_deref())
-    });
+    let load =
+        tokio::task::spawn_blocking(move || kinds::host_load(recent, address, device.as_deref()));
     let load = load.await.map_err(|error| unreadable("load", &error))?;
     Ok(document(StatusCode::OK, &load))
 }

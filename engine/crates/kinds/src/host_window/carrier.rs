@@ -85,7 +85,10 @@ mod tests {
         assert_eq!(taken("127.0.0.2").as_deref(), Some("lo"));
         assert_eq!(taken("::1").as_deref(), Some("lo"));
         // Held by two, by the loopback, by none, as behind address translation.
-        assert_eq!((taken("fe80::1"), taken("203.0.113.9"), taken("192.0.2.2")), (None, None, None));
+        assert_eq!(
+            (taken("fe80::1"), taken("203.0.113.9"), taken("192.0.2.2")),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -121,7 +121,11 @@ fn traffic(counted: &Counters) -> [u64; 4] {
     [counted.rx_bytes, counted.tx_bytes, counted.rx_packets, counted.tx_packets]
 }
 
-fn rates(name: &str, [rx, tx, rx_packets, tx_packets]: [u64; 4], seconds: f64) -> InterfaceBackground {
+fn rates(
+    name: &str,
+    [rx, tx, rx_packets, tx_packets]: [u64; 4],
+    seconds: f64,
+) -> InterfaceBackground {
     let rate = |count: u64| count as f64 / seconds;
     InterfaceBackground {
         name: name.to_owned(),

@@ -8,6 +8,7 @@ use proto::{EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, S
 
 mod closing;
 
+use super::Brief;
 use super::cuts::Cuts;
 use super::intervals::Intervals;
 use super::quiet::Quiet;
@@ -15,7 +16,6 @@ use super::setup::{STEP_LIMIT, Setup};
 use super::setup_source::wait_for_flows_ready;
 use super::tcp_samples::{self, TcpSamples};
 use super::threads::Threads;
-use super::Brief;
 use crate::Supply;
 use crate::compose;
 use crate::gate::{Gate, Phase, Pulse};
