@@ -18,9 +18,9 @@ from benchweb.runs.list_schedule import listed
 # Good enough: trying further orders costs time, and gains at most this much.
 _CLOSE = 1.01
 # How many jobs are placed in all while the best of several orders is looked for: under 2 s on a small machine.
-_PATIENCE_JOBS = 60_000
-# Lengths this close to each other are best in rounds; beyond, a round would wait for its longest.
-_NEARLY_EQUAL = 1.1
+_PATIENCE_JOBS = 80_000
+# A list schedule looks at all idle places at every end; among more than these that takes too long.
+_LISTED_RESOURCES = 1_000
 # Sums of the same lengths differ in their last bits.
 _ROUNDING = 1e-6
 
@@ -114,17 +114,14 @@ def _best_starts(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -
 
 
 def _orders(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -> Iterator[list[float]]:
-    """Give the starts by one way after another, the likeliest to be good first."""
+    """Give the starts by one way after another; rounds are quick, and all there is to do for equal lengths."""
     places, resources = _places(jobs)
     seconds = [job.seconds for job in jobs]
     free = [free_at.get(resource, 0.0) for resource in resources]
-    longest = max(seconds)
-    if longest <= _NEARLY_EQUAL * min(seconds):
-        yield _in_rounds(places, seconds, free, bound)
-    yield listed(places, seconds, free)
-    yield listed(places, seconds, free, longest_first=True)
-    if longest > _NEARLY_EQUAL * min(seconds):
-        yield _in_rounds(places, seconds, free, bound)
+    yield _in_rounds(places, seconds, free, bound)
+    if len(resources) <= _LISTED_RESOURCES:
+        yield listed(places, seconds, free)
+        yield listed(places, seconds, free, longest_first=True)
 
 
 def _in_rounds(
