@@ -29,30 +29,39 @@ def reading(at: datetime, zone: ZoneInfo) -> datetime:
 
 def is_skipped(local: datetime, zone: ZoneInfo) -> bool:
     """Tell whether no clock in the zone ever shows this time."""
-    return reading(local.replace(tzinfo=zone).astimezone(UTC), zone) != local
+    before, after = _offsets(local, zone)
+    return before < after
 
 
 def instant(local: datetime, zone: ZoneInfo) -> datetime:
     """Give the one instant of a local time, in UTC."""
-    if is_skipped(local, zone):
-        return _end_of_gap(local, zone)
-    return local.replace(tzinfo=zone).astimezone(UTC)
+    before, after = _offsets(local, zone)
+    return _end_of_gap(local, before, after, zone) if before < after else _less(local, before)
 
 
 def second_instant(local: datetime, zone: ZoneInfo) -> datetime | None:
     """Give when clocks show an existing local time for the second time, or None."""
-    first, second = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
-    return second if second > first else None
+    before, after = _offsets(local, zone)
+    return _less(local, after) if before > after else None
 
 
-def _end_of_gap(local: datetime, zone: ZoneInfo) -> datetime:
-    # In a gap, fold 0 counts by the offset before it and fold 1 by the one after: the change lies between the two.
-    after, before = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
-    offset_after = after.astimezone(zone).utcoffset()
-    while after - before > _SECOND:
-        middle = before + timedelta(seconds=(after - before) // _SECOND // 2)
-        if middle.astimezone(zone).utcoffset() == offset_after:
-            after = middle
+def _offsets(local: datetime, zone: ZoneInfo) -> tuple[timedelta, timedelta]:
+    """Give the offsets before and after the change that touches this local time: mostly one and the same (PEP 495)."""
+    before, after = (zone.utcoffset(local.replace(fold=fold)) or timedelta() for fold in (0, 1))
+    return before, after
+
+
+def _less(local: datetime, offset: timedelta) -> datetime:
+    return (local - offset).replace(tzinfo=UTC)
+
+
+def _end_of_gap(local: datetime, before: timedelta, after: timedelta, zone: ZoneInfo) -> datetime:
+    # Counted by the offset after the gap it lies before the change, by the one before the gap behind it.
+    early, late = _less(local, after), _less(local, before)
+    while late - early > _SECOND:
+        middle = early + timedelta(seconds=(late - early) // _SECOND // 2)
+        if middle.astimezone(zone).utcoffset() == after:
+            late = middle
         else:
-            before = middle
-    return after
+            early = middle
+    return late
