@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 
@@ -21,8 +21,11 @@ def hosts_matching(
         hosts = hosts.filter(pk__in=endpoints.values("host"))
     if text:
         addresses = Q(control_address__icontains=text) | Q(data_address__icontains=text) | Q(name__icontains=text)
+        labelled = Q(labels__contains=[text]) | Q(uplink__icontains=text)
         by_endpoint = Endpoint.objects.filter(addresses).values("host")
-        hosts = hosts.filter(Q(name__icontains=text) | Q(description__icontains=text) | Q(pk__in=by_endpoint))
+        hosts = hosts.filter(
+            Q(name__icontains=text) | Q(description__icontains=text) | Q(pk__in=by_endpoint) | labelled
+        )
     shown = Endpoint.objects.select_related("host").order_by("pk")
     return hosts.prefetch_related(Prefetch("endpoints", queryset=shown if archived else shown.filter(archived_at=None)))
 
@@ -30,6 +33,18 @@ def hosts_matching(
 def network_modes() -> list[str]:
     """Give the network modes in use, for a filter."""
     return list(Endpoint.objects.order_by("network_mode").values_list("network_mode", flat=True).distinct())
+
+
+def labels_in_use() -> list[str]:
+    """Give the labels of the hosts in use, for a choice; one query."""
+    labels = Host.objects.filter(archived_at=None).annotate(label=Func(F("labels"), function="unnest"))
+    return list(labels.order_by("label").values_list("label", flat=True).distinct())
+
+
+def uplinks_in_use() -> list[str]:
+    """Give the uplinks that hosts name, for a choice; one query."""
+    uplinks = Host.objects.exclude(uplink="").order_by("uplink")
+    return list(uplinks.values_list("uplink", flat=True).distinct())
 
 
 def latest_facts(*, endpoints: Iterable[Endpoint]) -> dict[int, Facts]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from benchweb import queue
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.secrets import encrypted
 from benchweb.names import name_fault, text_fault
@@ -47,9 +49,15 @@ class CheckOutcome:
     facts: dict[str, Any] | None = None
 
 
-def host_create(*, name: str, description: str = "") -> Host:
+def host_create(*, name: str, description: str = "", labels: Sequence[str] = (), uplink: str = "") -> Host:
     """Create a host."""
-    return Host.objects.create(name=_name(name), description=description)
+    return Host.objects.create(name=_name(name), description=description, **_placing(labels, uplink))
+
+
+def host_update(*, host: Host, name: str, description: str, labels: Sequence[str], uplink: str) -> None:
+    """Rename a host, describe it anew, and say by which words it is chosen and which uplink it shares."""
+    values = {"name": _name(name), "description": description, **_placing(labels, uplink)}
+    Host.objects.filter(pk=host.pk).update(**values)
 
 
 def environment_create(*, name: str, description: str = "") -> Environment:
@@ -57,9 +65,9 @@ def environment_create(*, name: str, description: str = "") -> Environment:
     return Environment.objects.create(name=_name(name), description=description)
 
 
-def named_update(*, row: Host | Environment, name: str, description: str) -> None:
-    """Rename a host or an environment."""
-    type(row).objects.filter(pk=row.pk).update(name=_name(name), description=description)
+def environment_update(*, environment: Environment, name: str, description: str) -> None:
+    """Rename an environment or describe it anew."""
+    Environment.objects.filter(pk=environment.pk).update(name=_name(name), description=description)
 
 
 def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpoint:
@@ -202,6 +210,13 @@ def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> N
     for field, row in (("source", source), ("sink", sink), ("environment", environment)):
         if row.archived_at is not None:
             raise HostsError(field, f"{row} is archived: restore it, or choose another.")
+
+
+def _placing(labels: Sequence[str], uplink: str) -> dict[str, Any]:
+    for field, fault in (("labels", labels_fault(labels)), ("uplink", uplink_fault(uplink))):
+        if fault:
+            raise HostsError(field, fault)
+    return {"labels": tidied(labels), "uplink": uplink.strip()}
 
 
 def _name(name: str) -> str:

@@ -55,7 +55,7 @@ def environment_update(request: HttpRequest, environment_id: Identifier, body: E
     """Change what the body names."""
     environment = row_or_404(Environment.objects.all(), environment_id)
     values = {"name": environment.name, "description": environment.description} | given(body)
-    services.named_update(row=environment, **values)
+    services.environment_update(environment=environment, **values)
     return _item(row_or_404(Environment.objects.all(), environment_id))
 
 

@@ -1,9 +1,11 @@
 """Hosts: machines."""
 
 from datetime import datetime
+from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
+from pydantic import FailFast, Field
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_or_404
@@ -14,34 +16,54 @@ from benchweb.hosts.models import Host
 router = Router(tags=["hosts"])
 
 
+# Bounds of what one label holds are the service's, which says more.
+Labels = Annotated[list[str], Field(max_length=1000), FailFast()]
+
+
 class HostBody(Body):
     name: Name
     description: Description = ""
+    labels: Labels = []
+    uplink: str = ""
 
 
 class HostChange(Body):
     name: Name = ""
     description: Description = ""
+    labels: Labels = []
+    uplink: str = ""
+
+
+class HostQuery(ArchivableQuery):
+    label: Annotated[str, Field(max_length=100)] = ""
+    uplink: Annotated[str, Field(max_length=100)] = ""
 
 
 class HostItem(Item):
     id: int
     name: str
     description: str
+    labels: list[str]
+    uplink: str
     created_at: datetime
     archived_at: datetime | None
 
 
 @router.get("/hosts", response=Page[HostItem])
-def host_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[HostItem]:
+def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
     """List hosts by id."""
-    return page(request, query, Host.objects.filter(archived_at__isnull=not query.archived), _item)
+    rows = Host.objects.filter(archived_at__isnull=not query.archived)
+    if query.label:
+        rows = rows.filter(labels__contains=[query.label])
+    if query.uplink:
+        rows = rows.filter(uplink=query.uplink)
+    return page(request, query, rows, _item)
 
 
 @router.post("/hosts", response={201: HostItem})
 def host_create(request: HttpRequest, body: HostBody) -> Status[HostItem]:
     """Create a host."""
-    return Status(201, _item(services.host_create(name=body.name, description=body.description)))
+    return Status(201, _item(services.host_create(**body.model_dump())))
 
 
 @router.get("/hosts/{host_id}", response=HostItem)
@@ -54,8 +76,8 @@ def host_detail(request: HttpRequest, host_id: Identifier) -> HostItem:
 def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> HostItem:
     """Change what the body names."""
     host = row_or_404(Host.objects.all(), host_id)
-    values = {"name": host.name, "description": host.description} | given(body)
-    services.named_update(row=host, **values)
+    values = {name: getattr(host, name) for name in HostChange.model_fields} | given(body)
+    services.host_update(host=host, **values)
     return _item(row_or_404(Host.objects.all(), host_id))
 
 
@@ -78,6 +100,8 @@ def _item(host: Host) -> HostItem:
         id=host.pk,
         name=host.name,
         description=host.description,
+        labels=host.labels,
+        uplink=host.uplink,
         created_at=host.created_at,
         archived_at=host.archived_at,
     )

@@ -3,6 +3,8 @@
 import secrets
 from typing import Any, Self
 
+from django import forms
+
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.web.forms.base import PageForm, description_field, text_field
 
@@ -12,15 +14,60 @@ _HELP_KEPT = "Leave empty to keep the stored token."
 
 
 class NamedForm(PageForm):
-    """A name and a description: an environment, or a host by itself."""
+    """A name and a description."""
 
     name = text_field("Name", required=True, max_length=100, autofocus="autofocus")
     description = description_field()
 
     @classmethod
-    def of(cls, row: Host | Environment) -> "NamedForm":
+    def of(cls, row: Environment) -> Self:
         """Give the form filled with a row's values."""
         return cls(initial={"name": row.name, "description": row.description})
+
+
+class LabelsField(forms.CharField):
+    """Words with commas between them, read as a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [label.strip() for label in (value or "").split(",") if label.strip()]
+
+
+def labels_field() -> LabelsField:
+    """Give the field for a host's labels."""
+    return LabelsField(
+        label="Labels",
+        required=False,
+        max_length=None,
+        help_text="Words to choose hosts by in a schedule, with commas between them.",
+        widget=forms.TextInput(attrs={"placeholder": "rack-7, nightly", "autocomplete": "off"}),
+    )
+
+
+def uplink_field() -> forms.CharField:
+    """Give the field for the uplink that a host shares."""
+    return text_field(
+        "Shared uplink",
+        help_text="Hosts with the same word here share an uplink or a site: one exclusive run at a time leaves it.",
+        list="uplinks",
+        placeholder="site-a",
+    )
+
+
+class HostDetailsForm(PageForm):
+    """A host by itself, without its endpoints."""
+
+    name = text_field("Name", required=True, max_length=100, autofocus="autofocus")
+    description = description_field()
+    labels = labels_field()
+    uplink = uplink_field()
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Give the form filled with a host's values."""
+        return cls(initial={name: getattr(host, name) for name in cls.base_fields})
 
 
 class EndpointForm(PageForm):
@@ -92,8 +139,14 @@ class HostForm(EndpointForm):
         autofocus="autofocus",
     )
     description = description_field()
+    labels = labels_field()
+    uplink = uplink_field()
 
-    field_order = ["name", "control_address", "token", "data_address", "network_mode", "description"]
+    field_order = ["name", "control_address", "token", "data_address", "network_mode", "description", "labels"]
+
+    def host_values(self) -> dict[str, Any]:
+        """Give the host's own values as the service takes them."""
+        return {name: self.cleaned_data[name] for name in HostDetailsForm.base_fields}
 
 
 def new_token() -> str:

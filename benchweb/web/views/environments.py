@@ -73,7 +73,7 @@ def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
     back = reverse("web:environment", args=[environment.pk])
     if request.method == "POST" and form.is_valid():
         try:
-            services.named_update(row=environment, **form.cleaned_data)
+            services.environment_update(environment=environment, **form.cleaned_data)
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)

@@ -17,7 +17,7 @@ from benchweb.web.availability import availability_section
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.facts import facts_glance
-from benchweb.web.forms.hosts import HostForm, NamedForm
+from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
@@ -81,15 +81,18 @@ def host_new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                host = services.host_create(
-                    name=form.cleaned_data["name"], description=form.cleaned_data["description"]
-                )
+                host = services.host_create(**form.host_values())
                 services.endpoint_create(host=host, **form.endpoint_values())
         except HostsError as error:
             form.refuse(error.field, error.message)
         else:
             return redirect("web:host", host.pk)
-    context = {"form": form, "command": _command(form), "modes": selectors.network_modes()}
+    context = {
+        "form": form,
+        "command": _command(form),
+        "modes": selectors.network_modes(),
+        "uplinks": selectors.uplinks_in_use(),
+    }
     return render(request, "pages/host_new.html", context)
 
 
@@ -104,16 +107,21 @@ def host_command(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Rename a host or describe it anew."""
+    """Rename a host, describe it anew, label it, name the uplink that it shares."""
     host = get_object_or_404(Host, pk=host_id)
-    form = NamedForm(request.POST) if request.method == "POST" else NamedForm.of(host)
+    form = HostDetailsForm(request.POST) if request.method == "POST" else HostDetailsForm.of(host)
     if request.method == "POST" and form.is_valid():
         try:
-            services.named_update(row=host, **form.cleaned_data)
+            services.host_update(host=host, **form.cleaned_data)
             return redirect("web:host", host.pk)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    context = {"form": form, "title": f"Edit {host.name}", "back": reverse("web:host", args=[host.pk])}
+    context = {
+        "form": form,
+        "title": f"Edit {host.name}",
+        "back": reverse("web:host", args=[host.pk]),
+        "suggestions": {"uplinks": selectors.uplinks_in_use()},
+    }
     return render(request, "pages/form.html", context)
 
 
