@@ -48,6 +48,18 @@ def page(
     newest_first: bool = False,
 ) -> Page[ItemT]:
     """Give one page of rows by id; one query, which reads one row too many to know whether more follow."""
+    return page_of(request, query, rows, lambda shown: [item(row) for row in shown], newest_first=newest_first)
+
+
+def page_of(
+    request: HttpRequest,
+    query: PageQuery,
+    rows: "QuerySet[RowT, RowT]",
+    items: Callable[[list[RowT]], list[ItemT]],
+    *,
+    newest_first: bool = False,
+) -> Page[ItemT]:
+    """Give one page whose items are made together, for what is queried once for all of them."""
     refuse_unknown(request, type(query))
     if query.cursor:
         last_id = _decoded(query.cursor)
@@ -55,7 +67,7 @@ def page(
     found = list(rows.order_by("-pk" if newest_first else "pk")[: query.limit + 1])
     shown = found[: query.limit]
     more = len(found) > query.limit
-    return Page(items=[item(row) for row in shown], next=_encoded(shown[-1].pk) if more else None)
+    return Page(items=items(shown), next=_encoded(shown[-1].pk) if more else None)
 
 
 def refuse_unknown(request: HttpRequest, query: type[BaseModel]) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
 from benchweb.names import text_fault
@@ -44,6 +44,19 @@ def _utc_when_naive(moment: datetime) -> datetime:
 Name = Annotated[str, AfterValidator(_one_line)]
 Description = Annotated[str, Field(max_length=10_000)]
 Moment = Annotated[datetime, AfterValidator(_utc_when_naive)]
+
+
+def _moment(text: Any) -> datetime:
+    if not isinstance(text, str):
+        raise ValueError("A time is a text as in RFC 3339, such as 2026-12-24T02:00:00+08:00.")
+    try:
+        return _utc_when_naive(datetime.fromisoformat(text)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text[:60]!r} is no time as in RFC 3339, such as 2026-12-24T02:00:00+08:00.") from None
+
+
+# In bodies, which are strict: a number is no time.
+MomentText = Annotated[datetime, BeforeValidator(_moment)]
 
 
 def given(body: Body) -> dict[str, Any]:

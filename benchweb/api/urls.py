@@ -14,6 +14,7 @@ from benchweb.api.resources import (
     pairs,
     plans,
     runs,
+    schedules,
     series,
 )
 
@@ -27,5 +28,7 @@ api = BenchwebAPI(
     renderer=MicrosecondRenderer(),
 )
 
-for resource in (hosts, availability, environments, endpoints, pairs, plans, runs, campaigns, series, catalog):
+for resource in (hosts, availability, environments, endpoints, pairs, plans):
+    api.add_router("", resource.router)
+for resource in (runs, campaigns, schedules, series, catalog):
     api.add_router("", resource.router)

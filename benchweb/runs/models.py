@@ -165,8 +165,7 @@ class Reservation(models.Model):
             ExclusionConstraint(
                 name="exclusive_excludes_exclusive",
                 expressions=[("resource", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
-                # Those that wait have no place in these indexes: a launch of thousands would pay for each.
-                condition=Q(exclusive=1, during__isnull=False),
+                condition=Q(exclusive=1),
             ),
             ExclusionConstraint(
                 name="exclusive_excludes_normal",
@@ -175,6 +174,5 @@ class Reservation(models.Model):
                     ("during", RangeOperators.OVERLAPS),
                     ("exclusive", RangeOperators.NOT_EQUAL),
                 ],
-                condition=Q(during__isnull=False),
             ),
         ]

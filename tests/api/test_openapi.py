@@ -36,7 +36,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document):
     assert document["openapi"] == "3.1.0"
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
-        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "series", "catalog",
+        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "series", "catalog",
     }  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous):
 
 
 def test_every_creating_post_answers_201(document):
-    for resource in ("hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns"):
+    for resource in ("hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules"):
         assert list(document["paths"][f"/api/v1/{resource}"]["post"]["responses"]) == ["201", "default"]
 
 
@@ -99,7 +99,22 @@ def test_answers_are_as_the_document_says(api, document):
     plan = check(api.post("/plans", {"name": "sizes", "steps": SIZES}), "/plans", "post", "201")
     run = check(api.post("/runs", {"plan": plan["id"], "pair": pair.pk}), "/runs", "post", "201")
     check(api.get(f"/runs/{run['id']}"), "/runs/{run_id}", "get", "200")
-    for path in ("/hosts", "/environments", "/endpoints", "/pairs", "/plans", "/runs", "/campaigns", "/series"):
+    nightly = {"name": "nightly", "plan": plan["id"], "pairs": [pair.pk], "cron": "0 2 * * *"}
+    schedule = check(api.post("/schedules", nightly), "/schedules", "post", "201")
+    check(api.post(f"/schedules/{schedule['id']}/run"), "/schedules/{schedule_id}/run", "post", "201")
+    check(api.get(f"/schedules/{schedule['id']}/slots"), "/schedules/{schedule_id}/slots", "get", "200")
+    lists = (
+        "/hosts",
+        "/environments",
+        "/endpoints",
+        "/pairs",
+        "/plans",
+        "/runs",
+        "/campaigns",
+        "/schedules",
+        "/series",
+    )
+    for path in lists:
         check(api.get(path), path, "get", "200")
     check(api.post("/hosts", {"name": ""}), "/hosts", "post", "default")
 

@@ -1,0 +1,74 @@
+"""What campaigns come to: how many runs are in which state, and how long all of them took."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Max, Min
+from django.utils import timezone
+
+from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.selectors import campaign_state
+
+
+@dataclass(frozen=True)
+class CampaignSummary:
+    """A campaign's runs by state, with the first start and, once none is open, the last end."""
+
+    counts: dict[str, int]
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def state(self) -> State:
+        return campaign_state([state for state, count in self.counts.items() if count])
+
+    @property
+    def is_open(self) -> bool:
+        return any(self.counts[state] for state in OPEN_STATES)
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def final(self) -> int:
+        return self.total - sum(self.counts[state] for state in OPEN_STATES)
+
+    @property
+    def makespan_seconds(self) -> float | None:
+        """From the first start to the last end; until now while runs are open, None before any began."""
+        if self.started_at is None:
+            return None
+        return ((self.finished_at or timezone.now()) - self.started_at).total_seconds()
+
+
+def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary]:
+    """Sum up campaigns by id; one query, which reads every run of them."""
+    ids = list(campaign_ids)
+    grouped = Run.objects.filter(campaign__in=ids).order_by().values_list("campaign_id", "state")
+    found: dict[int, list[_InState]] = defaultdict(list)
+    for campaign_id, *row in grouped.annotate(Count("pk"), Min("started_at"), Max("finished_at")):
+        found[campaign_id].append(_InState(*row))
+    return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}
+
+
+class _InState(NamedTuple):
+    """A campaign's runs in one state."""
+
+    state: str
+    runs: int
+    first_start: datetime | None
+    last_end: datetime | None
+
+
+def _summary(rows: list[_InState]) -> CampaignSummary:
+    counts = dict.fromkeys(State.values, 0) | {row.state: row.runs for row in rows}
+    started_at = min((row.first_start for row in rows if row.first_start), default=None)
+    if started_at is None or any(counts[state] for state in OPEN_STATES):
+        return CampaignSummary(counts, started_at, None)
+    # Runs that ended before the first start, cancelled while they waited, are no part of the span.
+    ends = (row.last_end for row in rows if row.last_end and row.last_end >= started_at)
+    return CampaignSummary(counts, started_at, max(ends, default=None))
