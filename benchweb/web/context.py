@@ -24,6 +24,8 @@ _SECTIONS = [
     ("Environments", "web:environments", "e"),
     ("Pairs", "web:pairs", "a"),
     ("Plans", "web:plans", "p"),
+    ("Schedules", "web:schedules", "s"),
+    ("Timeline", "web:timeline", "t"),
     ("Runs", "web:runs", "r"),
 ]
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchweb.web import definition_urls
+from benchweb.web import definition_urls, schedule_urls
 from benchweb.web.views import live, overview, runs, session, trials
 
 app_name = "web"
@@ -21,4 +21,5 @@ urlpatterns = [
     path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
     *definition_urls.urlpatterns,
+    *schedule_urls.urlpatterns,
 ]

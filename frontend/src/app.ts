@@ -6,6 +6,7 @@ import { startKeys } from "./keys";
 import { startLive } from "./live";
 import { startTheme } from "./theme";
 import { showTimes, startClocks } from "./times";
+import { keepZone } from "./zone";
 
 // The content security policy allows neither inline styles nor eval.
 htmx.config.includeIndicatorStyles = false;
@@ -16,6 +17,7 @@ htmx.config.historyCacheSize = 0;
 htmx.config.refreshOnHistoryMiss = true;
 
 startTheme();
+keepZone();
 startKeys();
 startActions();
 startClocks();

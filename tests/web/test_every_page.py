@@ -3,16 +3,19 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from tests.factories import make_pair, make_plan, make_run
+from benchweb.schedules.models import Slot
+from tests.factories import make_pair, make_plan, make_run, make_schedule
 
 # Session and user are two of them.
 MOST_QUERIES = 10
 WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
-WITHOUT_ARGUMENT += ["launch", "tokens"]
+WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week"]
 OF_A_ROW = ["host", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
 OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
+OF_A_ROW += ["schedule", "schedule_edit", "schedule_archive", "campaign"]
 
 
 def url_of(name: str) -> str:
@@ -27,7 +30,10 @@ def url_of(name: str) -> str:
         "environment": pair.environment_id,
         "pair": pair.pk,
         "plan": run.plan_version.plan_id,
+        "campaign": run.campaign_id,
     }
+    if name.startswith("schedule"):
+        rows["schedule"] = make_schedule(target={"pairs": [pair.pk]}).pk
     first = "host" if name == "endpoint_new" else name.split("_", maxsplit=1)[0]
     return reverse(f"web:{name}", args=[rows[first]])
 
@@ -60,7 +66,9 @@ def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
     for _ in range(12):
         make_run(pair=make_pair())
         make_plan()
-    for name in ("hosts", "environments", "pairs", "plans", "launch"):
+        schedule = make_schedule()
+        Slot.objects.create(schedule=schedule, at=timezone.now(), state="finished", claimed_at=timezone.now())
+    for name in ("hosts", "environments", "pairs", "plans", "launch", "schedules", "timeline", "week"):
         with django_assert_max_num_queries(MOST_QUERIES):
             assert signed_in.get(reverse(f"web:{name}")).status_code == 200
 

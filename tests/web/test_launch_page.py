@@ -27,11 +27,11 @@ def test_one_pair_ends_on_the_run_s_page(signed_in: Client, ada) -> None:
     assert run.trials.count() == 4
 
 
-def test_several_pairs_end_on_the_runs_of_their_campaign(signed_in: Client) -> None:
+def test_several_pairs_end_on_the_page_of_their_campaign(signed_in: Client) -> None:
     plan, pairs = make_plan(), [make_pair(), make_pair()]
     response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk for pair in pairs]})
     campaign = Campaign.objects.get()
-    assert response.headers["Location"] == f"/runs?campaign={campaign.pk}"
+    assert response.headers["Location"] == f"/campaigns/{campaign.pk}"
     make_plan(name="another")
     shown = signed_in.get(response.headers["Location"]).content.decode()
     assert all(f"/runs/{run.pk}" in shown for run in campaign.runs.all())

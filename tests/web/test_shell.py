@@ -10,8 +10,9 @@ from benchweb.runs.models import Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session, user, running, last, trials' counts, hosts, silent endpoints, pairs; open trials while one runs.
-OVERVIEW_QUERIES = 8
+# Session, user, running, last, trials' counts, hosts, silent endpoints, slots to come, slots without a result; open
+# trials while one runs.
+OVERVIEW_QUERIES = 9
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
 from benchweb.web import formatting
+from benchweb.web.zones import reader_zone, said, zone_named
 
 register = template.Library()
 
@@ -68,6 +69,22 @@ def between(start: datetime | None, end: datetime | None) -> str:
     if start is None:
         return formatting.MISSING
     return formatting.duration(((end or timezone.now()) - start).total_seconds())
+
+
+@register.simple_tag(takes_context=True)
+def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "") -> SafeString:
+    """Show a time in a named zone, or in the reader's; UTC on hover."""
+    if value is None:
+        return format_html('<span class="missing" title="{}">—</span>', "none")
+    zone = zone_named(zone_name) or reader_zone(context["request"])
+    utc = value.astimezone(UTC)
+    return format_html('<span class="zoned" title="{} UTC">{}</span>', f"{utc:%Y-%m-%d %H:%M:%S}", said(value, zone))
+
+
+@register.simple_tag
+def over(value: float, bound: float) -> str:
+    """Say how much more than a bound something is: 1.03 ×."""
+    return f"{value / bound:.2f} ×" if bound else formatting.MISSING
 
 
 @register.simple_tag

@@ -114,4 +114,4 @@ def _destination(campaign: Campaign) -> str:
     runs = list(campaign.runs.values_list("pk", flat=True)[:2])
     if len(runs) == 1:
         return reverse("web:run", args=runs)
-    return f"{reverse('web:runs')}?campaign={campaign.pk}"
+    return reverse("web:campaign", args=[campaign.pk])

@@ -1,0 +1,307 @@
+"""The form of schedules: what to run on, when, and what to do about what gets in the way."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Self
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from benchweb.hosts import selectors
+from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.plans import selectors as plans
+from benchweb.plans.models import Plan
+from benchweb.schedules.models import Schedule
+from benchweb.web.forms.base import PageForm, text_field
+from benchweb.web.forms.blackouts import BlackoutsField
+from benchweb.web.forms.durations import DurationField
+from benchweb.web.zones import zone_named
+
+TARGETS = [
+    ("pairs", "Pairs, one by one"),
+    ("environment", "All pairs of an environment"),
+    ("label", "All pairs between hosts with a label"),
+    ("mesh", "A mesh: every ordered pair of chosen endpoints"),
+    ("modes", "Network modes: each source mode to each sink mode"),
+]
+REPEATS = [("cron", "At times of day: a cron expression"), ("every", "At an interval")]
+RETRY_PAUSE_SECONDS = 60
+_LOCAL = "%Y-%m-%dT%H:%M"
+# Which field of the form holds what a service blames, where they differ.
+_FIELD_OF = {"window": "window_from", "deadline_seconds": "deadline", "slip_seconds": "slip"}
+_FIELD_OF |= {"retry_pause_seconds": "retry_pause"}
+
+
+class EndpointChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
+    """A choice of endpoints that says how each is reached."""
+
+    def label_from_instance(self, endpoint: Endpoint) -> str:
+        return f"{endpoint} · {endpoint.data_address or endpoint.control_address}"
+
+
+class LocalTimeField(forms.CharField):
+    """A date and time without a zone: the schedule's own is added when it is known."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"})
+
+    def to_python(self, value: Any) -> Any:
+        if not value:
+            return None
+        try:
+            found = datetime.fromisoformat(str(value))
+        except ValueError:
+            raise forms.ValidationError("Enter a date and a time, such as 2026-12-24T02:00.") from None
+        if found.tzinfo is not None or not 1970 <= found.year <= 2200:
+            raise forms.ValidationError("Enter a date from 1970 to 2200, without a zone: it is in the schedule's own.")
+        return found
+
+
+def time_of_day(label: str) -> forms.TimeField:
+    """Give a field of a local time of day."""
+    return forms.TimeField(label=label, required=False, widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
+
+
+def number(label: str, most: int, least: int = 0, help_text: str = "", **options: Any) -> forms.IntegerField:
+    """Give a field of a whole number."""
+    widget = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
+    return forms.IntegerField(
+        label=label, min_value=least, max_value=most, help_text=help_text, widget=widget, **options
+    )
+
+
+def modes_field(label: str) -> forms.MultipleChoiceField:
+    """Give a field of network modes as boxes."""
+    return forms.MultipleChoiceField(
+        label=label,
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        error_messages={"invalid_choice": "No endpoint has the mode %(value)s."},
+    )
+
+
+class ScheduleForm(PageForm):
+    """A schedule as the page asks for it; `values` is what the services take."""
+
+    name = text_field("Name", max_length=100, required=True)
+    plan = forms.ModelChoiceField(
+        queryset=Plan.objects.none(),
+        empty_label="Choose the plan",
+        error_messages={"required": "Choose the plan to run.", "invalid_choice": "This plan is archived."},
+    )
+    target = forms.ChoiceField(choices=TARGETS, initial="pairs")
+    pairs = forms.ModelMultipleChoiceField(
+        queryset=Pair.objects.none(),
+        required=False,
+        error_messages={"invalid_choice": "A chosen pair is archived by now: look over the choice again."},
+    )
+    environment = forms.ModelChoiceField(
+        queryset=Environment.objects.none(), required=False, empty_label="Choose the environment"
+    )
+    label = text_field("Label", max_length=60, list="labels", help_text="Pairs whose two hosts both carry it.")
+    endpoints = EndpointChoices(
+        queryset=Environment.objects.none(),
+        required=False,
+        error_messages={"invalid_choice": "A chosen endpoint is archived by now: look over the choice again."},
+    )
+    mesh_environment = forms.ModelChoiceField(
+        label="Environment",
+        queryset=Environment.objects.none(),
+        required=False,
+        empty_label="The one that most of their pairs use",
+        help_text="Pairs that don't exist yet are made in it.",
+    )
+    source_modes = modes_field("From")
+    sink_modes = modes_field("To")
+    modes_environment = forms.ModelChoiceField(
+        label="Environment",
+        queryset=Environment.objects.none(),
+        required=False,
+        empty_label="Choose the environment",
+    )
+    repeat = forms.ChoiceField(choices=REPEATS, initial="cron")
+    cron = text_field(
+        "Cron expression",
+        max_length=200,
+        spellcheck="false",
+        help_text="Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night.",
+    )
+    every = DurationField("Every", help_text="30 min, 6 h, 1 day, or ISO 8601 such as PT30M; counted from its start.")
+    timezone = text_field("Time zone", max_length=60, required=True, list="zones", spellcheck="false")
+    starts_at = LocalTimeField(label="Starts", required=False, help_text="Empty: at once.")
+    ends_at = LocalTimeField(label="Ends", required=False, help_text="Empty: never.")
+    max_runs = number("At most so many slots", 2**31 - 1, 1, required=False)
+    window_from = time_of_day("Window from")
+    window_until = time_of_day("Window until")
+    blackouts = BlackoutsField()
+    deadline = DurationField("Begin within", help_text="Runs that have not begun so long after their slot never do.")
+    slip = DurationField("May start later by", help_text="Lets a cron time be moved away from a crowded moment.")
+    missed = forms.ChoiceField(label="Missed slots", choices=Schedule.Missed.choices, initial=Schedule.Missed.SKIP)
+    retries = number("Retries", 100, initial=2, help_text="When an engine is unreachable or refuses.")
+    retry_pause = DurationField("Pause before a retry", initial=RETRY_PAUSE_SECONDS)
+    confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        environments = Environment.objects.filter(archived_at=None)
+        rows: dict[str, QuerySet[Any]] = {
+            "plan": plans.plans_matching(),
+            "pairs": selectors.pairs_matching(),
+            "endpoints": selectors.endpoints_usable(),
+            "environment": environments,
+            "mesh_environment": environments,
+            "modes_environment": environments,
+        }
+        for name, queryset in rows.items():
+            self.fields[name].queryset = queryset  # type: ignore[attr-defined]
+        # Asked for once: three fields offer the same.
+        choices = [(row.pk, row.name) for row in environments]
+        for name in ("environment", "mesh_environment", "modes_environment"):
+            field = self.fields[name]
+            field.widget.choices = [("", field.empty_label), *choices]  # type: ignore[attr-defined]
+        modes = [(mode, mode) for mode in selectors.network_modes()]
+        self.fields["source_modes"].choices = self.fields["sink_modes"].choices = modes  # type: ignore[attr-defined]
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Self:
+        """Give the form filled with a schedule's values."""
+        return cls(initial=_initial(schedule))
+
+    def clean_timezone(self) -> str:
+        """Check the zone here, for the form's local times need it."""
+        if zone_named(self.cleaned_data["timezone"]) is None:
+            raise forms.ValidationError("There is no such time zone: write it as Area/City, such as Asia/Shanghai.")
+        return str(self.cleaned_data["timezone"])
+
+    def clean(self) -> dict[str, Any]:
+        """Require what was chosen to be given, and read local times in the schedule's zone."""
+        for choice, needs in (("target", _NEEDED[self.chosen("target")]), ("repeat", (self.chosen("repeat"),))):
+            for name in needs:
+                if choice in self.cleaned_data and name not in self.errors and not self.cleaned_data.get(name):
+                    self.add_error(name, _MISSING[name])
+        zone = zone_named(self.cleaned_data.get("timezone", "")) or ZoneInfo("UTC")
+        for name in ("starts_at", "ends_at"):
+            if naive := self.cleaned_data.get(name):
+                self.cleaned_data[name] = naive.replace(tzinfo=zone)
+        begin, end = self.cleaned_data.get("window_from"), self.cleaned_data.get("window_until")
+        if (begin is None) != (end is None) and not {"window_from", "window_until"} & set(self.errors):
+            self.add_error("window_until" if end is None else "window_from", "A window has both: from and until.")
+        return self.cleaned_data
+
+    def chosen(self, name: str) -> str:
+        """Give which of several is chosen, whether valid or not."""
+        value = str(self[name].value() or "")
+        return value if value in dict(self.fields[name].choices) else "pairs" if name == "target" else "cron"  # type: ignore[attr-defined]
+
+    def values(self) -> dict[str, Any]:
+        """Give the values as the services take them; of a form that isn't valid, those that are."""
+        data = self.cleaned_data
+        plain = ("name", "plan", "timezone", "starts_at", "ends_at", "max_runs", "missed", "retries", "blackouts")
+        values = {name: data[name] for name in plain if data.get(name) not in (None, "")}
+        for name, seconds in (("deadline", "deadline_seconds"), ("slip", "slip_seconds")):
+            values[seconds] = data.get(name)
+        values["slip_seconds"] = values["slip_seconds"] or 0
+        values["retry_pause_seconds"] = RETRY_PAUSE_SECONDS if data.get("retry_pause") is None else data["retry_pause"]
+        values["window"] = _window(data)
+        values["confirm_runs"] = data.get("confirm_runs")
+        repeat = self.chosen("repeat")
+        every = f"PT{data['every']}S" if data.get("every") else ""
+        values |= {
+            "cron": data.get("cron", "") if repeat == "cron" else "",
+            "every": every if repeat == "every" else "",
+        }
+        return values | {"target": _READ[self.chosen("target")](data)}
+
+    def target_fields(self) -> tuple[str, ...]:
+        """Give the fields that the chosen kind of target reads."""
+        return _NEEDED[self.chosen("target")]
+
+    def field_of(self, field: str) -> str:
+        """Give the form's name of the field that a service blames."""
+        root = field.split(".", maxsplit=1)[0]
+        if root in ("target", "pairs", "environment", "label", "mesh"):
+            return self.target_fields()[0]
+        return _FIELD_OF.get(root, root)
+
+    def refuse(self, field: str, message: str) -> None:
+        """Show a refusal at the form's own field."""
+        super().refuse(self.field_of(field), message)
+
+
+_NEEDED = {
+    "pairs": ("pairs",),
+    "environment": ("environment",),
+    "label": ("label",),
+    "mesh": ("endpoints",),
+    "modes": ("source_modes", "sink_modes", "modes_environment"),
+}
+_MISSING = {
+    "pairs": "Choose at least one pair.",
+    "environment": "Choose an environment.",
+    "label": "Enter the label that the hosts carry.",
+    "endpoints": "Choose at least two endpoints.",
+    "source_modes": "Choose at least one mode to send from.",
+    "sink_modes": "Choose at least one mode to send to.",
+    "modes_environment": "Choose an environment.",
+    "cron": "Enter a cron expression, such as 0 2 * * *.",
+    "every": "Enter an interval, such as 30 min.",
+}
+
+
+def _ids(rows: Any) -> list[int]:
+    return sorted(row.pk for row in rows or ())
+
+
+def _mesh(data: dict[str, Any]) -> dict[str, Any]:
+    environment = data.get("mesh_environment")
+    return {"endpoints": _ids(data.get("endpoints"))} | ({"environment": environment.pk} if environment else {})
+
+
+def _modes(data: dict[str, Any]) -> dict[str, Any]:
+    environment = data.get("modes_environment")
+    modes = {name: data.get(name, []) for name in ("source_modes", "sink_modes")}
+    return modes | ({"environment": environment.pk} if environment else {})
+
+
+_READ: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "pairs": lambda data: {"pairs": _ids(data.get("pairs"))},
+    "environment": lambda data: {"environment": data["environment"].pk if data.get("environment") else None},
+    "label": lambda data: {"label": data.get("label", "")},
+    "mesh": lambda data: {"mesh": _mesh(data)},
+    "modes": lambda data: {"mesh": _modes(data)},
+}
+
+
+def _window(data: dict[str, Any]) -> dict[str, str] | None:
+    begin, end = data.get("window_from"), data.get("window_until")
+    return {"from": begin.isoformat(), "until": end.isoformat()} if begin and end else None
+
+
+_SAME = [
+    *("name", "plan", "cron", "every", "timezone", "max_runs", "missed"),
+    *("window_from", "window_until", "blackouts", "retries"),
+]
+
+
+def _initial(schedule: Schedule) -> dict[str, Any]:
+    zone = zone_named(schedule.timezone) or ZoneInfo("UTC")
+    initial = {name: getattr(schedule, name) for name in _SAME}
+    for name in ("starts_at", "ends_at"):
+        moment = getattr(schedule, name)
+        initial[name] = moment and timezone.localtime(moment, zone).strftime(_LOCAL)
+    initial |= {"deadline": schedule.deadline_seconds, "slip": schedule.slip_seconds or None}
+    initial |= {"retry_pause": schedule.retry_pause_seconds, "confirm_runs": schedule.confirmed_runs}
+    initial["repeat"] = "cron" if schedule.cron else "every"
+    return initial | _initial_target(schedule.target)
+
+
+def _initial_target(target: dict[str, Any]) -> dict[str, Any]:
+    mesh = target.get("mesh")
+    if mesh is None:
+        (name, value), *_ = target.items()
+        return {"target": name, name: value}
+    if "endpoints" in mesh:
+        return {"target": "mesh", "endpoints": mesh["endpoints"], "mesh_environment": mesh.get("environment")}
+    modes = {name: mesh.get(name, []) for name in ("source_modes", "sink_modes")}
+    return {"target": "modes", "modes_environment": mesh.get("environment"), **modes}

@@ -1,0 +1,32 @@
+"""The Gantt picture of a schedule's campaign to come: who has which host when."""
+
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from benchweb.schedules.feasibility import Feasibility
+from benchweb.web.formatting import duration
+from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
+from benchweb.web.zones import zone_named
+
+# Of a mesh of 200 hosts the first ones tell the story.
+SHOWN = 24
+
+
+def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
+    """Draw the campaign's places in the schedule's zone, from its slot until it is over; None when it has no bars."""
+    if not found.bars or found.starts_at is None:
+        return None
+    by_place: dict[str, list[Bar]] = {}
+    for each in found.bars:
+        label = f"{each.who} · {duration((each.ends - each.begins).total_seconds())}"
+        bar = Bar(each.begins, each.ends, "planned" if each.is_own else "blocked", label)
+        by_place.setdefault(each.place, []).append(bar)
+    end = max(each.ends for each in found.bars)
+    return lanes_of(
+        "The campaign to come, by host",
+        [Lane(place, bars) for place, bars in by_place.items()],
+        begin=found.starts_at,
+        end=max(end, found.starts_at + timedelta(seconds=1)),
+        zone=zone_named(zone_name) or ZoneInfo("UTC"),
+        shown=SHOWN,
+    )

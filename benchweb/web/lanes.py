@@ -1,0 +1,118 @@
+"""Lanes of bars along one axis of time: the timeline, and the Gantt picture of a campaign to come."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+# Steps between ticks; the first that leaves at most so many.
+_STEPS_SECONDS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800)
+_MOST_TICKS = 9
+# Per cent of the axis: a bar of one second in a night would else be too thin to see or to click.
+_LEAST_WIDTH = 0.25
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Something from a time to a time; `state` picks its colour, `label` says it in words."""
+
+    begin: datetime
+    end: datetime
+    state: str
+    label: str
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The bars of one host or schedule."""
+
+    label: str
+    bars: Sequence[Bar]
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class DrawnBar:
+    """A bar with its place in per cent of the axis."""
+
+    bar: Bar
+    left: str
+    width: str
+
+
+@dataclass(frozen=True)
+class DrawnLane:
+    lane: Lane
+    bars: list[DrawnBar]
+
+
+@dataclass(frozen=True)
+class Tick:
+    left: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Everything that the template draws; `now` is empty when it isn't on the axis."""
+
+    title: str
+    lanes: list[DrawnLane]
+    ticks: list[Tick]
+    now: str
+    hidden: int
+
+
+def lanes_of(
+    title: str,
+    lanes: Sequence[Lane],
+    *,
+    begin: datetime,
+    end: datetime,
+    zone: tzinfo,
+    now: datetime | None = None,
+    shown: int = 60,
+) -> Lanes:
+    """Place bars on the axis from `begin` to `end`; what is outside is cut off, lanes beyond `shown` are counted."""
+    whole_seconds = max(1.0, (end - begin).total_seconds())
+
+    def percent(moment: datetime) -> float:
+        return min(100.0, max(0.0, (moment - begin).total_seconds() / whole_seconds * 100))
+
+    def drawn(bar: Bar) -> DrawnBar:
+        left = percent(bar.begin)
+        width = max(_LEAST_WIDTH, percent(bar.end) - left)
+        return DrawnBar(bar, _number(min(left, 100 - _LEAST_WIDTH)), _number(width))
+
+    rows = [
+        DrawnLane(lane, [drawn(bar) for bar in lane.bars if bar.end > begin and bar.begin < end])
+        for lane in lanes[:shown]
+    ]
+    ticks = [Tick(_number(percent(moment)), label) for moment, label in _ticks(begin, end, zone)]
+    is_on_axis = now is not None and begin <= now <= end
+    return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
+
+
+def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datetime, str]]:
+    """Give round local times; midnights name their day."""
+    whole_seconds = (end - begin).total_seconds()
+    step = next((step for step in _STEPS_SECONDS if whole_seconds / step <= _MOST_TICKS), _STEPS_SECONDS[-1])
+    local = begin.astimezone(zone)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    into_day = (local - midnight).total_seconds()
+    first = local + timedelta(seconds=-into_day % step)
+    moment = first.astimezone(begin.tzinfo)
+    while moment <= end:
+        yield moment, _tick_label(moment.astimezone(zone), step)
+        moment += timedelta(seconds=step)
+
+
+def _tick_label(local: datetime, step: int) -> str:
+    if local.hour == local.minute == local.second == 0:
+        return local.strftime("%a %-d %b")
+    return local.strftime("%H:%M" if step >= 60 else "%H:%M:%S")
+
+
+def _number(percent: float) -> str:
+    # Never in the reader's locale: it is an attribute of SVG.
+    return f"{percent:.3f}"

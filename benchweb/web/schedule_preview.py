@@ -1,0 +1,111 @@
+"""What the schedule as typed comes to: times in two zones, and whether the runs fit, as a picture."""
+
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from benchweb.plans.models import Plan
+from benchweb.runs.services import confirmation_needed
+from benchweb.schedules.definitions import Definition, rule_of_definition
+from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.feasibility import Feasibility, feasibility
+from benchweb.schedules.rules import never_fires
+from benchweb.schedules.selectors import next_slots
+from benchweb.schedules.services import schedule_draft
+from benchweb.schedules.targets import checked_and_counted
+from benchweb.web.forms.schedules import ScheduleForm
+from benchweb.web.gantt import gantt
+from benchweb.web.lanes import Lanes
+from benchweb.web.schedule_words import when_words
+
+_UNNAMED = "preview"
+SLOTS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What keeps the preview from being whole: the field's anchor and label, and the words."""
+
+    anchor: str
+    label: str
+    message: str
+
+
+@dataclass(frozen=True)
+class SchedulePreview:
+    """What can be said of what was typed so far."""
+
+    words: str = ""
+    timezone: str = ""
+    slots: list[datetime] = field(default_factory=list)
+    feasibility: Feasibility | None = None
+    picture: Lanes | None = None
+    faults: list[Fault] = field(default_factory=list)
+    # The runs a slot that the form must confirm, when there are more than are taken without a question.
+    confirm: int | None = None
+
+
+def schedule_preview(form: ScheduleForm, schedule_id: int | None = None) -> SchedulePreview:
+    """Say as much as the form holds: times need only the rule, whether it fits needs plan and pairs too."""
+    form.is_valid()
+    values = {"name": _UNNAMED} | form.values()
+    rule_words, zone = when_words(values["cron"], values["every"]), values.get("timezone", "UTC")
+    faults = _faults(form)
+    if not (values["cron"] or values["every"]) or "timezone" in form.errors:
+        return SchedulePreview(rule_words, zone, faults=faults)
+    try:
+        slots = _slots(values)
+    except ScheduleError as error:
+        return SchedulePreview(rule_words, zone, faults=[*faults, _fault(form, error)])
+    whole = SchedulePreview(rule_words, zone, slots, faults=faults)
+    if "plan" not in values or any(name in form.errors for name in form.target_fields()):
+        return whole
+    try:
+        return _with_outlook(whole, values, schedule_id)
+    except ScheduleError as error:
+        return replace(whole, faults=[*faults, _fault(form, error)])
+
+
+def _with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id: int | None) -> SchedulePreview:
+    _, count = checked_and_counted(values["target"])
+    if confirmation_needed(count, values["confirm_runs"]):
+        return replace(preview, confirm=count)
+    draft = schedule_draft(**values)
+    # So that a schedule that is edited is in no conflict with itself.
+    draft.pk = schedule_id
+    found = feasibility(draft)
+    # The box stays while the number does, for it is what was agreed to.
+    confirm = count if confirmation_needed(count, None) else None
+    return replace(preview, feasibility=found, picture=gantt(found, draft.timezone), confirm=confirm)
+
+
+def _slots(values: dict[str, Any]) -> list[datetime]:
+    names = [field.name for field in fields(Definition) if field.name != "plan"]
+    # Times don't depend on the plan, which may not be chosen yet; a new one has no id.
+    definition = Definition(
+        plan=values.get("plan") or Plan(), **{name: values[name] for name in names if name in values}
+    )
+    now = timezone.now()
+    rule = rule_of_definition(definition, now)
+    found = next_slots(rule, min(SLOTS_SHOWN, values.get("max_runs") or SLOTS_SHOWN), now)
+    if not found:
+        raise never_fires(rule, now)
+    return found
+
+
+def _faults(form: ScheduleForm) -> list[Fault]:
+    """Give what is wrong with what was typed; what wasn't yet is no fault."""
+    named = {name: messages for name, messages in form.errors.items() if name in form.fields}
+    return [
+        Fault(form[name].id_for_label, str(form[name].label), str(messages[0]))
+        for name, messages in named.items()
+        if form[name].value()
+    ]
+
+
+def _fault(form: ScheduleForm, error: ScheduleError) -> Fault:
+    name = form.field_of(error.field)
+    bound = form[name] if name in form.fields else None
+    return Fault(bound.id_for_label if bound else "", str(bound.label) if bound else "", error.message)

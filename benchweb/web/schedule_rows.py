@@ -1,0 +1,67 @@
+"""Schedules and slots as rows: each with what its last slots came to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from benchweb.runs.models import State
+from benchweb.runs.summaries import CampaignSummary, campaign_summaries
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.selectors import SuccessRate, success_rates
+from benchweb.web.schedule_words import environment_names, target_words, when_words
+
+RATE_DAYS = 30
+
+
+@dataclass(frozen=True)
+class SlotRow:
+    """A slot with its campaign's runs by state."""
+
+    slot: Slot
+    summary: CampaignSummary | None
+
+    @property
+    def finished(self) -> int:
+        return self.summary.counts[State.FINISHED] if self.summary else 0
+
+
+@dataclass(frozen=True)
+class ScheduleRow:
+    """A schedule in a list."""
+
+    schedule: Schedule
+    when: str
+    target: str
+    last: SlotRow | None
+    rate: SuccessRate | None
+
+
+def schedule_rows(schedules: Sequence[Schedule]) -> list[ScheduleRow]:
+    """Give schedules with last slot and success rate, in four queries whatever their number."""
+    names = environment_names(schedule.target for schedule in schedules)
+    latest = Slot.objects.filter(schedule__in=schedules).order_by("schedule_id", "-at").distinct("schedule_id")
+    last = {row.slot.schedule_id: row for row in slot_rows(list(latest))}
+    rates = success_rates(schedules, rates_since())
+    return [
+        ScheduleRow(
+            schedule,
+            when_words(schedule.cron, schedule.every),
+            target_words(schedule.target, names),
+            last.get(schedule.pk),
+            rates.get(schedule.pk),
+        )
+        for schedule in schedules
+    ]
+
+
+def slot_rows(slots: Sequence[Slot]) -> list[SlotRow]:
+    """Give slots with their campaigns' runs by state; one query."""
+    summaries = campaign_summaries(slot.campaign_id for slot in slots if slot.campaign_id is not None)
+    return [SlotRow(slot, summaries.get(slot.campaign_id) if slot.campaign_id else None) for slot in slots]
+
+
+def rates_since() -> datetime:
+    """Give since when slots count for the success rate."""
+    return timezone.now() - timedelta(days=RATE_DAYS)

@@ -1,0 +1,215 @@
+"""What ran and what is to come, as lanes by host and as a week's calendar."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+
+from django.db.models import Q
+from django.urls import reverse
+
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.runs.models import Run, State
+from benchweb.schedules import selectors
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.web.archiving import counted
+from benchweb.web.formatting import duration
+from benchweb.web.lanes import Bar, Lane
+
+# A night of 10,000 runs would be a page of many megabytes: the newest are drawn, and the page says so.
+MOST_RUNS = 3_000
+MOST_SCHEDULES = 200
+# What a slot is drawn as long as until its schedule's campaigns have told.
+_UNKNOWN_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A time of a schedule that is no slot yet, with how long its campaign is expected to take."""
+
+    schedule: Schedule
+    at: datetime
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One schedule on one day of the calendar: its slots, or how many when they are many."""
+
+    schedule: Schedule
+    state: str
+    text: str
+    reason: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Day:
+    day: date
+    is_today: bool
+    entries: list[Entry]
+
+
+def active_schedules() -> list[Schedule]:
+    """Give the schedules that will come due; one query."""
+    rows = Schedule.objects.filter(archived_at=None, paused_at=None).exclude(next_at=None)
+    return list(rows.select_related("plan").order_by("name", "pk")[:MOST_SCHEDULES])
+
+
+def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> list[Coming]:
+    """Give the times to come between two moments, with what each schedule's last campaign was planned to take."""
+    latest = Slot.objects.filter(schedule__in=schedules, campaign__isnull=False).order_by("schedule_id", "-at")
+    planned = dict(latest.distinct("schedule_id").values_list("schedule_id", "campaign__planned_seconds"))
+    return [
+        Coming(schedule, at, planned.get(schedule.pk) or _UNKNOWN_SECONDS)
+        for schedule in schedules
+        for at in selectors.times_between(schedule, begin, end)
+    ]
+
+
+def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[Run]:
+    """Give the runs that were under way between two moments, the newest first."""
+    runs = Run.objects.filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
+    if campaign is not None:
+        runs = runs.filter(campaign=campaign)
+    named = runs.select_related("plan_version__plan", "pair__source__host", "pair__sink__host")
+    return list(named.order_by("-started_at")[:MOST_RUNS])
+
+
+def host_lanes(runs: Sequence[Run], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
+    """Give a lane for each host that ran or will run something; `text` narrows by the host's name."""
+    bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)
+    for run in runs:
+        bar = _run_bar(run, now)
+        for host in {run.pair.source.host, run.pair.sink.host}:
+            bars[host.name, host.pk].append(bar)
+    hosts_of = _hosts_of([each.schedule for each in planned])
+    for each in planned:
+        bar = _coming_bar(each)
+        for name, pk in hosts_of[each.schedule.pk]:
+            bars[name, pk].append(bar)
+    return [
+        Lane(name, bars[name, pk], reverse("web:host", args=[pk]))
+        for name, pk in sorted(bars)
+        if text.lower() in name.lower()
+    ]
+
+
+def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned: Sequence[Coming]) -> list[Lane]:
+    """Give a lane for each schedule with its slots, past and to come."""
+    bars: dict[int, list[Bar]] = defaultdict(list)
+    rows = {schedule.pk: schedule for schedule in schedules} | {slot.schedule_id: slot.schedule for slot in slots}
+    for slot in slots:
+        bars[slot.schedule_id].append(_slot_bar(slot))
+    for each in planned:
+        bars[each.schedule.pk].append(_coming_bar(each))
+    ordered = sorted(rows.values(), key=lambda schedule: (schedule.name, schedule.pk))
+    return [Lane(row.name, bars[row.pk], reverse("web:schedule", args=[row.pk])) for row in ordered if bars[row.pk]]
+
+
+def slots_between(begin: datetime, end: datetime) -> list[Slot]:
+    """Give the slots between two moments, the newest first; one query."""
+    return list(selectors.slots_between(begin, end).order_by("-at")[:MOST_RUNS])
+
+
+def week_days(first: date, today: date, slots: Sequence[Slot], planned: Sequence[Coming], zone: tzinfo) -> list[Day]:
+    """Give seven days with their slots; many of one schedule on a day are one entry."""
+    found: dict[tuple[date, int], list[Slot | Coming]] = defaultdict(list)
+    for slot in reversed(slots):
+        found[slot.at.astimezone(zone).date(), slot.schedule_id].append(slot)
+    for each in planned:
+        found[each.at.astimezone(zone).date(), each.schedule.pk].append(each)
+    days = [first + timedelta(days=number) for number in range(7)]
+    return [Day(day, day == today, _entries(found, day, zone)) for day in days]
+
+
+def _entries(found: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo) -> list[Entry]:
+    times = [times for (on, _), times in found.items() if on == day]
+    entries = [entry for each in times for entry in _of_schedule(each, zone)]
+    return sorted(entries, key=lambda entry: (entry.text, entry.schedule.name))
+
+
+def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo) -> Iterator[Entry]:
+    if len(times) <= _SINGLY:
+        yield from (_entry(each, f"{each.at.astimezone(zone):%H:%M}") for each in times)
+        return
+    slots = [each for each in times if isinstance(each, Slot)]
+    worst = next((each for each in slots if each.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
+    without = sum(each.state not in (State.FINISHED, State.PENDING, State.RUNNING) for each in slots)
+    first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
+    said = f"{first}–{last}, {counted(len(times), 'slot')}" + (f", {without} without a result" if without else "")
+    yield _entry(worst or times[0], said)
+
+
+# More slots of one schedule on a day than these are told by their count.
+_SINGLY = 4
+
+
+def _entry(each: Slot | Coming, text: str) -> Entry:
+    if isinstance(each, Coming):
+        return Entry(each.schedule, "planned", text, "to come", reverse("web:schedule", args=[each.schedule.pk]))
+    return Entry(each.schedule, each.state, text, each.reason, _slot_url(each))
+
+
+def _slot_url(slot: Slot) -> str:
+    if slot.campaign_id is not None:
+        return reverse("web:campaign", args=[slot.campaign_id])
+    return reverse("web:schedule", args=[slot.schedule_id])
+
+
+def _run_bar(run: Run, now: datetime) -> Bar:
+    begin = run.started_at or now
+    end = run.finished_at or now
+    took = duration((end - begin).total_seconds())
+    reason = f": {run.reason}" if run.reason else ""
+    label = f"Run {run.pk} · {run.plan_version.plan.name} · {run.pair} · {run.state}, {took}{reason}"
+    return Bar(begin, end, run.state, label, reverse("web:run", args=[run.pk]))
+
+
+def _slot_bar(slot: Slot) -> Bar:
+    seconds = (slot.campaign.planned_seconds if slot.campaign else None) or _UNKNOWN_SECONDS
+    reason = f": {slot.reason}" if slot.reason else ""
+    label = f"{slot.schedule.name} · {slot.state}{reason}"
+    return Bar(slot.at, slot.at + timedelta(seconds=seconds), slot.state, label, _slot_url(slot))
+
+
+def _coming_bar(each: Coming) -> Bar:
+    label = f"{each.schedule.name} · to come · about {duration(each.seconds)}"
+    url = reverse("web:schedule", args=[each.schedule.pk])
+    return Bar(each.at, each.at + timedelta(seconds=each.seconds), "planned", label, url)
+
+
+def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:
+    """Give each schedule's hosts as names and ids; two queries whatever their number."""
+    targets = {schedule.pk: schedule.target for schedule in schedules}
+    if not targets:
+        return {}
+    endpoints = Endpoint.objects.filter(archived_at=None, host__archived_at=None).select_related("host")
+    known = {endpoint.pk: endpoint for endpoint in endpoints}
+    named = {pk for target in targets.values() for pk in target.get("pairs", [])}
+    inside = {_environment(target) for target in targets.values()} - {None}
+    chosen = Pair.objects.filter(Q(pk__in=named) | Q(environment__in=inside), archived_at=None)
+    pairs = list(chosen.values_list("pk", "environment_id", "source_id", "sink_id"))
+    return {
+        pk: {(known[end].host.name, known[end].host_id) for end in _ends(target, known, pairs) if end in known}
+        for pk, target in targets.items()
+    }
+
+
+def _environment(target: dict[str, object]) -> object:
+    mesh = target.get("mesh")
+    return target.get("environment") or (mesh.get("environment") if isinstance(mesh, dict) else None)
+
+
+def _ends(target: dict, known: dict[int, Endpoint], pairs: Sequence[tuple[int, int, int, int]]) -> set[int]:  # type: ignore[type-arg]
+    """Give the ids of the endpoints that a target means."""
+    if "label" in target:
+        return {pk for pk, endpoint in known.items() if target["label"] in endpoint.host.labels}
+    mesh = target.get("mesh", {})
+    if "endpoints" in mesh:
+        return set(mesh["endpoints"])
+    named = set(target.get("pairs", []))
+    environment = _environment(target)
+    ends = {end for pk, inside, *both in pairs if pk in named or inside == environment for end in both}
+    modes = {*mesh.get("source_modes", []), *mesh.get("sink_modes", [])}
+    return {end for end in ends if not modes or (end in known and known[end].network_mode in modes)}

@@ -1,0 +1,87 @@
+"""A campaign's page: how far its runs are, and why each one waits."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.services import campaign_cancel
+from benchweb.runs.summaries import CampaignSummary, campaign_summaries
+from benchweb.web.archiving import counted
+from benchweb.web.listing import Column, listing
+from benchweb.web.run_rows import runs_with_names
+
+COLUMNS = [
+    Column("Run", "pk", numeric=True),
+    Column("State", "state"),
+    Column("Source → sink", "pair__source__host__name"),
+    Column("Why"),
+    Column("Attempts", "attempts", numeric=True),
+    Column("Started"),
+    Column("Took", numeric=True),
+]
+
+
+@login_required
+@require_GET
+def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Show a campaign; htmx gets what changes while it runs."""
+    campaign = get_object_or_404(_campaigns(), pk=campaign_id)
+    summary = campaign_summaries([campaign.pk])[campaign.pk]
+    context = {
+        "campaign": campaign,
+        "slot": getattr(campaign, "slot", None),
+        "summary": summary,
+        "segments": _segments(summary),
+        "page": listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"]),
+        "states": State.values,
+    }
+    template = "partials/campaign.html" if request.htmx else "pages/campaign.html"  # type: ignore[attr-defined]
+    return render(request, template, context)
+
+
+@login_required
+@require_POST
+def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Cancel every run of a campaign that isn't final."""
+    campaign = get_object_or_404(Campaign, pk=campaign_id)
+    cancelled = campaign_cancel(campaign=campaign)
+    if cancelled:
+        messages.success(request, f"{counted(cancelled, 'run')} cancelled: what is running stops within two seconds.")
+    else:
+        messages.warning(request, "Nothing to cancel: every run is final or stopping already.")
+    return redirect("web:campaign", campaign_id)
+
+
+def _campaigns() -> QuerySet[Campaign]:
+    return Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
+
+
+def _runs(request: HttpRequest, campaign: Campaign) -> QuerySet[Run]:
+    runs = runs_with_names().filter(campaign=campaign)
+    state = request.GET.get("state", "")
+    return runs.filter(state=state) if state in State.values else runs
+
+
+def _segments(summary: CampaignSummary) -> list[dict[str, str | int]]:
+    """Give the parts of the bar that shows the runs by state, in per cent."""
+    left = 0.0
+    segments: list[dict[str, str | int]] = []
+    for state in (
+        State.FINISHED,
+        State.FAILED,
+        State.NONSTART,
+        State.MISSED,
+        State.CANCELLED,
+        State.RUNNING,
+        State.PENDING,
+    ):
+        count = summary.counts[state]
+        width = count / summary.total * 100 if summary.total else 0
+        if count:
+            segments.append({"state": state.value, "count": count, "left": f"{left:.3f}", "width": f"{width:.3f}"})
+        left += width
+    return segments

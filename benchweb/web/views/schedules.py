@@ -1,0 +1,262 @@
+"""Schedules: list, page, the form with its live preview, pause, resume, run now, archive, restore."""
+
+from collections.abc import Callable
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.hosts.models import Pair
+from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_matching
+from benchweb.runs.models import State
+from benchweb.runs.services import LaunchError
+from benchweb.schedules import services
+from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.feasibility import feasibility
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.selectors import next_slots, success_rates
+from benchweb.web.archiving import archive_page, counted
+from benchweb.web.forms.schedules import RETRY_PAUSE_SECONDS, ScheduleForm
+from benchweb.web.gantt import gantt
+from benchweb.web.list_page import list_page
+from benchweb.web.listing import Column, listing
+from benchweb.web.row_ids import row_id
+from benchweb.web.schedule_preview import schedule_preview
+from benchweb.web.schedule_rows import rates_since, schedule_rows, slot_rows
+from benchweb.web.schedule_words import bounds_words, environment_names, target_words, when_words
+from benchweb.web.zones import reader_zone, zone_names
+
+COLUMNS = [
+    Column("Schedule", "name"),
+    Column("When"),
+    Column("Next slot"),
+    Column("Last result"),
+    Column("Success", numeric=True),
+    Column("State"),
+]
+SLOT_COLUMNS = [Column("Slot", "at"), Column("State", "state"), Column("Reason"), Column("Runs", numeric=True)]
+FOLDED = ("starts_at", "ends_at", "max_runs", "deadline", "slip", "missed", "blackouts", "retries", "retry_pause")
+# Pairs and endpoints listed at once; chosen ones are always shown.
+SHOWN_PAIRS = 200
+SHOWN_ENDPOINTS = 500
+
+
+@login_required
+@require_GET
+def schedule_list(request: HttpRequest) -> HttpResponse:
+    """List schedules: when next, how the last one went, how many succeed."""
+    archived = request.GET.get("archived") == "1"
+    rows = Schedule.objects.filter(archived_at__isnull=not archived).select_related("plan")
+    if text := request.GET.get("q", ""):
+        rows = rows.filter(Q(name__icontains=text) | Q(plan__name__icontains=text))
+    if (paused := request.GET.get("paused", "")) in ("0", "1"):
+        rows = rows.filter(paused_at__isnull=paused == "0")
+    page = listing(request, rows, columns=COLUMNS, sort="name", filters=["q", "paused", "archived"])
+    context = {"page": page, "rows": schedule_rows(page.rows), "archived": archived}
+    return list_page(request, "pages/schedules.html", context)
+
+
+@login_required
+@require_GET
+def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Show a schedule: what it does, its next times, its slots with what became of each."""
+    schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
+    slots = schedule.slots.select_related("campaign")
+    if (state := request.GET.get("state", "")) in State.values:
+        slots = slots.filter(state=state)
+    page = listing(request, slots, columns=SLOT_COLUMNS, sort="-at", filters=["state"])
+    context = {
+        "schedule": schedule,
+        "when": when_words(schedule.cron, schedule.every),
+        "bounds": bounds_words(schedule),
+        "target": target_words(schedule.target, environment_names([schedule.target])),
+        "next_slots": next_slots(schedule),
+        "rate": success_rates([schedule], rates_since()).get(schedule.pk),
+        "page": page,
+        "rows": slot_rows(page.rows),
+        "states": State.values,
+    }
+    return render(request, "pages/schedule.html", context)
+
+
+@login_required
+@require_GET
+def schedule_outlook(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Say whether a schedule fits; apart from its page, for a large mesh takes a second to place."""
+    schedule = get_object_or_404(Schedule.objects.select_related("plan"), pk=schedule_id)
+    found = feasibility(schedule)
+    context = {"found": found, "picture": gantt(found, schedule.timezone), "timezone": schedule.timezone}
+    return render(request, "partials/feasibility.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_new(request: HttpRequest) -> HttpResponse:
+    """Make a schedule; `?plan=` and `?pairs=` fill in."""
+    form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm(initial=_start(request))
+
+    def save() -> Schedule:
+        return services.schedule_create(user=cast(User, request.user), **form.values())
+
+    return _form_page(request, form, save, title="New schedule", back=reverse("web:schedules"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Change a schedule; slots that were launched stay as they are."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm.of(schedule)
+
+    def save() -> Schedule:
+        return services.schedule_update(schedule=schedule, **form.values())
+
+    back = reverse("web:schedule", args=[schedule.pk])
+    return _form_page(request, form, save, title=f"Edit {schedule.name}", back=back, schedule_id=schedule.pk)
+
+
+@login_required
+@require_POST
+def schedule_preview_part(request: HttpRequest) -> HttpResponse:
+    """Say what the form as typed comes to; `?schedule=` names the one that is edited."""
+    form = ScheduleForm(request.POST)
+    schedule_id = row_id(request.GET.get("schedule", ""))
+    return render(request, "partials/schedule_preview.html", {"preview": schedule_preview(form, schedule_id)})
+
+
+@login_required
+@require_POST
+def schedule_pairs(request: HttpRequest) -> HttpResponse:
+    """Give the pairs by the filter, with what was chosen kept."""
+    form = ScheduleForm(request.POST)
+    return render(request, "partials/schedule_pairs.html", _pair_choice(form, request.POST.get("q", "")))
+
+
+@login_required
+@require_POST
+def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Launch nothing until it is resumed."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    if services.schedule_pause(schedule=schedule):
+        messages.success(request, f"Paused: {schedule.name} launches nothing until it is resumed.")
+    return redirect("web:schedule", schedule_id)
+
+
+@login_required
+@require_POST
+def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Go on with the first time from now on."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    if services.schedule_resume(schedule=schedule):
+        messages.success(request, f"Resumed: {schedule.name} goes on with its next slot.")
+    return redirect("web:schedule", schedule_id)
+
+
+@login_required
+@require_POST
+def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Run now, as a slot like any other; go to its campaign."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    try:
+        slot = services.run_now(schedule, cast(User, request.user))
+    except (ScheduleError, LaunchError) as error:
+        messages.error(request, error.message)
+        return redirect("web:schedule", schedule_id)
+    if slot.campaign_id is None:
+        messages.error(request, slot.reason)
+        return redirect("web:schedule", schedule_id)
+    return redirect("web:campaign", slot.campaign_id)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Archive a schedule; its slots and their runs stay."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    return archive_page(
+        request,
+        title=f"schedule {schedule.name}",
+        losses=[
+            "It launches nothing any more; what it launched already goes on.",
+            f"Kept, with campaigns, runs and results: {counted(schedule.slots.count(), 'slot')}.",
+        ],
+        back=reverse("web:schedule", args=[schedule.pk]),
+        done=reverse("web:schedules"),
+        act=lambda: services.schedule_archive(schedule=schedule),
+    )
+
+
+@login_required
+@require_POST
+def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Bring an archived schedule back."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    if services.schedule_restore(schedule=schedule):
+        messages.success(request, f"Schedule {schedule.name} is back, and goes on with its next slot.")
+    return redirect("web:schedule", schedule_id)
+
+
+def _start(request: HttpRequest) -> dict[str, object]:
+    pairs = [pk for text in request.GET.getlist("pairs") if (pk := row_id(text)) is not None]
+    zone = reader_zone(request).key
+    given = {"plan": row_id(request.GET.get("plan", "")), "pairs": pairs}
+    return given | {"cron": "0 2 * * *", "timezone": zone, "retry_pause": RETRY_PAUSE_SECONDS}
+
+
+def _form_page(
+    request: HttpRequest,
+    form: ScheduleForm,
+    save: Callable[[], Schedule],
+    *,
+    title: str,
+    back: str,
+    schedule_id: int | None = None,
+) -> HttpResponse:
+    """Show the form, or save what was sent; a refusal is shown at its field with all that was typed."""
+    saves = request.method == "POST" and request.POST.get("action") == "save"
+    if saves and form.is_valid():
+        try:
+            return redirect("web:schedule", save().pk)
+        except (ScheduleError, LaunchError) as error:
+            form.refuse(error.field, error.message)
+    # A fresh form's preview is fetched by the page itself: to place a large mesh takes a second.
+    preview = schedule_preview(ScheduleForm(request.POST), schedule_id) if request.method == "POST" else None
+    context = {
+        "form": form,
+        "preview": preview,
+        "title": title,
+        "back": back,
+        "schedule_id": schedule_id,
+        "endpoints": endpoints_usable()[:SHOWN_ENDPOINTS],
+        "chosen_endpoints": _chosen(form, "endpoints"),
+        **_more(form),
+        "labels": labels_in_use(),
+        "zones": zone_names(),
+        **_pair_choice(form, request.POST.get("q", "")),
+    }
+    return render(request, "pages/schedule_form.html", context)
+
+
+def _chosen(form: ScheduleForm, name: str) -> set[int]:
+    return {pk for value in form[name].value() or [] if (pk := row_id(str(value))) is not None}
+
+
+def _more(form: ScheduleForm) -> dict[str, object]:
+    """Say how many of the fields under the fold are set, and whether one has to be seen."""
+    used = sum(1 for name in FOLDED if form[name].value() not in (None, "", [], form.fields[name].initial))
+    return {"more_used": used, "more_open": any(name in form.errors for name in FOLDED)}
+
+
+def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
+    chosen = _chosen(form, "pairs")
+    matching = pairs_matching(text=text).values("pk")
+    rows: QuerySet[Pair] = pairs_matching().filter(Q(pk__in=chosen) | Q(pk__in=matching))
+    most = SHOWN_PAIRS + len(chosen)
+    pairs = list(rows.order_by("source__host__name", "pk")[: most + 1])
+    return {"pairs": pairs[:most], "chosen": chosen, "is_shortened": len(pairs) > most, "pair_text": text}

@@ -1,0 +1,151 @@
+"""The timeline of last night and the coming one, and the calendar of a week."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from benchweb.runs.models import Campaign
+from benchweb.runs.summaries import campaign_summaries
+from benchweb.web import timeline as rows
+from benchweb.web.lanes import Lane, Lanes, lanes_of
+from benchweb.web.row_ids import row_id
+from benchweb.web.zones import reader_zone
+
+SPANS_HOURS = (6, 24, 48, 168)
+LEGEND = ("finished", "failed", "nonstart", "cancelled", "running", "planned")
+# Either side of what a campaign took, so that its first and last bars aren't at the edge.
+_MARGIN = 0.03
+
+
+@dataclass(frozen=True)
+class Span:
+    """What is shown: from a time, for so many hours, in the reader's zone."""
+
+    begin: datetime
+    end: datetime
+    zone: tzinfo
+
+    @property
+    def hours(self) -> int:
+        return max(1, round((self.end - self.begin).total_seconds() / 3600))
+
+    @property
+    def earlier(self) -> str:
+        return self._local(self.begin - (self.end - self.begin) / 2)
+
+    @property
+    def later(self) -> str:
+        return self._local(self.begin + (self.end - self.begin) / 2)
+
+    @property
+    def start(self) -> str:
+        return self._local(self.begin)
+
+    def _local(self, moment: datetime) -> str:
+        return moment.astimezone(self.zone).strftime("%Y-%m-%dT%H:%M")
+
+
+@login_required
+@require_GET
+def timeline_page(request: HttpRequest) -> HttpResponse:
+    """Show lanes by host and by schedule; `?from=` and `?hours=` choose the span, `?campaign=` one campaign."""
+    campaign = _campaign(request)
+    span = _span(request, campaign)
+    now = timezone.now()
+    runs = rows.runs_between(span.begin, span.end, campaign=campaign.pk if campaign else None)
+    schedules = [] if campaign else rows.active_schedules()
+    planned = rows.coming(schedules, max(now, span.begin), span.end) if schedules else []
+    slots = [] if campaign else rows.slots_between(span.begin, span.end)
+    text = request.GET.get("q", "").strip()
+
+    def drawn(title: str, lanes: list[Lane]) -> Lanes:
+        return lanes_of(title, lanes, begin=span.begin, end=span.end, zone=span.zone, now=now)
+
+    context = {
+        "span": span,
+        "spans": SPANS_HOURS,
+        "legend": LEGEND,
+        "text": text,
+        "campaign": campaign,
+        "hosts": drawn("Hosts", rows.host_lanes(runs, planned, now, text)),
+        "schedules": drawn("Schedules", rows.schedule_lanes(schedules, slots, planned)),
+        "is_shortened": len(runs) == rows.MOST_RUNS,
+        "most": rows.MOST_RUNS,
+    }
+    return render(request, "pages/timeline.html", context)
+
+
+@login_required
+@require_GET
+def week_page(request: HttpRequest) -> HttpResponse:
+    """Show a week of slots, Monday to Sunday in the reader's zone; `?from=` is a day in it."""
+    zone = reader_zone(request)
+    now = timezone.now()
+    today = now.astimezone(zone).date()
+    asked = _day(request.GET.get("from", "")) or today
+    first = asked - timedelta(days=asked.weekday())
+    begin, end = (
+        datetime.combine(day, time(), tzinfo=zone).astimezone(UTC) for day in (first, first + timedelta(days=7))
+    )
+    schedules = rows.active_schedules()
+    slots = rows.slots_between(begin, end)
+    planned = rows.coming(schedules, max(now, begin), end) if end > now else []
+    context = {
+        "days": rows.week_days(first, today, slots, planned, zone),
+        "first": first,
+        "last": first + timedelta(days=6),
+        "zone": zone,
+        "earlier": first - timedelta(days=7),
+        "later": first + timedelta(days=7),
+        "has_schedules": bool(schedules or slots),
+    }
+    return render(request, "pages/week.html", context)
+
+
+def _campaign(request: HttpRequest) -> Campaign | None:
+    asked = row_id(request.GET.get("campaign", ""))
+    return get_object_or_404(Campaign, pk=asked) if asked is not None else None
+
+
+def _span(request: HttpRequest, campaign: Campaign | None) -> Span:
+    zone = reader_zone(request)
+    now = timezone.now()
+    asked = _moment(request.GET.get("from", ""), zone)
+    if campaign is not None and asked is None:
+        return _span_of_campaign(campaign, zone, now)
+    hours = row_id(request.GET.get("hours", ""))
+    length = timedelta(hours=hours if hours in SPANS_HOURS else 48)
+    # Last night and the coming one: as much before now as after it.
+    begin = asked or (now - length / 2).replace(minute=0, second=0, microsecond=0)
+    return Span(begin, begin + length, zone)
+
+
+def _span_of_campaign(campaign: Campaign, zone: tzinfo, now: datetime) -> Span:
+    summary = campaign_summaries([campaign.pk])[campaign.pk]
+    begin = summary.started_at or campaign.created_at
+    end = max(summary.finished_at or now, begin + timedelta(seconds=1))
+    margin = (end - begin) * _MARGIN
+    return Span(begin - margin, end + margin, zone)
+
+
+def _moment(text: str, zone: tzinfo) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+        local = found if found.tzinfo else found.replace(tzinfo=zone)
+        # Far from the edges of what dates can be, so that sums of them can't overflow.
+        return local.astimezone(UTC) if 1970 <= found.year <= 2200 else None
+    except ValueError:
+        return None
+
+
+def _day(text: str) -> date | None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if 1970 <= found.year <= 2200 else None

@@ -1,0 +1,34 @@
+"""The reader's time zone, which the browser tells by a cookie, and times as two zones say them."""
+
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.http import HttpRequest
+
+COOKIE = "zone"
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> list[str]:
+    """Give the zones that this system knows, without the names kept for old systems."""
+    names = available_timezones() - {"localtime", "posixrules", "Factory"}
+    return sorted(name for name in names if name == "UTC" or ("/" in name and not name.startswith(("Etc/", "posix/"))))
+
+
+def zone_named(name: str) -> ZoneInfo | None:
+    """Give the zone of that name, or None; a name is no path."""
+    return ZoneInfo(name) if name in available_timezones() else None
+
+
+def reader_zone(request: HttpRequest) -> ZoneInfo:
+    """Give the zone that the reader's browser is in; UTC until it has told."""
+    return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
+
+
+def said(moment: datetime, zone: tzinfo) -> str:
+    """Say a time in a zone: Sun 22 Nov 02:00; with the year when it isn't this one."""
+    local = moment.astimezone(zone)
+    year = "" if local.year == datetime.now(UTC).astimezone(zone).year else " %Y"
+    return local.strftime(f"%a %-d %b{year} %H:%M") + (local.strftime(":%S") if local.second else "")

@@ -1,0 +1,60 @@
+"""A campaign's page: progress, why each run waits, cancel."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.services import launch
+from tests.factories import make_pair, make_plan
+
+
+@pytest.fixture
+def campaign(db: None) -> Campaign:
+    return launch(plan=make_plan(), pairs=[make_pair() for _ in range(4)], user=None)
+
+
+def test_it_counts_runs_by_state_and_filters_by_them(signed_in: Client, campaign: Campaign) -> None:
+    first = Run.objects.order_by("pk")[0]
+    Run.objects.filter(pk=first.pk).update(state=State.FAILED, reason="1 of 1 trials failed")
+    response = signed_in.get(f"/campaigns/{campaign.pk}")
+    assert [(each["state"], each["count"]) for each in response.context["segments"]] == [("failed", 1), ("pending", 3)]
+    assert "1 of 4 runs are over." in response.content.decode()
+    failed = signed_in.get(f"/campaigns/{campaign.pk}?state=failed")
+    assert [run.pk for run in failed.context["page"].rows] == [first.pk]
+    assert "1 of 1 trials failed" in failed.content.decode()
+    assert (
+        "No run of this campaign is missed." in signed_in.get(f"/campaigns/{campaign.pk}?state=missed").content.decode()
+    )
+
+
+def test_it_says_why_each_run_waits(signed_in: Client, campaign: Campaign) -> None:
+    waiting = Run.objects.order_by("pk")[1]
+    Run.objects.filter(pk=waiting.pk).update(waiting_for="waiting for host b: run 812 until 02:14")
+    assert "waiting for host b: run 812 until 02:14" in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+
+
+def test_it_asks_for_news_while_it_is_open_and_rests_when_it_is_over(signed_in: Client, campaign: Campaign) -> None:
+    assert 'hx-trigger="every 3s"' in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+    begin = timezone.now() - timedelta(seconds=90)
+    Run.objects.update(state=State.FINISHED, started_at=begin, finished_at=begin + timedelta(seconds=63))
+    Campaign.objects.update(lower_bound_seconds=60)
+    response = signed_in.get(f"/campaigns/{campaign.pk}", headers={"HX-Request": "true"})
+    text = response.content.decode()
+    assert "hx-trigger" not in text
+    assert "<html" not in text
+    assert "1 min 3 s" in text
+    assert "1.05 ×" in text
+
+
+def test_cancel_asks_first_and_cancels_what_is_open(signed_in: Client, campaign: Campaign) -> None:
+    assert "Cancel the campaign" in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+    first = Run.objects.order_by("pk")[0]
+    Run.objects.filter(pk=first.pk).update(state=State.FINISHED)
+    answer = signed_in.post(f"/campaigns/{campaign.pk}/cancel", follow=True)
+    assert "3 runs cancelled" in answer.content.decode()
+    assert sorted(Run.objects.values_list("state", flat=True)) == ["cancelled"] * 3 + ["finished"]
+    again = signed_in.post(f"/campaigns/{campaign.pk}/cancel", follow=True)
+    assert "Nothing to cancel" in again.content.decode()

@@ -1,0 +1,263 @@
+"""Schedules: list, form, preview, page, pause, resume, run now, archive."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.services import host_update
+from benchweb.runs.models import Campaign, Run, State
+from benchweb.schedules.models import Schedule, Slot
+from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
+
+FORM = {"action": "save", "name": "nightly", "target": "pairs", "repeat": "cron", "cron": "0 2 * * *"}
+FORM |= {"timezone": "Asia/Shanghai", "missed": "skip", "retries": "2", "retry_pause": "60 s"}
+
+
+def filled(**fields) -> dict:
+    values = FORM | fields
+    values.setdefault("plan", make_plan().pk)
+    if values["target"] == "pairs":
+        values.setdefault("pairs", [make_pair().pk])
+    return values
+
+
+def made(client: Client, **fields) -> Schedule:
+    response = client.post("/schedules/new", filled(**fields))
+    assert response.status_code == 302, response.context["form"].errors
+    schedule = Schedule.objects.get()
+    assert response.headers["Location"] == f"/schedules/{schedule.pk}"
+    return schedule
+
+
+def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
+    assert "Make the first schedule" in signed_in.get("/schedules").content.decode()
+
+
+def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:
+    pairs = [make_pair(), make_pair()]
+    window = {"window_from": "02:00", "window_until": "06:00", "blackouts": "2026-12-24 to 2026-12-27"}
+    schedule = made(signed_in, pairs=[pair.pk for pair in pairs], **window, deadline="30 min", max_runs="90")
+    assert (schedule.name, schedule.cron, schedule.timezone) == ("nightly", "0 2 * * *", "Asia/Shanghai")
+    assert schedule.target == {"pairs": [pair.pk for pair in pairs]}
+    assert (str(schedule.window_from), str(schedule.window_until)) == ("02:00:00", "06:00:00")
+    assert schedule.blackouts == [{"from": "2026-12-24", "until": "2026-12-27"}]
+    assert (schedule.deadline_seconds, schedule.max_runs, schedule.slip_seconds) == (1800, 90, 0)
+    assert schedule.created_by == ada
+
+
+def test_an_interval_may_be_written_as_people_do(signed_in: Client) -> None:
+    schedule = made(signed_in, repeat="every", every="90 min", starts_at="2030-03-01T02:00")
+    assert (schedule.cron, schedule.every) == ("", "PT5400S")
+    # In the schedule's own zone, eight hours before UTC.
+    assert schedule.starts_at.isoformat() == "2030-02-28T18:00:00+00:00"
+
+
+def test_each_way_to_choose_pairs_becomes_its_target(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(network_mode="terway"))
+    for host in (pair.source.host, pair.sink.host):
+        host_update(host=host, name=host.name, description="", labels=["nightly"], uplink="")
+    ends, lab = [pair.source_id, pair.sink_id], pair.environment_id
+    ways = [
+        ({"target": "environment", "environment": lab}, {"environment": lab}),
+        ({"target": "label", "label": "nightly"}, {"label": "nightly"}),
+        ({"target": "mesh", "endpoints": ends}, {"mesh": {"endpoints": ends}}),
+        (
+            {"target": "modes", "source_modes": ["terway"], "sink_modes": ["host"], "modes_environment": lab},
+            {"mesh": {"source_modes": ["terway"], "sink_modes": ["host"], "environment": lab}},
+        ),
+    ]
+    for fields, target in ways:
+        assert made(signed_in, **fields).target == target
+        Schedule.objects.all().delete()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"plan": ""}, "plan"),
+        ({"pairs": []}, "pairs"),
+        ({"pairs": ["x"]}, "pairs"),
+        ({"target": "environment"}, "environment"),
+        ({"target": "label", "label": "nobody"}, "label"),
+        ({"target": "mesh"}, "endpoints"),
+        ({"cron": ""}, "cron"),
+        ({"cron": "0 0 30 2 *"}, "cron"),
+        ({"repeat": "every", "every": "soon"}, "every"),
+        ({"repeat": "every", "every": ""}, "every"),
+        ({"timezone": "../etc/passwd"}, "timezone"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"window_from": "02:00"}, "window_until"),
+        ({"window_from": "03:00", "window_until": "04:00"}, "window_from"),
+        ({"starts_at": "tomorrow"}, "starts_at"),
+        ({"ends_at": "2020-01-01T00:00"}, "ends_at"),
+        ({"blackouts": "all day"}, "blackouts"),
+        ({"max_runs": "0"}, "max_runs"),
+        ({"retries": "-1"}, "retries"),
+        ({"missed": "perhaps"}, "missed"),
+    ],
+)
+def test_what_cannot_be_is_named_at_its_field_and_the_rest_is_kept(signed_in: Client, fields: dict, field: str) -> None:
+    response = signed_in.post("/schedules/new", filled(**fields))
+    assert list(response.context["form"].errors) == [field]
+    assert Schedule.objects.count() == 0
+    if field != "name":
+        assert response.context["form"]["name"].value() == "nightly"
+
+
+def test_enter_in_the_filter_saves_nothing(signed_in: Client) -> None:
+    response = signed_in.post("/schedules/new", filled(action="preview", q="alder"))
+    assert response.context["pair_text"] == "alder"
+    assert Schedule.objects.count() == 0
+
+
+def test_over_a_thousand_runs_a_slot_are_asked_for_by_their_number(signed_in: Client) -> None:
+    values = filled(target="mesh", endpoints=[make_endpoint().pk for _ in range(33)])
+    response = signed_in.post("/schedules/new", values)
+    assert "1,056 runs" in response.content.decode()
+    assert Schedule.objects.count() == 0
+    signed_in.post("/schedules/new", values | {"confirm_runs": "1056"})
+    assert Schedule.objects.get().confirmed_runs == 1056
+
+
+def preview(client: Client, **fields):
+    return client.post("/schedules/preview", FORM | fields).context["preview"]
+
+
+def test_the_preview_reads_the_rule_aloud_and_gives_ten_times_before_a_plan_is_chosen(signed_in: Client) -> None:
+    found = preview(signed_in)
+    assert found.words == "At 02:00 every day"
+    assert [at.hour for at in found.slots] == [18] * 10
+    assert (found.faults, found.feasibility) == ([], None)
+
+
+def test_the_preview_shows_times_in_the_schedules_zone_and_the_readers(signed_in: Client) -> None:
+    signed_in.cookies["zone"] = "America%2FNew_York"
+    text = signed_in.post("/schedules/preview", FORM).content.decode()
+    first = preview(signed_in).slots[0]
+    assert f"{first + timedelta(hours=8):%a %-d %b} 02:00" in text
+    # 18:00 UTC: 13:00 or, in summer, 14:00 in New York.
+    assert " 13:00<" in text or " 14:00<" in text
+
+
+def test_the_preview_says_whether_it_fits_with_a_picture(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(host_name="alder"))
+    found = preview(signed_in, plan=make_plan().pk, pairs=[pair.pk])
+    assert (found.feasibility.runs, found.feasibility.fits) == (1, True)
+    assert [row.lane.label for row in found.picture.lanes] == ["host alder", f"host {pair.sink.host.name}"]
+    short = {"window_from": "02:00", "window_until": "02:05"}
+    plan = make_plan(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 600}}])
+    too_long = preview(signed_in, plan=plan.pk, pairs=[pair.pk], **short)
+    assert too_long.feasibility.fits is False
+    assert too_long.feasibility.reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "anchor"),
+    [
+        ({"cron": "0 0 30 2 *"}, "id_cron"),
+        ({"timezone": "Mars/Olympus"}, "id_timezone"),
+        ({"repeat": "every", "every": "soon"}, "id_every"),
+        ({"ends_at": "2020-01-01T00:00"}, "id_ends_at"),
+    ],
+)
+def test_the_preview_names_the_field_at_fault(signed_in: Client, fields: dict, anchor: str) -> None:
+    assert [fault.anchor for fault in preview(signed_in, **fields).faults] == [anchor]
+
+
+def test_the_preview_finds_no_fault_in_what_is_not_typed_yet(signed_in: Client) -> None:
+    assert preview(signed_in, name="", plan="").faults == []
+
+
+def test_an_edit_shows_what_was_saved_and_changes_it(signed_in: Client) -> None:
+    schedule = make_schedule(
+        every="PT90M",
+        timezone="Europe/Berlin",
+        blackouts=[{"from": "12:00", "until": "13:00"}],
+        deadline_seconds=600,
+        window={"from": "22:00", "until": "06:00"},
+    )
+    form = signed_in.get(f"/schedules/{schedule.pk}/edit").context["form"]
+    shown = {name: form[name].value() for name in ("repeat", "every", "blackouts", "deadline", "target", "pairs")}
+    assert shown == {
+        "repeat": "every",
+        "every": "1 h 30 min",
+        "blackouts": "12:00 to 13:00",
+        "deadline": "10 min",
+        "target": "pairs",
+        "pairs": schedule.target["pairs"],
+    }
+    sent = {name: value for name in form.fields if (value := form[name].value()) not in (None, "")}
+    sent |= {"action": "save", "name": "other", "window_from": "22:00", "window_until": "06:00"}
+    signed_in.post(f"/schedules/{schedule.pk}/edit", sent)
+    changed = Schedule.objects.get()
+    assert changed.name == "other"
+    same = ("every", "timezone", "blackouts", "deadline_seconds", "window_from", "window_until", "target", "starts_at")
+    expected = {name: getattr(schedule, name) for name in same} | {"every": "PT5400S"}
+    assert {name: getattr(changed, name) for name in same} | {"starts_at": schedule.starts_at} == expected
+
+
+def test_the_list_shows_next_slot_last_result_and_rate(signed_in: Client) -> None:
+    schedule = make_schedule()
+    now = timezone.now()
+    for days, state in ((3, "finished"), (2, "finished"), (1, "missed")):
+        at = now - timedelta(days=days)
+        Slot.objects.create(schedule=schedule, at=at, state=state, reason="", claimed_at=at)
+    (row,) = signed_in.get("/schedules").context["rows"]
+    assert (row.when, row.target) == ("At 02:00 every day", "1 pair")
+    assert row.last.slot.state == "missed"
+    assert (row.rate.finished, row.rate.total) == (2, 3)
+
+
+@pytest.mark.parametrize(("query", "names"), [("q=morn", ["morning"]), ("paused=1", ["evening"]), ("q=sizes", 2)])
+def test_the_list_filters_in_the_url(signed_in: Client, query: str, names) -> None:
+    make_schedule(name="morning")
+    evening = make_schedule(name="evening")
+    signed_in.post(f"/schedules/{evening.pk}/pause")
+    found = [row.schedule.name for row in signed_in.get(f"/schedules?{query}").context["rows"]]
+    assert (found if isinstance(names, list) else len(found)) == names
+
+
+def test_pause_and_resume(signed_in: Client) -> None:
+    schedule = make_schedule()
+    signed_in.post(f"/schedules/{schedule.pk}/pause")
+    assert (
+        "none of these is launched unless it is resumed" in signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+    )
+    assert Schedule.objects.get().paused_at is not None
+    signed_in.post(f"/schedules/{schedule.pk}/resume")
+    assert Schedule.objects.get().paused_at is None
+
+
+def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Client) -> None:
+    schedule = make_schedule()
+    response = signed_in.post(f"/schedules/{schedule.pk}/run")
+    campaign = Campaign.objects.get()
+    assert response.headers["Location"] == f"/campaigns/{campaign.pk}"
+    (row,) = signed_in.get(f"/schedules/{schedule.pk}").context["rows"]
+    assert (row.slot.campaign, row.summary.total, row.finished) == (campaign, 1, 0)
+    Run.objects.update(state=State.FINISHED)
+    assert signed_in.get(f"/schedules/{schedule.pk}").context["rows"][0].finished == 1
+
+
+def test_the_slots_filter_by_state_and_tell_the_reason(signed_in: Client) -> None:
+    schedule = make_schedule()
+    for day, state in enumerate(("finished", "nonstart")):
+        at = timezone.now() - timedelta(days=day + 1)
+        Slot.objects.create(schedule=schedule, at=at, state=state, reason=f"because {state}", claimed_at=at)
+    response = signed_in.get(f"/schedules/{schedule.pk}?state=nonstart")
+    assert [row.slot.state for row in response.context["rows"]] == ["nonstart"]
+    assert "because nonstart" in response.content.decode()
+
+
+def test_an_archived_schedule_leaves_the_list_and_comes_back(signed_in: Client) -> None:
+    schedule = make_schedule()
+    assert "Kept, with campaigns, runs and results: 0 slots." in (
+        signed_in.get(f"/schedules/{schedule.pk}/archive").content.decode()
+    )
+    signed_in.post(f"/schedules/{schedule.pk}/archive")
+    assert signed_in.get("/schedules").context["rows"] == []
+    signed_in.post(f"/schedules/{schedule.pk}/restore")
+    assert len(signed_in.get("/schedules").context["rows"]) == 1
