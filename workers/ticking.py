@@ -8,6 +8,7 @@ from benchweb.hosts import probes
 from benchweb.runs import dispatch, endings
 from benchweb.schedules import services as schedules
 from workers.connections import let_database_go
+from workers.on_time import claim_on_time
 
 # In this order: what is too late isn't started, and what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (
@@ -17,6 +18,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     dispatch.dispatch,
     schedules.settle_slots,
     probes.probes_send,
+    claim_on_time,
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

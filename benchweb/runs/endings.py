@@ -25,7 +25,8 @@ WITH ended AS MATERIALIZED (
 )
 UPDATE runs_run run
 SET state = %(state)s, reason = ended.reason, waiting_for = '', finished_at = statement_timestamp(),
-    lease_owner = '', lease_until = NULL
+    lease_owner = '', lease_until = NULL,
+    cancel_requested_at = CASE WHEN %(state)s = 'cancelled' THEN statement_timestamp() END
 FROM ended WHERE run.id = ended.id
 RETURNING run.id
 """
@@ -61,7 +62,6 @@ def cancel(run_ids: Sequence[int]) -> int:
     """Cancel runs: at once those that are pending, within a second those that run; give how many were neither yet."""
     reasons = dict.fromkeys(run_ids, "cancelled before it started")
     ended = end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
-    Run.objects.filter(pk__in=ended).update(cancel_requested_at=Now())
     with connection.cursor() as cursor:
         cursor.execute(_ASK_TO_CANCEL, [list(run_ids)])
         asked = [row[0] for row in cursor.fetchall()]

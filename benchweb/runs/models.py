@@ -165,7 +165,8 @@ class Reservation(models.Model):
             ExclusionConstraint(
                 name="exclusive_excludes_exclusive",
                 expressions=[("resource", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
-                condition=Q(exclusive=1),
+                # Those that wait have no place in these indexes: a launch of thousands would pay for each.
+                condition=Q(exclusive=1, during__isnull=False),
             ),
             ExclusionConstraint(
                 name="exclusive_excludes_normal",
@@ -174,5 +175,6 @@ class Reservation(models.Model):
                     ("during", RangeOperators.OVERLAPS),
                     ("exclusive", RangeOperators.NOT_EQUAL),
                 ],
+                condition=Q(during__isnull=False),
             ),
         ]

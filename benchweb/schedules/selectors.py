@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, dropwhile, islice, takewhile
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.claiming import database_now, slots_left
@@ -38,6 +38,15 @@ def next_slots(what: Schedule | Rule, n: int = 10, after: datetime | None = None
 def times_between(schedule: Schedule, first: datetime, last: datetime) -> list[datetime]:
     """Give the schedule's times to come after `first` and up to `last`, for a calendar; at most a thousand."""
     return list(islice(takewhile(lambda at: at <= last, _times(schedule, first)), _MOST_SHOWN))
+
+
+def seconds_until_due(within_seconds: float) -> float | None:
+    """Give the seconds until the first slot that comes within so many, None when none does; what is due isn't meant."""
+    now = database_now()
+    active = Schedule.objects.filter(paused_at=None, archived_at=None)
+    coming = active.filter(next_at__gt=now, next_at__lte=now + timedelta(seconds=within_seconds))
+    first = coming.aggregate(first=Min("next_at"))["first"]
+    return (first - now).total_seconds() if first else None
 
 
 def slots_of(schedule: Schedule) -> QuerySet[Slot]:

@@ -11,13 +11,14 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results.models import Point, Result
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.services import run_cancel
 from tests.factories import SIZES, make_endpoint, make_pair, make_run
-from tests.processes import Engine, killed
+from tests.processes import Engine, killed, stopped
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -107,6 +108,28 @@ def test_a_worker_killed_in_the_middle_is_followed_by_the_next_and_every_trial_i
     assert run.events.filter(text__contains="another worker goes on").count() == 1
 
 
+def test_a_worker_that_is_stopped_hands_its_run_to_the_next_at_once_and_every_trial_is_measured_once(
+    worker, engine_pair
+):
+    workers = {process.pid: process for process in (worker(), worker())}
+    run = long_run(pair_of(*engine_pair), seconds=1.5)
+    running_trial(run, 2)
+    session = run.trials.get(index=2).session
+    run.refresh_from_db()
+    holder = workers[int(run.lease_owner.split(":")[1])]
+    stopped_at = timezone.now()
+    stopped(holder, patience_seconds=10)
+    assert holder.returncode == 0
+    ended(run, 60)
+    assert (run.state, run.reason) == (State.FINISHED, "")
+    assert set(run.trials.values_list("state", flat=True)) == {State.FINISHED}
+    assert Result.objects.filter(trial__run=run).count() == 4
+    assert run.trials.get(index=2).session == session
+    taken_over = run.events.get(text__contains="another worker goes on")
+    # A lease that had to run out would have taken 6 s.
+    assert (taken_over.at - stopped_at).total_seconds() < 4
+
+
 def test_two_workers_share_two_pairs_of_one_host_without_an_overlap(worker, engine_pair):
     worker(), worker()
     pair = pair_of(*engine_pair)
@@ -161,17 +184,17 @@ def test_an_engine_that_hangs_in_a_trial_fails_it_in_time(worker, engine_pair):
     assert "The engine of alpha" in run.reason
 
 
-def test_a_wrong_token_fails_the_run_and_says_where_to_enter_the_right_one(worker, engine_pair):
+def test_a_run_with_a_wrong_token_does_not_start_and_says_where_to_enter_the_right_one(worker, engine_pair):
     worker()
     run = ended(long_run(pair_of(*engine_pair, token="wrong")), 20)
-    assert run.state == State.FAILED
+    assert run.state == State.NONSTART
     assert "refused the token: enter the token" in run.reason
 
 
-def test_a_wrong_fingerprint_fails_the_run_and_says_what_that_may_mean(worker, engine_pair):
+def test_a_run_with_a_wrong_fingerprint_does_not_start_and_says_what_that_may_mean(worker, engine_pair):
     worker()
     run = ended(long_run(pair_of(*engine_pair, fingerprint="sha256:" + "0" * 64)), 20)
-    assert run.state == State.FAILED
+    assert run.state == State.NONSTART
     assert "another certificate than the pinned one" in run.reason
 
 
