@@ -24,14 +24,15 @@ class Places:
 
     def of(self, pair: Pair) -> tuple[int, ...]:
         """Give what a run of the pair occupies: its hosts first."""
-        hosts = {end.host_id: end.host.name for end in (pair.source, pair.sink)}
-        numbers = [self._number(key, f"host {hosts[key]}") for key in sorted(hosts)]
-        return (*numbers, *(self._number(name, f"uplink {name}") for name in sorted(uplinks_of(pair))))
+        hosts = {pair.source.host_id: pair.source.host, pair.sink.host_id: pair.sink.host}
+        numbers = [self._number(key, "host", hosts[key].name) for key in sorted(hosts)]
+        return (*numbers, *(self._number(name, "uplink", name) for name in sorted(uplinks_of(pair))))
 
-    def _number(self, key: int | str, name: str) -> int:
-        number = self.numbers.setdefault(key, len(self.numbers))
-        self.names.setdefault(number, name)
-        return number
+    def _number(self, key: int | str, what: str, name: str) -> int:
+        if key not in self.numbers:
+            self.names[len(self.numbers)] = f"{what} {name}"
+            self.numbers[key] = len(self.numbers)
+        return self.numbers[key]
 
 
 @dataclass(frozen=True)

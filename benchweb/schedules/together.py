@@ -48,7 +48,8 @@ def together(name: str, slot: datetime, own: Forecast, others: Sequence[Other], 
     for other in others:
         for at in other.campaigns(slot, ends):
             campaigns.append(_Campaign(other.schedule.name, at, other.expected))
-    spans = _played(campaigns, slot)
+    # Alone it goes as it is planned.
+    spans = _played(campaigns, slot) if len(campaigns) > 1 else None
     if spans is None:
         spans = {
             (number, place): [(begins + _after(slot, each), until + _after(slot, each)) for begins, until in alone]
