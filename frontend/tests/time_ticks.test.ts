@@ -16,7 +16,7 @@ test("a day has ticks at full hours of the reader's clock", () => {
 
 test("the hours keep to the clock where it is set", () => {
   const ticks = timeTicks(at("2026-03-28T12:00:00Z"), at("2026-03-30T12:00:00Z"));
-  assert.deepEqual(ticks.map(clock), ["00:00", "12:00", "00:00", "12:00"]);
+  assert.deepEqual(ticks.map(clock), ["18:00", "00:00", "06:00", "12:00", "18:00", "00:00", "06:00", "12:00"]);
 });
 
 test("thirty days have a tick each week", () => {
