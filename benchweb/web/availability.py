@@ -90,7 +90,7 @@ class Shown:
     """An endpoint as the section shows it."""
 
     name: str
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[tuple[Period, Cell]]]]
     cells: list[StripCell]
     sums: list[tuple[str, str, str]]
     in_words: str
@@ -172,7 +172,10 @@ def _shown(
     sums = [(state, WORDS[state], duration(current.seconds(state))) for state in STATES if current.seconds(state)]
     return Shown(
         name=endpoint.name or endpoint.network_mode,
-        rows=[(label, [column[place] for column in columns]) for place, label in enumerate(_LABELS)],
+        rows=[
+            (label, [(each, column[place]) for each, column in zip(PERIODS, columns, strict=True)])
+            for place, label in enumerate(_LABELS)
+        ],
         cells=_cells(current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step)),
         sums=sums,
         in_words=", ".join(f"{word} {text}" for _, word, text in sums),

@@ -11,6 +11,8 @@ _WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors"
 # Already a ratio of two units: a prefix would read as one of them.
 _WITHOUT_PREFIX = {"", "s/GB"}
 _MOST_DIGITS = 12
+# Longer than two days is told in days: nobody divides 521 h by 24.
+_HOURS_UNTIL = 48
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,16 @@ def setting(value: float, unit: str = "") -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Say how long something took: 340 ms, 12.6 s, 3 min 20 s, 2 h 5 min."""
+    """Say how long something took: 340 ms, 12.6 s, 3 min 20 s, 2 h 5 min, 21 d 17 h."""
     if seconds is None:
         return MISSING
     if seconds < 60:
         return str(quantity(seconds, "s"))
     if seconds < 3600:
         return _two(int(seconds), 60, "min", "s")
-    return _two(int(seconds) // 60, 60, "h", "min")
+    if seconds < _HOURS_UNTIL * 3600:
+        return _two(int(seconds) // 60, 60, "h", "min")
+    return _two(int(seconds) // 3600, 24, "d", "h")
 
 
 def _scale(value: float, unit: str) -> tuple[float, str]:

@@ -55,7 +55,15 @@ def test_a_setting_is_shown_exactly(value: float, unit: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.34, "340 ms"), (12.6, "12.6 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (3600, "1 h")]
+    ("seconds", "text"),
+    [
+        (0.34, "340 ms"),
+        (12.6, "12.6 s"),
+        (200, "3 min 20 s"),
+        (7500, "2 h 5 min"),
+        (3600, "1 h"),
+        (1_876_020, "21 d 17 h"),
+    ],
 )
 def test_a_duration_is_said_in_two_units_at_most(seconds: float, text: str) -> None:
     assert duration(seconds) == text
