@@ -100,3 +100,20 @@ fn a_proved_hello_gets_a_challenge_no_longer_than_itself() {
     beyond.send(&Preamble::encode_hello(2, &cookie)).unwrap();
     assert!(beyond.recv(&mut answer).is_err(), "a flow that the test doesn't have is answered");
 }
+
+#[test]
+fn datagrams_to_any_of_the_hosts_addresses_are_answered_from_that_one() {
+    let engine = Engine::start_with(tempfile::tempdir().unwrap(), &["--data-listen", "0.0.0.0"]);
+    // By the route alone, answers to 127.0.0.1 would come from that address.
+    for kind in ["udp_rr", "udp_stream"] {
+        let output = engine.run(&[
+            kind,
+            "--data-address",
+            "127.0.0.77",
+            "--set",
+            "duration_seconds=0.2",
+            "--json",
+        ]);
+        assert!(output.status.success(), "{kind}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -59,6 +59,20 @@ pub fn link(name: &str) -> Result<Link, Errno> {
     Ok(Link { driver: ask_driver(&socket, name).ok(), offloads })
 }
 
+/// The name of the interface with this index; none where there is none, as of 0.
+#[must_use]
+pub fn interface_name(index: u32) -> Option<String> {
+    let mut name = [0; libc::IF_NAMESIZE];
+    // SAFETY: the buffer has room for the longest name and its end, which is what the call writes at most.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr()) };
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: the call has written a name with its end into the buffer, which is still there.
+    let name = unsafe { CStr::from_ptr(found) };
+    name.to_str().ok().map(str::to_owned)
+}
+
 /// `struct ethtool_value`.
 #[repr(C)]
 struct Value {
@@ -175,13 +189,19 @@ fn ip_address(address: *const libc::sockaddr) -> Option<IpAddr> {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use super::{interface_addresses, interfaces_up, link};
+    use super::{interface_addresses, interface_name, interfaces_up, link};
 
     #[test]
     fn the_loopback_interface_has_its_address_and_offloads() {
         let addresses = interface_addresses().expect("the kernel tells");
         assert!(addresses["lo"].contains(&IpAddr::from(Ipv4Addr::LOCALHOST)));
         assert!(link("lo").expect("a socket").offloads.contains_key("gso"));
+    }
+
+    #[test]
+    fn an_index_is_an_interfaces_or_nobodys() {
+        assert_eq!(interface_name(1).as_deref(), Some("lo"));
+        assert_eq!(interface_name(0), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The data path uses `rustix` with its raw-syscall backend: libc's `send()` is a cancellation
 //! point, which costs a multi-threaded process about a quarter of its rate at one byte.
 
+mod addressed;
 mod affinity;
 mod arrivals;
 mod batches;
@@ -21,6 +22,7 @@ mod traffic;
 mod usage;
 mod wire_counts;
 
+pub use addressed::{Arrived, receive_from, send_from, tell_destinations};
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
 pub use arrivals::{receive_stamped, stamp_arrivals};
 pub use batches::{
@@ -28,7 +30,7 @@ pub use batches::{
     split_sends,
 };
 pub use drops::socket_drops;
-pub use ethtool::{Link, OFFLOADS, interface_addresses, interfaces_up, link};
+pub use ethtool::{Link, OFFLOADS, interface_addresses, interface_name, interfaces_up, link};
 pub use features::{Feature, features};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
 pub use interrupt::InterruptibleThread;
@@ -42,8 +44,8 @@ pub use socket::{
 };
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
-    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, never_block, receive,
-    receive_now, reset_on_close, send, wait_readable,
+    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable,
+    never_block, receive, receive_now, reset_on_close, send, send_now, wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};

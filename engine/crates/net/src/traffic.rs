@@ -18,6 +18,15 @@ pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> Result<usize, Errno> {
     rustix::net::send(socket, data, SendFlags::NOSIGNAL)
 }
 
+/// Sends as much as there is room for now.
+///
+/// # Errors
+/// `EAGAIN` when there is none, else what `send(2)` says.
+#[inline]
+pub fn send_now(socket: BorrowedFd<'_>, data: &[u8]) -> Result<usize, Errno> {
+    rustix::net::send(socket, data, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+}
+
 /// Receives once, blocking; 0 is the end of a stream.
 ///
 /// # Errors
@@ -119,6 +128,13 @@ pub enum Readiness {
     Woken,
     /// Nothing happened in the time.
     TimedOut,
+}
+
+/// Whether something waits to be read, an end of the stream included.
+#[must_use]
+pub fn is_readable(socket: BorrowedFd<'_>) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&socket, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
 /// Waits until the socket is readable, the wake rings, or the time is over.

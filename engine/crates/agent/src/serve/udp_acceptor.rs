@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use proto::Lane;
 use proto::wire::{Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::access::is_single_host;
@@ -25,11 +26,18 @@ const DRAIN_LIMIT: usize = 10_000;
 /// After a failed read, so that an error that lasts doesn't make the loop spin.
 const ERROR_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
-type Datagram = (Vec<u8>, SocketAddr);
+/// What came, from whom, and to which of this host's addresses: a host has several, and its answers, as the flow itself,
+/// must come from the one that the peer speaks to.
+struct Datagram {
+    bytes: Vec<u8>,
+    peer: SocketAddr,
+    local: Option<IpAddr>,
+}
 
 /// Answers on every UDP data port, as a task each.
 pub fn start(engine: &Arc<Engine>) -> io::Result<()> {
     for socket in &engine.data.sockets {
+        net::tell_destinations(socket.as_fd(), socket.local_addr()?.is_ipv4())?;
         let socket = UdpSocket::from_std(socket.try_clone()?)?;
         tokio::spawn(answer_for_ever(Arc::clone(engine), socket));
     }
@@ -40,24 +48,31 @@ async fn answer_for_ever(engine: Arc<Engine>, socket: UdpSocket) {
     let mut buffer = [0; DATAGRAM_BUFFER_BYTES];
     loop {
         // An error here is mostly a port unreachable that an earlier answer met; the socket goes on.
-        let Ok((length, peer)) = socket.recv_from(&mut buffer).await else {
+        let Ok(datagram) = receive(&socket, &mut buffer).await else {
             tokio::time::sleep(ERROR_PAUSE).await;
             continue;
         };
-        let mut waiting = VecDeque::from([(buffer[..length].to_vec(), peer)]);
-        while let Some((bytes, peer)) = waiting.pop_front() {
-            handle(&engine, &socket, &bytes, peer, &mut waiting);
+        let mut waiting = VecDeque::from([datagram]);
+        while let Some(datagram) = waiting.pop_front() {
+            handle(&engine, &socket, &datagram, &mut waiting);
         }
     }
+}
+
+async fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Datagram> {
+    let take = || net::receive_from(socket.as_fd(), buffer).map_err(io::Error::from);
+    let arrived = socket.async_io(Interest::READABLE, take).await?;
+    let bytes = buffer[..arrived.length].to_vec();
+    Ok(Datagram { bytes, peer: arrived.peer, local: arrived.local })
 }
 
 fn handle(
     engine: &Engine,
     socket: &UdpSocket,
-    bytes: &[u8],
-    peer: SocketAddr,
+    datagram: &Datagram,
     waiting: &mut VecDeque<Datagram>,
 ) {
+    let (bytes, peer) = (datagram.bytes.as_slice(), datagram.peer);
     if !engine.allowed.admits(peer.ip()) || !is_single_host(peer.ip()) || peer.port() == 0 {
         return;
     }
@@ -65,11 +80,15 @@ fn handle(
         PREAMBLE_LENGTH => {
             if let Some(challenge) = challenge(engine, bytes, peer) {
                 // Lost or not sent, the source repeats its hello.
-                let _ = socket.try_send_to(&challenge.encode(), peer);
+                let answer = challenge.encode();
+                let _ = net::send_from(socket.as_fd(), &answer, peer, datagram.local);
             }
         }
         RESPONSE_LENGTH => {
-            let Ok(local) = socket.local_addr() else { return };
+            let Ok(mut local) = socket.local_addr() else { return };
+            if let Some(address) = datagram.local {
+                local.set_ip(address);
+            }
             open_flow(engine, bytes, local, peer, waiting);
         }
         _ => {}
@@ -106,7 +125,7 @@ fn open_flow(
             engine.pass_flow(&session, lane, index, socket.as_fd());
         }
         Err(error) => {
-            eprintln!("session {}: no UDP socket for flow {index}: {error}", session.id);
+            note!("session {}: no UDP socket for flow {index}: {error}", session.id);
             locked(&door.network).udp_flows.remove(&index);
         }
     }
@@ -136,13 +155,17 @@ fn connected_socket(
     if let Some(address) = bind.address.filter(|address| address.is_ipv4() == local.is_ipv4()) {
         local.set_ip(address);
     }
+    if let (SocketAddr::V6(local), SocketAddr::V6(peer)) = (&mut local, peer) {
+        // A link-local address is one of an interface: that of the peer's.
+        local.set_scope_id(peer.scope_id());
+    }
     let socket = udp_socket(local)?;
     if let Some(device) = &bind.device {
         socket.bind_device(Some(device.as_bytes()))?;
     }
     socket.connect(&peer.into())?;
     let socket = std::net::UdpSocket::from(socket);
-    drain(&socket, peer, waiting)?;
+    drain(&socket, peer, local.ip(), waiting)?;
     Ok(socket)
 }
 
@@ -151,6 +174,7 @@ fn connected_socket(
 fn drain(
     socket: &std::net::UdpSocket,
     peer: SocketAddr,
+    local: IpAddr,
     waiting: &mut VecDeque<Datagram>,
 ) -> io::Result<()> {
     socket.set_nonblocking(true)?;
@@ -158,7 +182,8 @@ fn drain(
     for _ in 0..DRAIN_LIMIT {
         let Ok((length, sender)) = socket.recv_from(&mut buffer) else { break };
         if sender != peer {
-            waiting.push_back((buffer[..length].to_vec(), sender));
+            let bytes = buffer[..length].to_vec();
+            waiting.push_back(Datagram { bytes, peer: sender, local: Some(local) });
         }
     }
     socket.set_nonblocking(false)
