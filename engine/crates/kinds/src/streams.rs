@@ -51,6 +51,8 @@ pub struct Datagrams {
     pub order: Option<Order>,
     /// Datagrams that can't be this test's.
     pub strange: u64,
+    /// Whether the warm-up was cut by this host's clock, as no mark came through.
+    pub is_cut_by_clock: bool,
     /// Datagrams that the kernel handed over at once, on average, where it joins them.
     pub per_receive: Option<f64>,
 }

@@ -209,10 +209,21 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
     Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
 }
 
+/// How a receiver of messages without a header knows that the window has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    /// It hasn't, yet.
+    Awaited,
+    /// By this host's own clock: a socket that is always full may have dropped every marker.
+    ByClock,
+    /// By a marker, or there was no warm-up.
+    Known,
+}
+
 /// One flow's counts while they grow.
 pub struct Receiver {
     message_bytes: usize,
-    is_measured: bool,
+    begin: Begin,
     sequences: SequenceWindow,
     jitter: Jitter,
     epoch: Instant,
@@ -231,7 +242,7 @@ impl Receiver {
         let share = REMEMBERED_SEQUENCES / end.settings.flows as usize;
         Self {
             message_bytes: end.settings.message_bytes,
-            is_measured: end.settings.warmup.is_zero(),
+            begin: if end.settings.warmup.is_zero() { Begin::Known } else { Begin::Awaited },
             sequences: SequenceWindow::new(share.min(REMEMBERED_SEQUENCES_PER_FLOW)),
             jitter: Jitter::default(),
             epoch: Instant::now(),
@@ -258,7 +269,7 @@ impl Receiver {
         let is_counted = if self.has_header() {
             self.take_numbered(datagram, clock)
         } else {
-            Some(self.take_unnumbered(clock))
+            Some(self.take_unnumbered(cue, clock))
         };
         let Some(unique) = is_counted else {
             return;
@@ -271,10 +282,11 @@ impl Receiver {
     }
 
     fn take_other(&mut self, datagram: &[u8]) {
-        if !self.has_header() && datagram.len() == self.message_bytes + 1 {
-            self.is_measured = true;
-        } else {
+        if self.has_header() || datagram.len() != self.message_bytes + 1 {
             self.strange += 1;
+        } else if self.begin != Begin::Known {
+            // What the clock took for the window before was still the warm-up's.
+            (self.begin, self.unnumbered, self.span) = (Begin::Known, 0, None);
         }
     }
 
@@ -299,8 +311,11 @@ impl Receiver {
     }
 
     #[inline]
-    fn take_unnumbered(&mut self, clock: impl FnOnce() -> Instant) -> u64 {
-        if self.is_measured {
+    fn take_unnumbered(&mut self, cue: &Cue, clock: impl FnOnce() -> Instant) -> u64 {
+        if self.begin == Begin::Awaited && cue.pulse.phase() != Phase::Warmup {
+            self.begin = Begin::ByClock;
+        }
+        if self.begin != Begin::Awaited {
             self.unnumbered += 1;
             self.note_arrival(clock());
         }
@@ -331,6 +346,7 @@ impl Receiver {
                 unique,
                 order,
                 strange: self.strange,
+                is_cut_by_clock: !has_header && self.begin == Begin::ByClock,
                 per_receive: (self.receives > 0)
                     .then(|| self.all_units as f64 / self.receives as f64),
             }),
@@ -413,6 +429,9 @@ fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {
     if counts.iter().any(|count| count.strange > 0) {
         report.flags.push("strange_datagrams".to_owned());
     }
+    if counts.iter().any(|count| count.is_cut_by_clock) {
+        report.flags.push("warmup_cut_approximate".to_owned());
+    }
     let Some(orders) = counts.iter().map(|count| count.order).collect::<Option<Vec<Order>>>()
     else {
         return;
@@ -428,3 +447,7 @@ fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {
         report.flags.push("late_datagrams".to_owned());
     }
 }
+
+#[cfg(test)]
+#[path = "udp_stream_tests.rs"]
+mod tests;
