@@ -6,6 +6,8 @@
 mod support;
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -210,4 +212,46 @@ fn a_thousand_connections_are_answered() {
     let result = result("http_load", text);
     assert!(requests(&result) >= 1_000, "{:?}", result.metrics);
     assert_errors(&result, NO_ERRORS);
+}
+
+#[test]
+fn bytes_of_a_response_that_never_ends_count_from_the_warm_ups_end_on() {
+    let written = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&written);
+    // As even as a clock: 10 kB a millisecond, for longer than the test.
+    let web = Web::start(move |stream, _| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
+        while stream.write_all(&[7; 10_000]).is_ok() {
+            counter.fetch_add(10_000, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(1));
+        }
+        false
+    });
+    let result = load(&web, r#""duration_seconds": 0.5, "warmup_seconds": 0.5, "connections": 2"#);
+    let seconds = result.window.as_ref().expect("a window").elapsed_seconds;
+    let counted = result.metrics["received_bytes_per_second"] * seconds;
+    let share = counted / written.load(Ordering::Relaxed) as f64;
+    assert!((0.3..0.7).contains(&share), "{share} of all bytes came in half of the time");
+}
+
+#[test]
+fn a_rate_far_beyond_the_server_leaves_the_client_its_time_for_requests() {
+    let text = |rate: u64| {
+        format!(
+            r#"{{"duration_seconds": 0.5, "connections": 4, "threads": 1, "rate_rps": {rate}}}"#
+        )
+    };
+    let rate = |asked| result("http_load", &text(asked)).metrics["requests_per_second"];
+    let (many, far_too_many) = (rate(1_000_000), rate(100_000_000));
+    assert!(far_too_many > many / 4.0, "{far_too_many} requests/s, and {many} when fewer are due");
+}
+
+#[test]
+fn a_request_that_waits_since_the_warm_up_is_a_time_out_of_the_window() {
+    let web = Web::start(|_, _| true);
+    let result = load(
+        &web,
+        r#""duration_seconds": 0.4, "warmup_seconds": 0.3, "connections": 3, "timeout_seconds": 0.1"#,
+    );
+    assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 3));
 }

@@ -161,6 +161,7 @@ impl<'a> Client<'a> {
             if tally.is_over(now) || self.cue.pulse.phase() == Phase::Over {
                 return Ok(());
             }
+            tally.note_time(now);
             self.begin_due(tally, now);
             let limit = self.wait_limit(tally, now)?;
             happenings.extend(self.poller.wait(Some(limit))?);
@@ -185,9 +186,8 @@ impl<'a> Client<'a> {
                 self.connect(place, now, Some(tally));
             }
         }
-        while let Some((request, place)) =
-            self.schedule.as_mut().and_then(|schedule| schedule.take_due(now))
-        {
+        let due = self.schedule.as_mut().map(|schedule| schedule.take_due(now));
+        for (request, place) in due.into_iter().flatten() {
             let connection = &self.connections[place];
             // A busy connection sends what became due as soon as it is answered.
             if connection.state == State::Idle && connection.next_request == request {
@@ -276,7 +276,9 @@ impl<'a> Client<'a> {
             let now = match reading {
                 Reading::Open if bytes > 0 && (has_more || is_ended) => {
                     // An endless response must not outlast the test.
-                    if tally.is_over(Instant::now()) {
+                    let now = Instant::now();
+                    tally.note_time(now);
+                    if tally.is_over(now) {
                         return;
                     }
                     continue;

@@ -41,15 +41,30 @@ impl Schedule {
                 .unwrap_or(Duration::MAX / 4)
     }
 
-    /// The next request that has become due, and the place of its connection.
-    pub fn take_due(&mut self, now: Instant) -> Option<(u64, usize)> {
-        if self.due(self.cursor) > now {
-            return None;
-        }
-        let request = self.cursor;
-        self.cursor += 1;
+    /// The requests that have become due, each with the place of its connection; of each connection the first only,
+    /// which is what an idle one sends next. However far the server is behind, this takes no longer.
+    pub fn take_due(&mut self, now: Instant) -> impl Iterator<Item = (u64, usize)> + use<> {
+        let (first, connections) = (self.cursor, self.connections);
+        self.cursor = self.passed_at(now);
+        let looked_at = first..self.cursor.min(first + connections);
         // A place among connections is a small number.
-        Some((request, usize::try_from(request % self.connections).unwrap_or(0)))
+        looked_at.map(move |request| (request, usize::try_from(request % connections).unwrap_or(0)))
+    }
+
+    /// How many requests have become due by now.
+    fn passed_at(&self, now: Instant) -> u64 {
+        let elapsed = now.saturating_duration_since(self.first_due).as_secs_f64();
+        // Far below 2^53, and positive.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let mut passed = self.cursor.max((elapsed / self.gap_seconds) as u64);
+        // The division may be off by a little.
+        while passed > self.cursor && self.due(passed - 1) > now {
+            passed -= 1;
+        }
+        while self.due(passed) <= now {
+            passed += 1;
+        }
+        passed
     }
 
     /// When the next request is due.
@@ -79,13 +94,24 @@ mod tests {
         let origin = Instant::now();
         let mut schedule = Schedule::new(1_000.0, 2, 4, 1, origin);
         let at = |microseconds| origin + Duration::from_micros(microseconds);
-        assert_eq!(schedule.take_due(at(999)), None);
-        assert_eq!(schedule.take_due(at(1_001)), Some((0, 0)));
-        assert_eq!(schedule.take_due(at(1_001)), None);
-        assert_eq!(schedule.next_due(), at(3_000));
-        let late: Vec<_> = std::iter::from_fn(|| schedule.take_due(at(7_500))).collect();
-        assert_eq!(late, [(1, 1), (2, 0), (3, 1)]);
-        assert!(schedule.has_passed(3) && !schedule.has_passed(4));
+        let mut due_at = |time| schedule.take_due(at(time)).collect::<Vec<_>>();
+        assert_eq!(due_at(999), []);
+        assert_eq!(due_at(1_001), [(0, 0)]);
+        assert_eq!(due_at(1_001), []);
+        assert_eq!(due_at(5_500), [(1, 1), (2, 0)]);
+        assert_eq!(schedule.next_due(), at(7_000));
+        assert!(schedule.has_passed(2) && !schedule.has_passed(3));
         assert_eq!(schedule.after(3), 5);
+    }
+
+    #[test]
+    fn far_behind_each_connection_is_looked_at_once() {
+        let origin = Instant::now();
+        let mut schedule = Schedule::new(1e8, 3, 3, 0, origin);
+        let due: Vec<_> = schedule.take_due(origin + Duration::from_secs(3_600)).collect();
+        assert_eq!(due, [(0, 0), (1, 1), (2, 2)]);
+        assert!(schedule.has_passed(360_000_000_000 - 1) && !schedule.has_passed(360_000_001_000));
+        let next = schedule.next_due();
+        assert!(next > origin + Duration::from_secs(3_600), "{:?}", next - origin);
     }
 }

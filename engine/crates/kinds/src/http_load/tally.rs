@@ -80,7 +80,16 @@ impl Tally {
         at >= self.measured_from && at < self.deadline
     }
 
-    /// Counts received bytes; their time is that of the response they belong to.
+    /// Notes the time, at least once in each round of readings: what came before the window is not of it, even if its
+    /// response ends there or never.
+    #[inline]
+    pub fn note_time(&mut self, now: Instant) {
+        if now < self.measured_from {
+            self.warmup_bytes = self.bytes;
+        }
+    }
+
+    /// Counts received bytes.
     #[inline]
     pub fn add_bytes(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
@@ -96,7 +105,7 @@ impl Tally {
         cue.counter.set_units(self.responses);
         cue.counter.set_bytes(self.bytes);
         if now < self.measured_from {
-            self.warmup_bytes = self.bytes;
+            self.note_time(now);
             return;
         }
         let latency = now.saturating_duration_since(begun);
@@ -123,14 +132,15 @@ impl Tally {
         self.loaded.ports_exhausted = true;
     }
 
-    /// Counts a request that was never answered, if it was waited for long enough within the window.
+    /// Counts a request that was never answered, if it was waited for long enough; one of the warm-up took the window's
+    /// time as well.
     pub fn add_unanswered(&mut self, begun: Instant) {
-        self.loaded.timeout_errors += u64::from(self.is_measured(begun + self.timeout));
+        self.loaded.timeout_errors += u64::from(begun + self.timeout < self.deadline);
     }
 
-    /// Counts a connection that was still not made at the end, if it was tried for long enough within the window.
+    /// Counts a connection that was still not made at the end, if it was tried for long enough.
     pub fn add_unconnected(&mut self, begun: Instant) {
-        self.loaded.connect_errors += u64::from(self.is_measured(begun + self.timeout));
+        self.loaded.connect_errors += u64::from(begun + self.timeout < self.deadline);
     }
 
     /// What was measured, now that the thread has ended.
