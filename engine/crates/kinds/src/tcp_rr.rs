@@ -1,7 +1,7 @@
 //! TCP request/response on connections that stay open (netperf `TCP_RR`).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -63,27 +63,21 @@ impl Kind for TcpRr {
 /// Makes transactions until the deadline; one reading of the clock ends one and begins the next.
 fn ask(end: &End, cue: &Cue) -> Finished {
     let socket = end.flow(cue.flow);
-    let request = payload(end.settings.request_bytes);
+    let mut requests = Requests::new(end);
     let mut response = vec![0; end.settings.response_bytes];
     let Some(opened_at) = cue.start() else {
         return requests::nothing_transacted();
     };
     let mut timekeeper = Timekeeper::new(end, opened_at);
-    let mut begins = VecDeque::with_capacity(end.settings.burst + 1);
     let mut now = Instant::now();
     let mut transact = || -> Result<bool, net::Errno> {
-        for _ in 0..end.settings.burst {
-            send_whole(socket, &request)?;
-            begins.push_back(now);
-        }
         loop {
-            send_whole(socket, &request)?;
-            begins.push_back(now);
+            requests.send(socket, now)?;
             if !receive_whole(socket, &mut response)? {
                 return Ok(false);
             }
             now = Instant::now();
-            let begun = begins.pop_front().unwrap_or(now);
+            let begun = requests.begins.pop_front().unwrap_or(now);
             if !timekeeper.count(cue, begun, now) {
                 return Ok(true);
             }
@@ -99,6 +93,63 @@ fn ask(end: &End, cue: &Cue) -> Finished {
     };
     let outcome = timekeeper.finish(Instant::now(), 0, 0);
     Finished { outcome, fault }
+}
+
+/// One flow's requests on their way.
+struct Requests {
+    request: Vec<u8>,
+    burst: usize,
+    /// When each of those that were sent whole, and are not yet answered, began.
+    begins: VecDeque<Instant>,
+    /// When the one began of which only `sent` bytes are sent.
+    begun: Option<Instant>,
+    sent: usize,
+}
+
+impl Requests {
+    fn new(end: &End) -> Self {
+        let burst = end.settings.burst;
+        Self {
+            request: payload(end.settings.request_bytes),
+            burst,
+            begins: VecDeque::with_capacity(burst + 1),
+            begun: None,
+            sent: 0,
+        }
+    }
+
+    /// Sends until the burst and one more are on their way, or no more fit the buffers now: waiting for room while
+    /// responses wait to be read would keep both ends waiting for ever.
+    #[inline]
+    fn send(&mut self, socket: BorrowedFd<'_>, now: Instant) -> Result<(), net::Errno> {
+        while self.begins.len() <= self.burst {
+            if self.begins.is_empty() {
+                send_whole(socket, &self.request[self.sent..])?;
+                self.sent = self.request.len();
+            } else if !self.send_what_fits(socket, now)? {
+                return Ok(());
+            }
+            self.begins.push_back(self.begun.take().unwrap_or(now));
+            self.sent = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether the present request was sent to its end.
+    fn send_what_fits(&mut self, socket: BorrowedFd<'_>, now: Instant) -> Result<bool, net::Errno> {
+        while self.sent < self.request.len() {
+            match net::send_now(socket, &self.request[self.sent..]) {
+                Ok(bytes) => {
+                    self.sent += bytes;
+                    self.begun.get_or_insert(now);
+                }
+                Err(net::Errno::INTR) => {}
+                Err(net::Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// Answers whole requests until the connection ends.

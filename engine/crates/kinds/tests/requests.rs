@@ -77,3 +77,11 @@ fn tcp_crr_closed_by_reset_makes_transactions_all_the_same() {
     assert_whole(&result);
     assert_eq!(result.metrics["errors"] as u64, 0);
 }
+
+#[test]
+fn a_burst_that_fills_every_buffer_is_answered_all_the_same() {
+    // 200 requests of 64 KiB are more than both ends' buffers hold, and so are their responses.
+    let text = r#"{"duration_seconds": 0.5, "burst": 200, "request_size_bytes": 65536, "response_size_bytes": 65536}"#;
+    let result = result("tcp_rr", text);
+    assert_whole(&result);
+}
