@@ -1,6 +1,7 @@
 //! What reaches a session's main thread, and the rules that end a session from outside.
 
 use std::collections::VecDeque;
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -135,7 +136,17 @@ impl Line {
         }
         loop {
             let now = Instant::now();
-            self.keep_alive(now)?;
+            let is_second_over = self.keep_alive(now)?;
+            // What has come is heard before the peer is taken for silent: it may be this thread that was held up.
+            if let Ok(signal) = self.signals.try_recv() {
+                if let Some(signal) = self.sort(signal)? {
+                    return Ok(Some(signal));
+                }
+                continue;
+            }
+            if is_second_over {
+                self.check_silence(now)?;
+            }
             let due = if self.link.is_some() { until.min(self.next_alive) } else { until };
             match self.signals.recv_timeout(due.saturating_duration_since(now)) {
                 Ok(signal) => {
@@ -157,19 +168,28 @@ impl Line {
         self.signals.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }
 
-    fn keep_alive(&mut self, now: Instant) -> Result<(), Failure> {
+    /// Says each second that this end lives; whether it was time for it.
+    fn keep_alive(&mut self, now: Instant) -> Result<bool, Failure> {
         if self.link.is_none() || now < self.next_alive {
-            return Ok(());
-        }
-        if now.duration_since(self.last_heard) > SILENCE_LIMIT && !self.expects_end {
-            let reason = "the other end has been silent on the link for 3 s; look at its host and at the path";
-            return Err(Failure::new(FailureCode::PeerLost, reason));
+            return Ok(false);
         }
         self.next_alive = now + ALIVE_INTERVAL;
-        if self.expects_end {
+        if !self.expects_end {
+            self.tell(&LinkMessage::Alive)?;
+        }
+        Ok(true)
+    }
+
+    fn check_silence(&self, now: Instant) -> Result<(), Failure> {
+        let is_silent = now.duration_since(self.last_heard) > SILENCE_LIMIT && !self.expects_end;
+        let Some(link) = self.link.as_ref().filter(|_| is_silent) else { return Ok(()) };
+        if net::is_readable(link.socket().as_fd()) {
+            // It has said something, which this host was too busy to read.
             return Ok(());
         }
-        self.tell(&LinkMessage::Alive)
+        let reason =
+            "the other end has been silent on the link for 3 s; look at its host and at the path";
+        Err(Failure::new(FailureCode::PeerLost, reason))
     }
 
     fn sort(&mut self, signal: Signal) -> Result<Option<Signal>, Failure> {
@@ -189,5 +209,47 @@ impl Line {
             Signal::Supply(Supply::Cancel { code, reason }) => Err(Failure { code, reason }),
             other => Ok(Some(other)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn line() -> (Line, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let near = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
+        let (far, _) = listener.accept().expect("accepts");
+        let mut line = Line::new();
+        line.set_link(Link::new(near.into(), line.sender()).expect("a link"));
+        (line, far)
+    }
+
+    /// As if this thread had been held up for so long.
+    fn hold_up(line: &mut Line, seconds: u64) {
+        let ago = Instant::now().checked_sub(Duration::from_secs(seconds));
+        line.last_heard = ago.expect("the clock runs");
+        line.next_alive = Instant::now();
+    }
+
+    #[test]
+    fn a_thread_that_was_held_up_hears_what_has_come_before_it_takes_the_peer_for_silent() {
+        let (mut line, _far) = line();
+        hold_up(&mut line, 10);
+        line.sender().send(Signal::Link(LinkMessage::Alive)).expect("the line listens");
+        let heard = line.wait(Instant::now() + Duration::from_millis(20));
+        assert!(matches!(heard, Ok(None)), "the peer is alive");
+        assert!(line.last_heard.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_peer_that_has_said_nothing_is_lost() {
+        let (mut line, _far) = line();
+        hold_up(&mut line, 10);
+        let lost = line.wait(Instant::now() + Duration::from_secs(5)).err().expect("it is silent");
+        assert_eq!(lost.code, FailureCode::PeerLost);
+        assert!(lost.reason.contains("silent on the link for 3 s"), "{}", lost.reason);
     }
 }

@@ -9,8 +9,10 @@ use proto::{LineSplitter, LinkMessage};
 
 use crate::line::Signal;
 
-/// A peer that takes no line for this long is lost.
+/// A peer that takes nothing for this long is lost.
 const SEND_LIMIT: Duration = Duration::from_secs(3);
+/// So is one that takes longer for a line: the longest passes at 300 kbit/s.
+const LINE_LIMIT: Duration = Duration::from_secs(30);
 const READ_BUFFER_BYTES: usize = 16 * 1024;
 /// What a peer may send at once: the words of thousands of flows, and a report with all of them.
 const LINES_AT_ONCE: f64 = 50_000.0;
@@ -57,15 +59,7 @@ impl Link {
     pub fn send(&self, message: &LinkMessage) -> Result<(), String> {
         let mut line = serde_json::to_vec(message).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        let mut rest = line.as_slice();
-        while !rest.is_empty() {
-            match net::send(self.socket.as_fd(), rest) {
-                Ok(sent) => rest = &rest[sent..],
-                Err(net::Errno::INTR) => {}
-                Err(error) => return Err(format!("the link takes nothing: {error}")),
-            }
-        }
-        Ok(())
+        send_line(&self.socket, &line, LINE_LIMIT)
     }
 
     /// Says that nothing more will be sent.
@@ -82,6 +76,22 @@ impl Link {
     pub fn socket(&self) -> &OwnedFd {
         &self.socket
     }
+}
+
+fn send_line(socket: &OwnedFd, line: &[u8], limit: Duration) -> Result<(), String> {
+    let until = Instant::now() + limit;
+    let mut rest = line;
+    while !rest.is_empty() {
+        if Instant::now() >= until {
+            return Err(format!("the other end took over {limit:?} for a line of the link"));
+        }
+        match net::send(socket.as_fd(), rest) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(net::Errno::INTR) => {}
+            Err(error) => return Err(format!("the link takes nothing: {error}")),
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Link {
@@ -152,7 +162,32 @@ fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
     use super::*;
+
+    #[test]
+    fn a_peer_that_takes_a_line_bit_by_bit_is_given_up_when_its_time_is_over() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let near = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
+        let (mut far, _) = listener.accept().expect("accepts");
+        let near = OwnedFd::from(near);
+        // Each call gives up when nothing was taken for a while, and a bit is always taken.
+        net::set_send_timeout(near.as_fd(), Some(Duration::from_millis(50))).expect("a socket");
+        let reader = thread::spawn(move || {
+            let mut bytes = vec![0; 100_000];
+            while far.read_exact(&mut bytes).is_ok() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let begin = Instant::now();
+        let refusal = send_line(&near, &vec![7; 100_000_000], Duration::from_millis(400));
+        assert_eq!(refusal, Err("the other end took over 400ms for a line of the link".to_owned()));
+        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+        drop(near);
+        reader.join().expect("reads to the end");
+    }
 
     #[test]
     fn a_peer_may_send_a_burst_and_then_so_much_a_second() {

@@ -15,6 +15,8 @@ use crate::session::{Brief, wait_for_flows_ready};
 
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 const HELLO_LIMIT: Duration = Duration::from_secs(3);
+/// All flows together.
+const FLOWS_LIMIT: Duration = Duration::from_secs(60);
 /// How often answers are looked for: much shorter than a set-up may take.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
@@ -78,11 +80,15 @@ fn greet_aside(
 /// Greets until all flows are ready, or the time is over.
 fn greet_all(sockets: &[OwnedFd], ready: &Ready, cookie: &Cookie) -> bool {
     let begin = Instant::now();
-    let mut next_hello = begin;
-    while begin.elapsed() < HELLO_LIMIT {
+    let (mut next_hello, mut last_ready, mut known) = (begin, begin, 0);
+    // Thousands of flows take a busy host longer: as long as one after the other gets ready, it answers.
+    while last_ready.elapsed() < HELLO_LIMIT && begin.elapsed() < FLOWS_LIMIT {
         let done = ready.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if done.len() >= sockets.len() {
             return true;
+        }
+        if done.len() > known {
+            (known, last_ready) = (done.len(), Instant::now());
         }
         let is_hello_due = Instant::now() >= next_hello;
         for (index, socket) in (0_u32..).zip(sockets).filter(|(index, _)| !done.contains(index)) {
