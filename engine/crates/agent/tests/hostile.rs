@@ -344,3 +344,32 @@ fn a_controller_that_reads_no_events_holds_up_only_itself() {
     drop(unread);
     wait_until(5 * SECOND, || engine.get("/v1/about")["sessions"] == 0);
 }
+
+#[test]
+fn a_source_that_tells_more_intervals_than_the_test_has_fills_no_memory_with_them() {
+    let engine = Engine::start();
+    let mut link = greeted_link(&engine, "a", "tcp_rr", &json!({"duration_seconds": 1}));
+    let flow = introduce(&engine, ConnectionRole::Flow, 0);
+    assert_eq!(hear(&mut link)["type"], "flow_ready");
+    tell(link.get_ref(), r#"{"type":"start"}"#);
+    let interval = json!({"start_seconds": 0, "end_seconds": 1, "metrics": {}, "warmup": false});
+    let line = json!({"type": "interval", "interval": interval}).to_string();
+    (0..5_000).for_each(|_| tell(link.get_ref(), &line));
+    drop(flow);
+    tell(link.get_ref(), r#"{"type":"stop","flows":[]}"#);
+    let last = engine.events("a", 0).pop().unwrap();
+    assert_eq!(last["type"], "result", "{last}");
+    assert!(last["result"]["intervals"].as_array().unwrap().len() <= 3, "{last}");
+    assert_serves(&engine);
+}
+
+#[test]
+fn a_source_may_not_register_more_ports_than_a_test_has() {
+    let engine = Engine::start();
+    let link = greeted_link(&engine, "a", "tcp_crr", &json!({"duration_seconds": 1}));
+    tell(link.get_ref(), r#"{"type":"register","address":null,"first":1,"last":65535}"#);
+    let (code, reason) = end(&engine, "a");
+    assert_eq!(code, "refused");
+    assert!(reason.contains("registers the ports 1 to 65535"), "{reason}");
+    assert_serves(&engine);
+}

@@ -139,6 +139,15 @@ impl Settings {
         self.warmup + self.duration
     }
 
+    /// Intervals that a test has at most: those of the warm-up and of the window, the last of each perhaps shorter.
+    pub fn intervals_at_most(&self) -> usize {
+        let whole = self.total().as_secs_f64() / self.report_interval.as_secs_f64();
+        // Positive, and bounded by the catalog: a day in tenths of a second.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let whole = whole.ceil() as usize;
+        whole + 2
+    }
+
     /// One flow's share of the rate.
     pub fn flow_rate_bps(&self) -> f64 {
         self.rate_bps / f64::from(self.flows)
@@ -239,6 +248,15 @@ mod tests {
         assert_eq!((settings.rate_bps.to_bits(), settings.flow_rate_bps().to_bits()), {
             (3_000_f64.to_bits(), 1_000_f64.to_bits())
         });
+    }
+
+    #[test]
+    fn a_test_has_no_more_intervals_than_fit_its_time() {
+        let times = |warmup: f64, duration: f64| {
+            let given = [("warmup_seconds", warmup.into()), ("duration_seconds", duration.into())];
+            read("tcp_stream", given).expect("valid").intervals_at_most()
+        };
+        assert_eq!([times(0.0, 10.0), times(1.5, 2.0), times(0.0, 0.1)], [12, 6, 3]);
     }
 
     #[test]

@@ -35,6 +35,8 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 const COLLECT_LIMIT: Duration = Duration::from_secs(2);
 /// The same when the agent has said stop: it ends this process soon after, and what has been collected must be told by then.
 const CANCEL_COLLECT_LIMIT: Duration = Duration::from_millis(250);
+/// Metrics and flows of an interval: one of ours has fewer than half as many.
+const FIGURES_AT_MOST: usize = 256;
 /// How long the sink waits for the source to read its report.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
@@ -404,6 +406,11 @@ impl<'a> Conduct<'a> {
     /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
     /// connections only completes what was seen here.
     fn take_interval(&mut self, mut interval: Interval) {
+        // A peer that has more to say than the test has intervals would only fill this host's memory.
+        let is_too_many = self.peer_intervals.len() >= self.brief.settings.intervals_at_most();
+        if is_too_many || interval.metrics.len() + interval.flows.len() > FIGURES_AT_MOST {
+            return;
+        }
         let has_senders = self.threads().has(Part::Sender);
         if let Some(samples) = self.tcp_samples.as_mut().filter(|_| has_senders) {
             samples.add_to(&mut interval, &self.setup.end);

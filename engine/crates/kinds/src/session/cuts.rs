@@ -54,7 +54,9 @@ impl Cuts {
 
     /// Notes a flow's mark.
     pub fn mark(&mut self, flow: u32, offset_bytes: u64) {
-        self.marks.insert(flow, offset_bytes);
+        if (flow as usize) < self.flows {
+            self.marks.insert(flow, offset_bytes);
+        }
     }
 
     /// Reads all counters if it is time, and looks for an offset that has been passed.

@@ -12,7 +12,7 @@ use super::setup::{STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel}
 use crate::kind::{End, HandedOver, Lent, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
-use crate::{Supply, facts};
+use crate::{Supply, facts, tcp_crr};
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);
@@ -132,6 +132,12 @@ fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
         LinkMessage::Register { first, last, .. } => Ok((first, last)),
         other => Err(other),
     })?;
+    if !tcp_crr::is_part_of_ports((first, last)) {
+        let reason = format!(
+            "the source registers the ports {first} to {last}, which is no range of a test"
+        );
+        return Err(Failure::new(FailureCode::Refused, reason));
+    }
     // Only the link's own address may be registered: nobody else's connections are ours.
     let socket = line.link().ok_or_else(|| Failure::internal("there is no link"))?.socket().as_fd();
     let address = net::peer_address(socket)

@@ -17,7 +17,7 @@ use crate::kind::{Cue, End, Kind, Measured, Part, Task, Transport};
 use crate::requests;
 use crate::settings::Settings;
 
-pub use ports::choose_ports;
+pub use ports::{choose_ports, is_part_of_ports};
 
 /// The kind.
 pub struct TcpCrr;

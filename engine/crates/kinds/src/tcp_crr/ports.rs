@@ -10,6 +10,11 @@ pub const DEFAULT_PORTS: (u16, u16) = (32_768, 60_999);
 /// Below it are ports that hosts' services like; a bound one is only skipped, but costs a call.
 const FIRST_PLAIN_PORT: u16 = 10_000;
 
+/// Whether a source may register these: more, and it could claim connections of its host's other tests.
+pub fn is_part_of_ports((first, last): (u16, u16)) -> bool {
+    first > 0 && first <= last && last - first < REGISTERED_PORTS
+}
+
 /// A part of this host's ports, at a random place; below the ephemeral ones where there is room. The sink takes a
 /// connection from a registered port for this session's, and another session's from this host has an ephemeral one.
 pub fn choose_ports() -> Result<(u16, u16), String> {
@@ -60,7 +65,7 @@ impl PortSteps {
 
 #[cfg(test)]
 mod tests {
-    use super::{PortSteps, choose_ports, part_of_ports};
+    use super::{PortSteps, choose_ports, is_part_of_ports, part_of_ports};
 
     #[test]
     fn ports_go_around_within_their_range() {
@@ -78,5 +83,13 @@ mod tests {
         assert_eq!(part_of_ports((32_768, 60_999), 6_384), (16_384, 32_767));
         assert_eq!(part_of_ports((1_024, 65_535), 0), (1_024, 17_407));
         assert_eq!(part_of_ports((60_000, 60_100), 0), (10_000, 26_383));
+    }
+
+    #[test]
+    fn what_is_registered_is_a_range_upward_and_no_longer_than_ours() {
+        assert!(is_part_of_ports((10_000, 26_383)) && is_part_of_ports((9, 9)));
+        for range in [(10_000, 26_384), (0, 1), (2, 1), (1, u16::MAX)] {
+            assert!(!is_part_of_ports(range), "{range:?}");
+        }
     }
 }
