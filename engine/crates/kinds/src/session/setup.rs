@@ -9,7 +9,7 @@ use proto::{Facts, FailureCode, LinkMessage, Role};
 
 use crate::kind::End;
 use crate::line::{Failure, Line, Signal};
-use crate::settings::{EndSettings, SendMode};
+use crate::settings::{EndSettings, SendMode, Settings};
 
 /// How long the peer may take for one step of the set-up.
 pub const STEP_LIMIT: Duration = Duration::from_secs(10);
@@ -70,6 +70,21 @@ fn check_cpus(asked: &[usize], role: Role) -> Result<(), Failure> {
 fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
     let present = net::parse_cpu_list(present)?;
     asked.iter().find(|cpu| !present.contains(cpu)).copied()
+}
+
+/// Refuses a rate at which a flow has one message only: whatever it took, it would be faster than asked.
+pub fn check_rate(settings: &Settings) -> Result<(), String> {
+    let (bits, rate) = (settings.message_bytes as f64 * 8.0, settings.flow_rate_bps());
+    let seconds = settings.duration.as_secs_f64();
+    if rate <= 0.0 || bits <= rate * seconds {
+        return Ok(());
+    }
+    Err(format!(
+        "{rate} bit/s of each flow are a message of {} B every {} s, and the test takes {seconds} s; \
+         ask for a higher rate, smaller messages or a longer time",
+        settings.message_bytes,
+        bits / rate
+    ))
 }
 
 /// Descriptors that a session has beside its flows: link, channel, pollers, files that are read.
@@ -143,7 +158,28 @@ pub fn refused_by_kernel(what: &str, error: net::Errno) -> Failure {
 mod tests {
     use proto::{FailureCode, Role};
 
-    use super::{check_cpus, missing_cpu, too_long};
+    use super::{check_cpus, check_rate, missing_cpu, too_long};
+    use crate::settings::Settings;
+
+    #[test]
+    fn a_rate_must_have_a_message_in_the_tests_time() {
+        let check = |rate: u64, flows: u64| {
+            let given = proto::Params::from([
+                ("rate_bps", rate.into()),
+                ("flows", flows.into()),
+                ("message_size_bytes", 1_000.into()),
+                ("duration_seconds", 2.into()),
+            ]);
+            let params = proto::Catalog::embedded().fill("udp_stream", &given).expect("in bounds");
+            check_rate(&Settings::read(&params).expect("valid"))
+        };
+        assert_eq!([check(0, 1), check(4_000, 1), check(8_000, 2)], [Ok(()), Ok(()), Ok(())]);
+        let reason = check(4_000, 2).expect_err("a message in four seconds");
+        assert!(
+            reason.starts_with("2000 bit/s of each flow are a message of 1000 B every 4 s"),
+            "{reason}"
+        );
+    }
 
     #[test]
     fn segments_must_fit_the_path_with_their_headers() {
