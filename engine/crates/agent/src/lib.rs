@@ -3,6 +3,14 @@
 // Counts become rates and means for people here: 53 bits are enough for a figure.
 #![allow(clippy::cast_precision_loss)]
 
+/// As `eprintln!`, which panics where nobody reads standard error any more, such as behind a pipe that was closed.
+macro_rules! note {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}
+
 mod channel;
 mod cli;
 pub mod client;
@@ -36,7 +44,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("benchweb-engine: {failure}");
+            note!("benchweb-engine: {failure}");
             ExitCode::from(failure.exit_code())
         }
     }

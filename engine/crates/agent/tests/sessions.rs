@@ -129,3 +129,13 @@ fn tests_of_connections_and_of_streams_share_the_data_port_at_once() {
         assert_eq!(last["type"], "result", "{end}: {last}");
     }
 }
+
+#[test]
+fn an_engine_that_can_not_write_where_it_listens_serves_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    // As on a full disk, the file can't be written: there is a folder in its place.
+    std::fs::create_dir_all(folder.path().join("state/listening.json/inside")).unwrap();
+    let engine = Engine::start_with(folder, &[]);
+    let output = engine.run(&["tcp_rr", "--set", "duration_seconds=0.1", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

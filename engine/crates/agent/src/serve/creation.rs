@@ -122,10 +122,12 @@ impl Engine {
         let live = Live::new(spec, demand.memory_bytes, sender, child);
         let session = Session::new(name, EventLog::default(), Some(live));
         let session = Arc::new(session);
+        // First of all: a session that nobody listens to would never end, and hold its place for ever.
+        process::listen(Arc::clone(self), Arc::clone(&session), receiver)
+            .inspect_err(|_| session.live.iter().for_each(process::end))?;
         self.sessions.add(Arc::clone(&session));
         self.tell_neighbours();
         self.persist(&session);
-        process::listen(Arc::clone(self), Arc::clone(&session), receiver)?;
         Ok(session)
     }
 }

@@ -55,7 +55,7 @@ impl Engine {
     pub fn persist(&self, session: &Session) {
         session.unless_acknowledged(|| {
             if let Err(error) = self.store.write(session) {
-                eprintln!("session {}: can't be written to disk: {error}", session.id);
+                note!("session {}: can't be written to disk: {error}", session.id);
             }
         });
     }

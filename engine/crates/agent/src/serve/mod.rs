@@ -94,7 +94,7 @@ pub fn main(options: &ServeOptions) -> Result<()> {
         let service = http::serve(Arc::clone(&engine), control, identity.acceptor()?);
         tokio::spawn(service);
         let stop = stop_signal()?;
-        announce(options, &announcement)?;
+        announce(options, &announcement);
         stop.await;
         stop_sessions(&engine).await;
         Ok(())
@@ -192,16 +192,19 @@ fn restore(store: &Store) -> Result<(Sessions, HashMap<String, Instant>)> {
 }
 
 /// Tells where the engine listens: for whoever started it on standard output, for others in the state folder.
-fn announce(options: &ServeOptions, announcement: &Value) -> Result<()> {
+fn announce(options: &ServeOptions, announcement: &Value) {
     let line = format!("{announcement}\n");
     let path = options.state_dir.join("listening.json");
     let temporary = path.with_extension("new");
-    fs::write(&temporary, &line)?;
-    fs::rename(temporary, path)?;
+    let written = fs::write(&temporary, &line).and_then(|()| fs::rename(&temporary, &path));
+    if let Err(error) = written {
+        // Controllers don't read it. That of an earlier start would mislead whoever does.
+        note!("{} can't be written ({error}); going on without it", path.display());
+        [path, temporary].iter().for_each(|stale| drop(fs::remove_file(stale)));
+    }
     let mut output = std::io::stdout().lock();
     // Whoever started us may have closed its end; the file tells the same.
     let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
-    Ok(())
 }
 
 fn stop_signal() -> Result<impl Future<Output = ()>> {

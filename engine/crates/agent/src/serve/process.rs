@@ -112,7 +112,7 @@ impl Listener {
         let line = self.receiver.line().ok()??;
         // Not `parse_json`: a result may nest no deeper, but it comes from our own process and may be large.
         serde_json::from_slice(&line)
-            .inspect_err(|error| eprintln!("session {}: {error}", self.session.id))
+            .inspect_err(|error| note!("session {}: {error}", self.session.id))
             .ok()
     }
 
@@ -172,6 +172,13 @@ impl Listener {
             self.engine.data.take_back(address);
         }
     }
+}
+
+/// Ends a process that nobody listens to.
+pub fn end(live: &Live) {
+    live.kill();
+    // It is gone at once; what is left of it goes with this.
+    let _ = locked(&live.child).wait();
 }
 
 /// Waits for the process to exit, and helps when it doesn't.

@@ -42,8 +42,14 @@ impl Store {
         let temporary = self.folder.join(format!("{}.new", session.id));
         // Not synced: a sync takes tens of milliseconds on a busy disk, and the acknowledgement that follows a result
         // would wait for it between any two trials. The page cache outlives this process, which is what is asked for.
-        private_file(&temporary)?.write_all(&content)?;
-        fs::rename(temporary, self.path(&session.id))
+        let written = private_file(&temporary)
+            .and_then(|mut file| file.write_all(&content))
+            .and_then(|()| fs::rename(&temporary, self.path(&session.id)));
+        if written.is_err() {
+            // On a full disk each session would leave a piece behind, and keep it full.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
     }
 
     /// Removes a session's file; one that isn't there is removed already.
@@ -62,10 +68,7 @@ impl Store {
                 Ok((at, _)) if is_expired(at) => fs::remove_file(&path)?,
                 Ok(session) => sessions.push(session),
                 Err(error) => {
-                    eprintln!(
-                        "{} is not a session's file ({error}); it is dropped",
-                        path.display()
-                    );
+                    note!("{} is not a session's file ({error}); it is dropped", path.display());
                     fs::remove_file(&path)?;
                 }
             }
@@ -74,7 +77,10 @@ impl Store {
         for (_, session) in &sessions {
             if !session.is_final() {
                 session.push(restart_failure());
-                self.write(session)?;
+                // A full disk is no reason to serve nobody.
+                if let Err(error) = self.write(session) {
+                    note!("session {}: can't be written to disk: {error}", session.id);
+                }
             }
         }
         Ok(sessions)
@@ -136,6 +142,16 @@ mod tests {
         assert_eq!((session.id.as_str(), session.log().state()), ("ran", SessionState::Failed));
         assert!(session.log().failure().unwrap().1.starts_with("the engine was restarted"));
         assert_eq!(session.log().last_id(), 1);
+    }
+
+    #[test]
+    fn what_can_not_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        // As on a full disk, the last step fails: there is a folder where the file would be.
+        fs::create_dir_all(folder.path().join("sessions/taken.ndjson/inside")).unwrap();
+        assert!(store.write(&session("taken", [])).is_err());
+        assert!(!folder.path().join("sessions/taken.new").exists());
     }
 
     #[test]
