@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
@@ -26,6 +26,10 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, Signature
 use crate::serve::fingerprint;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long an engine may take for an answer: a sink's is there when its process is ready, on a busy host too.
+const ANSWER_LIMIT: Duration = Duration::from_secs(15);
+/// No answer is longer; events are read apart.
+const ANSWER_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Why an engine gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -102,17 +106,19 @@ impl Client {
     /// Makes one call and reads its JSON answer.
     ///
     /// # Errors
-    /// When the connection breaks or the engine refuses.
+    /// When the connection breaks, no answer comes in time, or the engine refuses.
     pub async fn call(
         &mut self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
-        let response = self.send(method, path, body).await?;
-        let status = response.status();
-        let collected = response.into_body().collect().await;
-        let bytes = collected.map_err(|error| unreachable(self.peer, &error.into()))?.to_bytes();
+        let peer = self.peer;
+        let answer = tokio::time::timeout(ANSWER_LIMIT, self.answer(method, path, body)).await;
+        let (status, bytes) = answer.unwrap_or_else(|_| {
+            let limit = ANSWER_LIMIT.as_secs();
+            Err(unreachable(peer, &anyhow::anyhow!("it gave no answer within {limit} s")))
+        })?;
         let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         if status.is_success() {
             return Ok(document);
@@ -122,7 +128,20 @@ impl Client {
         Err(ClientError::Refused { status, message, field: text("field") })
     }
 
-    /// Makes one call and leaves its answer's body to be read.
+    async fn answer(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Bytes), ClientError> {
+        let response = self.send(method, path, body).await?;
+        let status = response.status();
+        let collected = Limited::new(response.into_body(), ANSWER_LIMIT_BYTES).collect().await;
+        let broken = |error| unreachable(self.peer, &anyhow::Error::from_boxed(error));
+        Ok((status, collected.map_err(broken)?.to_bytes()))
+    }
+
+    /// Makes one call and leaves its answer's body to be read; whoever waits for it bounds the time.
     ///
     /// # Errors
     /// When the connection breaks.

@@ -216,3 +216,99 @@ fn a_sweep_that_is_interrupted_keeps_its_finished_tests() {
     assert!(lines[0]["partial"]["metrics"]["transactions_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(lines[1]["summary"]["failed"], 1);
 }
+
+#[test]
+fn what_was_measured_is_shown_even_if_its_file_can_not_be_written() {
+    let engine = Engine::start();
+    for (arguments, begin) in
+        [(&["--json"][..], "{\"schema\":1"), (&[], "TCP request/response, 0.1")]
+    {
+        let test = ["tcp_rr", "--set", "duration_seconds=0.1", "--output", "/dev/full"];
+        let output = engine.run(&[&test[..], arguments].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("can't write to /dev/full"), "{}", stderr(&output));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.starts_with(begin), "{text}");
+    }
+}
+
+/// An engine that takes a connection and its calls, and never answers; its address.
+fn silent_engine() -> String {
+    use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+    use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
+    let made = rcgen::generate_simple_self_signed(["silent".to_owned()]).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let provider = std::sync::Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let config = std::sync::Arc::new(config);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let session = ServerConnection::new(std::sync::Arc::clone(&config)).unwrap();
+            let mut tls = StreamOwned::new(session, stream.unwrap());
+            std::thread::spawn(move || std::io::copy(&mut tls, &mut std::io::sink()));
+        }
+    });
+    address
+}
+
+fn spawn_run(peer: &str, token_file: &std::path::Path) -> std::process::Child {
+    program()
+        .args(["run", "tcp_rr", "--peer", peer, "--token-file"])
+        .arg(token_file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn an_engine_that_never_answers_is_given_up_and_ctrl_c_needs_not_wait_for_it() {
+    let peer = silent_engine();
+    let folder = tempfile::tempdir().unwrap();
+    let token_file = folder.path().join("token");
+    std::fs::write(&token_file, "secret").unwrap();
+    let begin = Instant::now();
+    let (patient, interrupted) = (spawn_run(&peer, &token_file), spawn_run(&peer, &token_file));
+    std::thread::sleep(Duration::from_secs(1));
+    let interrupt = Command::new("kill").args(["-INT", &interrupted.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let output = interrupted.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    let output = patient.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("it gave no answer within 15 s"), "{}", stderr(&output));
+    assert!(begin.elapsed() < Duration::from_secs(18), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_command_whose_messages_nobody_reads_ends_as_any_other() {
+    let engine = Engine::start();
+    let mut child = program()
+        .args([
+            "run",
+            "tcp_rr",
+            "--peer",
+            &engine.control,
+            "--set",
+            "duration_seconds=0.1",
+            "--json",
+        ])
+        .arg("--token-file")
+        .arg(engine.token_file())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
+}

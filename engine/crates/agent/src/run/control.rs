@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use hyper::{Method, StatusCode};
-use proto::{Cookie, Event, EventBody, FailureCode, Params, Peer, Role, RunResult, SessionSpec};
+use proto::{
+    Bind, Cookie, Event, EventBody, FailureCode, Params, Peer, Role, RunResult, SessionSpec,
+};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
@@ -45,7 +47,8 @@ impl Contact {
             progress.say(&format!("peer {address} has the fingerprint {}", client.fingerprint));
             self.pinned = Some(client.fingerprint.clone());
         }
-        Ok(Connected { client, address: self.data_address.unwrap_or_else(|| address.ip()) })
+        let device = zone(address);
+        Ok(Connected { client, address: self.data_address.unwrap_or_else(|| address.ip()), device })
     }
 }
 
@@ -53,6 +56,7 @@ impl Contact {
 pub struct Connected {
     client: Client,
     address: IpAddr,
+    device: Option<String>,
 }
 
 /// The sink at the peer.
@@ -62,6 +66,8 @@ pub struct Sink {
     kind: String,
     cookie: Cookie,
     data_address: IpAddr,
+    /// The device that a link-local address belongs to: the source's sockets are bound to it.
+    device: Option<String>,
     /// Where the source connects to.
     pub data_port: u16,
 }
@@ -73,7 +79,7 @@ impl Sink {
         kind: &str,
         params: &Params,
     ) -> Result<Self, Failure> {
-        let Connected { mut client, address } = connected;
+        let Connected { mut client, address, device } = connected;
         let mut random = [0; 48];
         net::fill_random(&mut random)
             .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
@@ -93,7 +99,8 @@ impl Sink {
         let body = serde_json::to_value(&spec).map_err(anyhow::Error::from)?;
         let session = client.call(Method::PUT, &format!("/v1/sessions/{id}"), Some(&body)).await?;
         let data_port = data_port(&session)?;
-        let sink = Self { client, id, kind: spec.kind, cookie, data_address: address, data_port };
+        let (kind, data_address) = (spec.kind, address);
+        let sink = Self { client, id, kind, cookie, data_address, device, data_port };
         match session["reason"].as_str() {
             Some(reason) => {
                 let code = serde_json::from_value(session["code"].clone());
@@ -112,7 +119,7 @@ impl Sink {
             params,
             cookie: self.cookie.clone(),
             peer: Some(Peer { address: self.data_address, data_port: self.data_port }),
-            bind: None,
+            bind: self.device.clone().map(|device| Bind { address: None, device: Some(device) }),
             lease_seconds: LEASE_SECONDS,
         }
     }
@@ -169,18 +176,32 @@ impl Sink {
 async fn resolve(peer: &str) -> Result<SocketAddr, Failure> {
     let failed =
         |reason: &str| Failure::Unreachable(format!("can't find the peer {peer}: {reason}"));
-    let bare = peer.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(address) = bare.parse::<IpAddr>() {
-        return Ok((address, proto::CONTROL_PORT).into());
-    }
-    let target = if peer.contains(':') {
-        peer.to_owned()
-    } else {
-        format!("{peer}:{}", proto::CONTROL_PORT)
-    };
+    let (host, port) = host_and_port(peer).ok_or_else(|| failed("its port is no port"))?;
     let mut addresses =
-        tokio::net::lookup_host(target).await.map_err(|error| failed(&error.to_string()))?;
+        tokio::net::lookup_host((host, port)).await.map_err(|error| failed(&error.to_string()))?;
     addresses.next().ok_or_else(|| failed("the name has no address"))
+}
+
+/// A name or an address, an IPv6 one with or without brackets, and the port behind it.
+fn host_and_port(peer: &str) -> Option<(&str, u16)> {
+    if let Some((host, rest)) = peer.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return match rest.strip_prefix(':') {
+            Some(port) => Some((host, port.parse().ok()?)),
+            None => rest.is_empty().then_some((host, proto::CONTROL_PORT)),
+        };
+    }
+    match peer.split_once(':') {
+        Some((host, port)) if !port.contains(':') => Some((host, port.parse().ok()?)),
+        _ => Some((peer, proto::CONTROL_PORT)),
+    }
+}
+
+/// The device that a link-local address was given with, as in `fe80::1%eth0`.
+fn zone(address: SocketAddr) -> Option<String> {
+    match address {
+        SocketAddr::V6(address) => net::interface_name(address.scope_id()),
+        SocketAddr::V4(_) => None,
+    }
 }
 
 fn data_port(session: &Value) -> Result<u16, Failure> {
@@ -201,6 +222,30 @@ impl From<ClientError> for Failure {
             ClientError::Fingerprint { .. } | ClientError::Refused { .. } => {
                 Self::Refused(error.to_string())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_and_port;
+
+    #[test]
+    fn a_peer_is_a_name_or_an_address_with_or_without_port_brackets_and_zone() {
+        for (peer, expected) in [
+            ("sink.example", Some(("sink.example", 7410))),
+            ("sink.example:7500", Some(("sink.example", 7500))),
+            ("192.0.2.1:1", Some(("192.0.2.1", 1))),
+            ("2001:db8::1", Some(("2001:db8::1", 7410))),
+            ("[2001:db8::1]", Some(("2001:db8::1", 7410))),
+            ("[2001:db8::1]:7500", Some(("2001:db8::1", 7500))),
+            ("fe80::1%eth0", Some(("fe80::1%eth0", 7410))),
+            ("[fe80::1%eth0]:7500", Some(("fe80::1%eth0", 7500))),
+            ("sink.example:many", None),
+            ("sink.example:70000", None),
+            ("[2001:db8::1]7500", None),
+        ] {
+            assert_eq!(host_and_port(peer), expected, "{peer}");
         }
     }
 }

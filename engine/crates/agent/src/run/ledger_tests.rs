@@ -121,6 +121,16 @@ fn the_cpu_use_counts_too_unless_the_headline_alone_was_asked_for() {
 }
 
 #[test]
+fn steady_cpu_use_is_no_confidence_in_a_result_that_is_missing() {
+    let plan = plan(&[1], until_confident(ConfidenceOn::HeadlineAndCpu), Order::Interleaved);
+    let mut ledger = Ledger::new(&plan);
+    let result = result(&[("sink_cpu_ratio", 0.5)]);
+    ledger.tracks[0].finished.extend([result.clone(), result.clone(), result]);
+    assert_eq!(ledger.intervals(0).len(), 1);
+    assert!(!ledger.is_reached(0));
+}
+
+#[test]
 fn what_only_fails_is_not_tried_to_the_maximum() {
     let plan = plan(&[1], until_confident(ConfidenceOn::Headline), Order::Interleaved);
     let mut ledger = Ledger::new(&plan);

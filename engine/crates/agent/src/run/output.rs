@@ -50,8 +50,9 @@ impl Output {
         result: &RunResult,
     ) -> Result<(), Failure> {
         if plan.is_single() {
-            self.document(result)?;
-            return self.text(&self.summary(result));
+            let written = self.document(result);
+            // What was measured is shown, even if the file can't be written.
+            return self.text(&self.summary(result)).and(written);
         }
         self.document(&Repeated { repetition, result })
     }
@@ -69,8 +70,8 @@ impl Output {
             return self.document(&Failed::new(plan, index, repetition, failure, partial));
         }
         let Some(partial) = partial else { return Ok(()) };
-        self.document(partial)?;
-        self.text(&self.summary(partial))
+        let written = self.document(partial);
+        self.text(&self.summary(partial)).and(written)
     }
 
     /// The end of several tests: what they have in common and what not.
@@ -85,7 +86,7 @@ impl Output {
         self.text(&overview::of(ledger, Catalog::embedded(), &self.peer, Style::of_output()))?;
         // Loud also where the figures go to a file or a program.
         if let Some(warning) = overview::warning(ledger, Catalog::embedded()) {
-            eprintln!("{}", Style::of_errors().alarm(&warning));
+            note!("{}", Style::of_errors().alarm(&warning));
         }
         Ok(())
     }
@@ -104,9 +105,10 @@ impl Output {
             return Ok(());
         }
         let text = serde_json::to_string(document).map_err(anyhow::Error::from)?;
+        let printed = if self.is_json { crate::write_line(&text) } else { Ok(()) };
         if let Some((name, file)) = self.file.as_mut() {
             writeln!(file, "{text}").with_context(|| format!("can't write to {name}"))?;
         }
-        if self.is_json { crate::write_line(&text) } else { Ok(()) }
+        printed
     }
 }

@@ -40,7 +40,7 @@ impl Progress {
     /// A line of its own.
     pub fn say(self, line: &str) {
         if !self.is_quiet {
-            eprintln!("{line}");
+            note!("{line}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! One test: a source here, a sink at the peer.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -45,11 +46,18 @@ pub async fn run(
     progress: Progress,
     interrupt: &mut Signal,
 ) -> Result<RunResult, Failed> {
-    let client = tokio::select! {
-        client = contact.connect(progress) => client?,
-        _ = interrupt.recv() => return Err(Failure::Interrupted.into()),
+    let created = async { Sink::create(contact.connect(progress).await?, kind, params).await };
+    let mut created = pin!(created);
+    let mut sink = tokio::select! {
+        sink = &mut created => sink?,
+        _ = interrupt.recv() => {
+            // One that is being made is there a moment later, and would hold its place until its lease is over.
+            if let Ok(Ok(mut sink)) = timeout_at(Instant::now() + STOP_LIMIT, created).await {
+                sink.forget().await;
+            }
+            return Err(Failure::Interrupted.into());
+        }
     };
-    let mut sink = Sink::create(client, kind, params).await?;
     let (events, receiver) = unbounded_channel();
     let cancel = start_source(&sink, params, Events::new(events));
     let outcome = follow(&mut sink, receiver, &cancel, (kind, progress), interrupt).await;
