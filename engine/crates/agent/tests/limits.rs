@@ -71,7 +71,7 @@ fn a_tokens_limits_refuse_with_field_value_and_whose_they_are() {
 #[test]
 fn a_tokens_session_limit_counts_its_own_and_the_engines_counts_all() {
     let engine = two_tokens(&["--max-sessions", "2"]);
-    let params = json!({"duration_seconds": 1, "rate_bps": 1000});
+    let params = json!({"duration_seconds": 1, "rate_bps": 1000, "message_size_bytes": 100});
     assert_eq!(put(&engine, "alpha", "a1", "tcp_stream", &params).0, StatusCode::CREATED);
     let (status, answer) = put(&engine, "alpha", "a2", "tcp_stream", &params);
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
@@ -131,7 +131,7 @@ fn the_engines_limits_hold_for_every_token() {
 #[test]
 fn a_token_neither_sees_nor_ends_the_sessions_of_another() {
     let engine = two_tokens(&[]);
-    let params = json!({"duration_seconds": 1, "rate_bps": 1000});
+    let params = json!({"duration_seconds": 1, "rate_bps": 1000, "message_size_bytes": 100});
     assert_eq!(put(&engine, "alpha", "a", "tcp_stream", &params).0, StatusCode::CREATED);
     let mine = |method: Method, path: &str| engine.call_as("beta", method, path, None);
     for (method, path) in [

@@ -174,7 +174,7 @@ mod tests {
         let (mut far, _) = listener.accept().expect("accepts");
         let near = OwnedFd::from(near);
         // Each call gives up when nothing was taken for a while, and a bit is always taken.
-        net::set_send_timeout(near.as_fd(), Some(Duration::from_millis(50))).expect("a socket");
+        net::set_send_timeout(near.as_fd(), Some(Duration::from_secs(1))).expect("a socket");
         let reader = thread::spawn(move || {
             let mut bytes = vec![0; 100_000];
             while far.read_exact(&mut bytes).is_ok() {
@@ -184,7 +184,7 @@ mod tests {
         let begin = Instant::now();
         let refusal = send_line(&near, &vec![7; 100_000_000], Duration::from_millis(400));
         assert_eq!(refusal, Err("the other end took over 400ms for a line of the link".to_owned()));
-        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
         drop(near);
         reader.join().expect("reads to the end");
     }
