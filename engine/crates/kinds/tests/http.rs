@@ -217,12 +217,12 @@ fn a_thousand_connections_are_answered() {
 #[test]
 fn bytes_of_a_response_that_never_ends_count_from_the_warm_ups_end_on() {
     let written = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&written);
+    let tally = Arc::clone(&written);
     // As even as a clock: 10 kB a millisecond, for longer than the test.
     let web = Web::start(move |stream, _| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
         while stream.write_all(&[7; 10_000]).is_ok() {
-            counter.fetch_add(10_000, Ordering::Relaxed);
+            tally.fetch_add(10_000, Ordering::Relaxed);
             thread::sleep(Duration::from_millis(1));
         }
         false

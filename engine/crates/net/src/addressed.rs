@@ -177,6 +177,8 @@ fn socket_address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
+// Families are small numbers.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn c_address(address: SocketAddr) -> (libc::sockaddr_storage, usize) {
     // SAFETY: plain data, for which zeros are a value, and large enough for either structure.
     unsafe {

@@ -200,7 +200,9 @@ fn announce(options: &ServeOptions, announcement: &Value) {
     if let Err(error) = written {
         // Controllers don't read it. That of an earlier start would mislead whoever does.
         note!("{} can't be written ({error}); going on without it", path.display());
-        [path, temporary].iter().for_each(|stale| drop(fs::remove_file(stale)));
+        for stale in [path, temporary] {
+            let _ = fs::remove_file(stale);
+        }
     }
     let mut output = std::io::stdout().lock();
     // Whoever started us may have closed its end; the file tells the same.
