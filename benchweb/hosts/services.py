@@ -125,7 +125,9 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
         round_trip_seconds=outcome.round_trip_seconds,
         seen_fingerprint=outcome.fingerprint,
     )
-    if outcome.status == Endpoint.Status.ANSWERED and outcome.fingerprint:
+    is_back = outcome.status == Endpoint.Status.ANSWERED
+    (endpoint_is_back if is_back else endpoint_is_away)(endpoint_id=endpoint_id)
+    if is_back and outcome.fingerprint:
         Endpoint.objects.filter(pk=endpoint_id, fingerprint="").update(fingerprint=outcome.fingerprint)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)

@@ -151,3 +151,18 @@ def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
     endpoint_update(endpoint=endpoint, control_address="203.0.113.9:7410", token="new")
     endpoint.refresh_from_db()
     assert (endpoint.fingerprint, decrypted(endpoint.token_encrypted)) == ("", "new")
+
+
+@pytest.mark.django_db
+def test_a_check_marks_an_engine_that_is_away_and_unmarks_it():
+    endpoint = make_endpoint()
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="unreachable", reason="timed out"))
+    endpoint.refresh_from_db()
+    first = endpoint.unreachable_since
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="refused", reason="wrong token"))
+    endpoint.refresh_from_db()
+    assert first is not None
+    assert endpoint.unreachable_since == first
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="answered"))
+    endpoint.refresh_from_db()
+    assert endpoint.unreachable_since is None
