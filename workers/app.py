@@ -24,7 +24,7 @@ app.conf.update(
     BEAT,
     task_ignore_result=True,
     task_default_queue=QUEUE,
-    task_queues=[Queue(QUEUE), Queue(TICK_QUEUE)],
+    task_queues=[Queue(name, routing_key=name) for name in (QUEUE, TICK_QUEUE)],
     worker_pool="threads",
     # No task waits on the network: runs, checks and probes have threads of their own.
     worker_concurrency=4,
