@@ -66,7 +66,12 @@ class Load:
 
 def _tree(pid: int) -> list[int]:
     found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").glob("*/children"))
+    except OSError:
+        # It ended in this moment, as PostgreSQL's processes do.
+        return found
+    for task in tasks:
         try:
             children = task.read_text().split()
         except OSError:
