@@ -124,7 +124,7 @@ def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str
                 lease.pause(pause_seconds)
             if lease.stopped:
                 break
-            _one(trial, ends, lease)
+            _one(trial, claimed, ends, lease)
             # A lost run's trial is another worker's now: to acknowledge it would stop it.
             if not lease.lost:
                 acknowledged.append(_acknowledging.submit(acknowledge, trial, ends))
@@ -203,9 +203,9 @@ def _bind(endpoint: Endpoint) -> dict[str, str] | None:
     return bind or None
 
 
-def _one(trial: Trial, ends: Ends, lease: Lease) -> None:
+def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
     """Run one trial; an engine that comes back within 5 s costs only this trial, else the run's rest is given up."""
-    if not claims.reservation_extend(run_id=trial.run_id, seconds=_slot_seconds(trial)):
+    if not claims.reservation_extend(claimed=claimed, seconds=_slot_seconds(trial)):
         raise EngineError("The run took longer than planned, and its hosts are reserved for another run now.")
     if trial.state == State.PENDING and not execution.trial_start(trial=trial, owner=lease.owner):
         lease.lose()

@@ -1,9 +1,11 @@
 """Hold a run by a lease and its resources by reservations, in the database's time, whatever a worker's clock says."""
 
+import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from math import inf
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q
@@ -43,6 +45,8 @@ class Claimed:
     run: Run
     owner: str
     taken_over: bool
+    # By this process's monotonic clock; what another worker reserved is asked of the database.
+    reserved_until: float = 0.0
 
 
 def claim(*, run_id: int, owner: str) -> Claimed | None:
@@ -121,8 +125,11 @@ def leases_give_up(*, owners: Iterable[str]) -> None:
     dispatch.wake_these(held.values_list("pk", flat=True))
 
 
-def reservation_extend(*, run_id: int, seconds: float) -> bool:
+def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:
     """Keep the run's resources for `seconds` from now; False when another reservation is in the way."""
+    run_id = claimed.run.pk
+    if time.monotonic() + seconds + RESERVATION_MARGIN_SECONDS < claimed.reserved_until:
+        return True
     values = {"run": run_id, "seconds": seconds + RESERVATION_MARGIN_SECONDS}
     short = Reservation.objects.filter(run_id=run_id, during__endswith__lt=Now() + timedelta(seconds=values["seconds"]))
     if not short.exists():
@@ -150,9 +157,9 @@ def _claim(run_id: int, owner: str) -> Claimed | None:
     is_free = Q(lease_owner="") | dispatch.silent()
     is_due = Q(not_before=None) | Q(not_before__lte=Now())
     if run.filter(is_free, is_due, state=State.PENDING).update(waiting_for="", **lease):
+        before = time.monotonic()
         loaded = _loaded(run_id)
-        _occupy(loaded)
-        return Claimed(loaded, owner, taken_over=False)
+        return Claimed(loaded, owner, taken_over=False, reserved_until=before + _occupy(loaded))
     if run.filter(dispatch.silent(), state=State.RUNNING).update(**lease):
         event_add(run_id=run_id, text="The run's worker is gone; another worker goes on with it.")
         return Claimed(_loaded(run_id), owner, taken_over=True)
@@ -164,15 +171,18 @@ def _loaded(run_id: int) -> Run:
     return Run.objects.select_related(*names).get(pk=run_id)
 
 
-def _occupy(run: Run) -> None:
+def _occupy(run: Run) -> float:
+    """Give the run's reservations their span; give its seconds, without end where it occupies nothing."""
     occupied = occupancy(run.plan_version_id)
     if occupied.is_background:
-        return
+        return inf
     if not _lock_resources(run.pk):
         _queue_up(run)
         _lock_resources(run.pk)
+    seconds = occupied.seconds + RESERVATION_MARGIN_SECONDS
     with connection.cursor() as cursor:
-        cursor.execute(_OCCUPY, [occupied.seconds + RESERVATION_MARGIN_SECONDS, run.pk])
+        cursor.execute(_OCCUPY, [seconds, run.pk])
+    return seconds
 
 
 def _queue_up(run: Run) -> None:

@@ -37,7 +37,10 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
     """
     found = queues(resource_ids)
     decided = turns(found.waiting, found.occupied)
-    due = [*_without_queue(), *decided.start]
+    due = list(decided.start)
+    if not resource_ids:
+        # Only a launch of background runs concerns no resource.
+        due = [*_without_queue(), *due]
     if resource_ids is None:
         due = [*_silent(), *due]
     wake_these(due[:_SEND_LIMIT])

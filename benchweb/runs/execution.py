@@ -66,8 +66,11 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str =
         return False
     cancelled = run.cancel_requested_at is not None
     rest, why = (State.CANCELLED, "the run was cancelled") if cancelled else (State.NONSTART, nonstart_reason)
-    Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=Now())
-    state, reason = _verdict(run, cancelled)
+    states = list(run.trials.values_list("state", flat=True))
+    if not set(states).isdisjoint(OPEN_STATES):
+        Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=Now())
+        states = [rest if state in OPEN_STATES else state for state in states]
+    state, reason = _verdict(run, states, cancelled)
     if remark and state in (State.FINISHED, State.FAILED):
         reason = f"{reason}. {remark}" if reason else remark
     release(run_id=run_id)
@@ -93,8 +96,7 @@ def _trials_of(run: Run, planned: Sequence[PlannedTrial], first_index: int) -> l
     ]
 
 
-def _verdict(run: Run, cancelled: bool) -> tuple[State, str]:
-    states = list(run.trials.values_list("state", flat=True))
+def _verdict(run: Run, states: Sequence[str], cancelled: bool) -> tuple[State, str]:
     total = len(states)
     done = sum(state == State.FINISHED for state in states)
     if cancelled and done < total:

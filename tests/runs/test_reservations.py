@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from benchweb.hosts.models import Host, Pair
-from benchweb.runs.claims import claim, reservation_extend
+from benchweb.runs.claims import Claimed, claim, reservation_extend
 from benchweb.runs.execution import run_end
 from benchweb.runs.models import Reservation, Resource, Run, State
 from tests.factories import begun, make_endpoint, make_pair, make_run
@@ -55,14 +55,15 @@ def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
 
 def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_follows(resource):
     run = make_run()
+    held = Claimed(run, "w1", taken_over=True)
     insert(run, resource, 1, -5, 5)
-    assert reservation_extend(run_id=run.pk, seconds=2)
+    assert reservation_extend(claimed=held, seconds=2)
     until = run.reservations.get(resource=resource).during.upper
     assert 11 < (until - timezone.now()).total_seconds() <= 12
-    assert reservation_extend(run_id=run.pk, seconds=1)
+    assert reservation_extend(claimed=held, seconds=1)
     assert run.reservations.get(resource=resource).during.upper == until
     insert(make_run(), resource, 1, 15, 20)
-    assert not reservation_extend(run_id=run.pk, seconds=60)
+    assert not reservation_extend(claimed=held, seconds=60)
     assert run.reservations.get(resource=resource).during.upper == until
 
 
@@ -181,3 +182,13 @@ def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock():
         assert thread.is_alive()
     thread.join()
     assert won == [run.pk]
+
+
+def test_a_span_that_reaches_far_enough_is_not_asked_of_the_database(django_assert_num_queries):
+    run = make_run(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 5}}])
+    claimed = claim(run_id=run.pk, owner="w1")
+    with django_assert_num_queries(0):
+        assert reservation_extend(claimed=claimed, seconds=5.5)
+    assert reservation_extend(claimed=claimed, seconds=30)
+    until = run.reservations.all()[0].during.upper
+    assert 39 < (until - timezone.now()).total_seconds() <= 40
