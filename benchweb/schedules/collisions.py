@@ -17,7 +17,7 @@ from benchweb.schedules.timing import Rule, occurrences
 MOST_OTHERS = 50
 MOST_RUNS = 10_000
 # Campaigns of one other schedule that may lie within one of ours.
-_MOST_WITHIN = 20
+_MOST_WITHIN = 100
 # Spans that meet don't overlap, whatever the last bits of their sums say.
 _ROUNDING_SECONDS = 1e-3
 _JUST_BEFORE = timedelta(microseconds=1)
