@@ -33,6 +33,12 @@ PAGES = {
     "plans": "/plans",
     "plan-new": "/plans/new",
     "launch": "/launch",
+    "campaigns": "/campaigns",
+    "schedules": "/schedules",
+    "schedules-none": "/schedules?q=no-such-schedule",
+    "schedule-new": "/schedules/new",
+    "timeline": "/timeline",
+    "week": "/timeline/week",
     "runs": "/runs",
     "tokens": "/tokens",
 }
@@ -48,6 +54,10 @@ OF_A_ROW = {
     "plan": ("/plans", ""),
     "plan-edit": ("/plans", "/edit"),
     "plan-launch": ("/plans", "/launch"),
+    "schedule": ("/schedules", ""),
+    "schedule-edit": ("/schedules", "/edit"),
+    "schedule-archive": ("/schedules", "/archive"),
+    "campaign": ("/campaigns", ""),
     "run": ("/runs", ""),
     "trial": ("/runs", "/trials/1"),
 }

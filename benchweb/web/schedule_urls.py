@@ -17,6 +17,7 @@ urlpatterns = [
     path("schedules/<int:schedule_id>/run", schedules.schedule_run, name="schedule_run"),
     path("schedules/<int:schedule_id>/archive", schedules.schedule_archive, name="schedule_archive"),
     path("schedules/<int:schedule_id>/restore", schedules.schedule_restore, name="schedule_restore"),
+    path("campaigns", campaigns.campaign_list, name="campaigns"),
     path("campaigns/<int:campaign_id>", campaigns.campaign_page, name="campaign"),
     path("campaigns/<int:campaign_id>/cancel", campaigns.campaign_cancel_page, name="campaign_cancel"),
     path("timeline", timeline.timeline_page, name="timeline"),

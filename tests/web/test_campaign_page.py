@@ -58,3 +58,15 @@ def test_cancel_asks_first_and_cancels_what_is_open(signed_in: Client, campaign:
     assert sorted(Run.objects.values_list("state", flat=True)) == ["cancelled"] * 3 + ["finished"]
     again = signed_in.post(f"/campaigns/{campaign.pk}/cancel", follow=True)
     assert "Nothing to cancel" in again.content.decode()
+
+
+def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, campaign: Campaign) -> None:
+    later = launch(plan=make_plan(), pairs=[make_pair()], user=None)
+    Run.objects.filter(campaign=later).update(state=State.FINISHED)
+    rows = signed_in.get("/campaigns").context["rows"]
+    told = [(row.pk, summary.state, summary.final, summary.total) for row, _, summary in rows]
+    assert told == [(later.pk, "finished", 1, 1), (campaign.pk, "pending", 0, 4)]
+
+
+def test_an_empty_list_names_the_next_step(signed_in: Client) -> None:
+    assert "Launch a plan" in signed_in.get("/campaigns").content.decode()

@@ -11,7 +11,7 @@ from tests.factories import make_pair, make_plan, make_run, make_schedule
 # Session and user are two of them.
 MOST_QUERIES = 10
 WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
-WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week"]
+WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week", "campaigns"]
 OF_A_ROW = ["host", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
 OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
@@ -68,7 +68,7 @@ def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
         make_plan()
         schedule = make_schedule()
         Slot.objects.create(schedule=schedule, at=timezone.now(), state="finished", claimed_at=timezone.now())
-    for name in ("hosts", "environments", "pairs", "plans", "launch", "schedules", "timeline", "week"):
+    for name in ("hosts", "environments", "pairs", "plans", "launch", "schedules", "timeline", "week", "campaigns"):
         with django_assert_max_num_queries(MOST_QUERIES):
             assert signed_in.get(reverse(f"web:{name}")).status_code == 200
 

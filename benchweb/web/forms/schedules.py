@@ -84,7 +84,7 @@ def modes_field(label: str) -> forms.MultipleChoiceField:
 class ScheduleForm(PageForm):
     """A schedule as the page asks for it; `values` is what the services take."""
 
-    name = text_field("Name", max_length=100, required=True)
+    name = text_field("Name", max_length=100, required=True, autofocus="autofocus")
     plan = forms.ModelChoiceField(
         queryset=Plan.objects.none(),
         empty_label="Choose the plan",

@@ -1,4 +1,4 @@
-"""A campaign's page: how far its runs are, and why each one waits."""
+"""Campaigns: the list, and a campaign's page with how far its runs are and why each one waits."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -23,6 +23,25 @@ COLUMNS = [
     Column("Started"),
     Column("Took", numeric=True),
 ]
+LIST_COLUMNS = [
+    Column("Campaign", "pk", numeric=True),
+    Column("State"),
+    Column("Plan", "plan_version__plan__name"),
+    Column("Launched", "created_at"),
+    Column("Finished", numeric=True),
+    Column("Took", numeric=True),
+    Column("Lower bound", numeric=True),
+]
+
+
+@login_required
+@require_GET
+def campaign_list(request: HttpRequest) -> HttpResponse:
+    """List campaigns, the newest first, each with how far its runs are."""
+    page = listing(request, _campaigns(), columns=LIST_COLUMNS, sort="-pk")
+    summaries = campaign_summaries(campaign.pk for campaign in page.rows)
+    rows = [(campaign, getattr(campaign, "slot", None), summaries[campaign.pk]) for campaign in page.rows]
+    return render(request, "pages/campaigns.html", {"page": page, "rows": rows})
 
 
 @login_required
