@@ -6,6 +6,7 @@ from django.test import Client
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
+from benchweb.runs import services
 from benchweb.runs.models import Campaign, Run
 from tests.factories import SIZES, make_endpoint, make_pair, make_plan
 
@@ -111,3 +112,16 @@ def test_links_fill_the_choice_in(signed_in: Client) -> None:
     plan, pair = make_plan(), make_pair()
     assert signed_in.get(f"/plans/{plan.pk}/launch").context["page"].plan == plan
     assert signed_in.get(f"/launch?pairs={pair.pk}").context["page"].chosen == [pair]
+
+
+def test_more_runs_than_are_taken_without_a_question_are_asked_for_by_their_number(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "CONFIRM_ABOVE", 1)
+    values = LAUNCH | {"plan": make_plan().pk, "pairs": [make_pair().pk, make_pair().pk]}
+    response = signed_in.post("/launch", values)
+    assert response.context["page"].field == "confirm_runs"
+    assert "2 runs are meant" in response.content.decode()
+    assert Campaign.objects.count() == 0
+    signed_in.post("/launch", values | {"confirm_runs": "2"})
+    assert Campaign.objects.get().runs.count() == 2

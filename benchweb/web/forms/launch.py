@@ -14,12 +14,19 @@ class LaunchForm:
     plan_id: int | None
     pair_ids: list[int]
     text: str
+    # The number of runs that was agreed to.
+    confirm_runs: int | None = None
 
 
 def launch_form(data: QueryDict) -> LaunchForm:
     """Read what was chosen; what isn't an id is left out."""
     plan_ids = _ids([data.get("plan", "")])
-    return LaunchForm(plan_ids[0] if plan_ids else None, _ids(data.getlist("pairs")), data.get("q", "").strip())
+    return LaunchForm(
+        plan_id=plan_ids[0] if plan_ids else None,
+        pair_ids=_ids(data.getlist("pairs")),
+        text=data.get("q", "").strip(),
+        confirm_runs=row_id(data.get("confirm_runs", "")),
+    )
 
 
 def _ids(texts: list[str]) -> list[int]:

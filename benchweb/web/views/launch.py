@@ -107,6 +107,8 @@ def _launched(page: LaunchPage, user: User) -> Campaign:
     gone = len(page.form.pair_ids) - len(page.chosen)
     if gone:
         raise LaunchError("pairs", f"{gone} of the chosen pairs are archived by now: look over the choice again.")
+    if question := services.confirmation_needed(len(page.chosen), page.form.confirm_runs):
+        raise LaunchError("confirm_runs", question)
     return services.launch(plan=page.plan, pairs=page.chosen, user=user)
 
 
