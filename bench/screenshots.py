@@ -131,6 +131,8 @@ def _picture_of_login(page: Page, arguments: argparse.Namespace, theme: str, vie
 def _take(page: Page, address: str, file: Path, *, whole: bool = True) -> None:
     page.goto(address)
     page.wait_for_timeout(SETTLE_MILLISECONDS)
+    # Parts that the page fetches by itself.
+    page.wait_for_function("!document.querySelector('.htmx-request')")
     file.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=file, full_page=whole)
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

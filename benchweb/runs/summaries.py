@@ -30,6 +30,11 @@ class CampaignSummary:
         return any(self.counts[state] for state in OPEN_STATES)
 
     @property
+    def is_whole(self) -> bool:
+        """Tell whether every run was really executed: only then does the makespan compare with its bound."""
+        return self.counts[State.FINISHED] + self.counts[State.FAILED] == self.total > 0
+
+    @property
     def total(self) -> int:
         return sum(self.counts.values())
 

@@ -29,11 +29,14 @@ _SECTIONS = [
     ("Runs", "web:runs", "r"),
 ]
 
+# Pages without an entry of their own, by the entry that they belong to.
+_BESIDE = {"web:runs": ["/campaigns"]}
+
 
 def shell(request: HttpRequest) -> dict[str, object]:
     """Give the top bar's sections, the page of API tokens, and whether this is the demo."""
     sections = [
-        Section(label, url, key, _is_current(request.path, url))
+        Section(label, url, key, any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ()))))
         for label, name, key in _SECTIONS
         if (url := _url(name))
     ]

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 _STEPS_SECONDS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800)
 _MOST_TICKS = 9
 # Per cent of the axis: a bar of one second in a night would else be too thin to see or to click.
-_LEAST_WIDTH = 0.25
+_LEAST_WIDTH = 0.3
 
 
 @dataclass(frozen=True)

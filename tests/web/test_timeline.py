@@ -31,7 +31,7 @@ def test_bars_have_their_place_in_per_cent_and_are_cut_at_the_edges() -> None:
 def test_a_second_in_a_day_is_still_wide_enough_to_be_seen() -> None:
     bar = Bar(NOON, NOON + timedelta(seconds=1), "finished", "short")
     drawn = lanes_of("Hosts", [Lane("alder", [bar])], begin=NOON - HOUR, end=NOON + 23 * HOUR, zone=UTC)
-    assert drawn.lanes[0].bars[0].width == "0.250"
+    assert drawn.lanes[0].bars[0].width == "0.300"
 
 
 def test_ticks_are_round_in_the_readers_zone_and_midnight_names_its_day() -> None:

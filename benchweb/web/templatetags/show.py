@@ -81,6 +81,13 @@ def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "
     return format_html('<span class="zoned" title="{} UTC">{}</span>', f"{utc:%Y-%m-%d %H:%M:%S}", said(value, zone))
 
 
+@register.simple_tag(takes_context=True)
+def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> str:
+    """Say a time in a schedule's zone and in the reader's; once when both say the same."""
+    there, here = said(value, zone_named(zone_name) or UTC), said(value, reader_zone(context["request"]))
+    return f"{there} {zone_name}" if there == here else f"{there} {zone_name} · {here} here"
+
+
 @register.simple_tag
 def over(value: float, bound: float) -> str:
     """Say how much more than a bound something is: 1.03 ×."""

@@ -249,7 +249,12 @@ def _chosen(form: ScheduleForm, name: str) -> set[int]:
 
 def _more(form: ScheduleForm) -> dict[str, object]:
     """Say how many of the fields under the fold are set, and whether one has to be seen."""
-    used = sum(1 for name in FOLDED if form[name].value() not in (None, "", [], form.fields[name].initial))
+
+    def is_set(name: str) -> bool:
+        field = form.fields[name]
+        return form[name].value() not in (None, "", [], field.prepare_value(field.initial))
+
+    used = sum(map(is_set, FOLDED))
     return {"more_used": used, "more_open": any(name in form.errors for name in FOLDED)}
 
 
