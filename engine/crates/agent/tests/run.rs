@@ -223,8 +223,8 @@ fn what_was_measured_is_shown_even_if_its_file_can_not_be_written() {
     for (arguments, begin) in
         [(&["--json"][..], "{\"schema\":1"), (&[], "TCP request/response, 0.1")]
     {
-        let test = ["tcp_rr", "--set", "duration_seconds=0.1", "--output", "/dev/full"];
-        let output = engine.run(&[&test[..], arguments].concat());
+        let asked = ["tcp_rr", "--set", "duration_seconds=0.1", "--output", "/dev/full"];
+        let output = engine.run(&[&asked[..], arguments].concat());
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(stderr(&output).contains("can't write to /dev/full"), "{}", stderr(&output));
         let text = String::from_utf8_lossy(&output.stdout);
