@@ -181,8 +181,8 @@ def engine_cut_from_engine(scene: SpacesScene, chance: random.Random) -> None:
 def _cut(space: Namespace, device: str, chance: random.Random) -> None:
     """Cut a cable silently, in both directions, and mend it."""
     space.rules(
-        f'table inet cut {{ chain in {{ type filter hook input priority 0; iifname "{device}" drop; }}\n'
-        f'chain out {{ type filter hook output priority 0; oifname "{device}" drop; }} }}'
+        f'table inet cut {{\nchain in {{ type filter hook input priority 0; iifname "{device}" drop; }}\n'
+        f'chain out {{ type filter hook output priority 0; oifname "{device}" drop; }}\n}}\n'
     )
     time.sleep(chance.uniform(*ENGINE_AWAY_SECONDS))
     space.rules("")
