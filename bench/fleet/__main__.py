@@ -57,6 +57,10 @@ async def simulate(arguments: argparse.Namespace) -> None:
     await stop.wait()
     house.cancel()
     server.close()
+    for engine in fleet.engines:
+        engine.cut_off()
+    # Their connections' tasks end by it, and none is left for the loop's end to cancel aloud.
+    await asyncio.sleep(0.1)
 
 
 def main() -> None:

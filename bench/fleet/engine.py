@@ -69,12 +69,13 @@ class Engine:
             self.boot_id = str(uuid.uuid4())
         (self.awake.clear if fault == "hang" else self.awake.set)()
         if fault in ("unreachable", "kill", "reboot"):
-            self._cut()
+            self.cut_off()
         if fault in ("none", "reboot") and self._server is None:
             await self.listen(self.port, self._tls)
         return has_died
 
-    def _cut(self) -> None:
+    def cut_off(self) -> None:
+        """Stop listening and break every connection."""
         if self._server is not None:
             self._server.close()
             self._server = None
