@@ -204,7 +204,7 @@ def _bind(endpoint: Endpoint) -> dict[str, str] | None:
 
 
 def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
-    """Run one trial; an engine that comes back within 5 s costs only this trial, else the run's rest is given up."""
+    """Run one trial; an engine that comes back within 5 s costs this trial at most, else the run's rest is given up."""
     if not claims.reservation_extend(claimed=claimed, seconds=_slot_seconds(trial)):
         raise EngineError("The run took longer than planned, and its hosts are reserved for another run now.")
     if trial.state == State.PENDING and not execution.trial_start(trial=trial, owner=lease.owner):
@@ -214,8 +214,24 @@ def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
     try:
         run_trial(trial=trial, ends=ends, lease=lease)
     except EngineUnreachable as error:
-        _ended_unreachable(trial, ends, lease, error)
+        _again(trial, ends, lease, error)
+
+
+def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineUnreachable) -> None:
+    """Take what the trial came to behind a cut, once both engines answer again; else give it up, and raise.
+
+    Its sessions have their names: an engine that has them still tells the result, one that restarted that it has none.
+    """
+    try:
         _wait_until_reachable(ends, lease)
+        if not lease.stopped:
+            run_trial(trial=trial, ends=ends, lease=lease)
+            return
+    except EngineUnreachable as later:
+        _ended_unreachable(trial, ends, lease, later)
+        raise
+    if not lease.lost:
+        _ended_unreachable(trial, ends, lease, error)
 
 
 def _slot_seconds(trial: Trial) -> float:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from benchweb.catalog import catalog
 from benchweb.hosts.services import facts_record
@@ -66,12 +66,11 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
     Raises django.db errors (such as a full disk) with nothing written: the engine keeps the result until then.
     """
     with transaction.atomic():
-        at = timezone.now()
-        ended = Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES).update(
-            state=state, reason=reason, finished_at=at
-        )
-        if not ended:
+        open_trial = Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES)
+        if not open_trial.update(state=state, reason=reason, finished_at=Now()):
             return False
+        # The database's clock alone: a worker's may have been stepped since the trial began.
+        begun_at, at = Trial.objects.annotate(at=Now()).values_list("started_at", "at").get(pk=trial.pk)
         pair = trial.run.pair
         Result.objects.create(
             trial=trial,
@@ -84,7 +83,7 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
             sink_facts=_facts_row(pair.sink_id, result.sink_facts, at),
         )
         if state == State.FINISHED:
-            _add_points(trial, result.metrics)
+            _add_points(trial, result.metrics, at=begun_at or at)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
 
@@ -94,7 +93,7 @@ def identity_digest(identity: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _add_points(trial: Trial, metrics: dict[str, float]) -> None:
+def _add_points(trial: Trial, metrics: dict[str, float], *, at: datetime) -> None:
     identity = catalog().kinds[trial.kind].identity(trial.params)
     digest = identity_digest(identity)
     pair_id = trial.run.pair_id
@@ -103,7 +102,6 @@ def _add_points(trial: Trial, metrics: dict[str, float]) -> None:
     if new := [Series(metric=metric, identity=identity, **key) for metric in metrics if metric not in ids]:
         Series.objects.bulk_create(new, ignore_conflicts=True)
         ids = dict(Series.objects.filter(**key).values_list("metric", "pk"))
-    at = trial.started_at or timezone.now()
     Point.objects.bulk_create(
         Point(series_id=ids[metric], at=at, value=value, run_id=trial.run_id, trial=trial)
         for metric, value in metrics.items()

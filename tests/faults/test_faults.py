@@ -5,6 +5,7 @@ are in bench/faults.py alone.
 """
 
 import random
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -61,16 +62,37 @@ def test_two_workers_given_the_same_runs_measure_each_once(scene):
     assert one_round(scene, harms.same_run_to_two_workers).states == ALL_FINISHED
 
 
-def test_an_engine_whose_host_reboots_costs_its_own_runs_at_most(scene):
-    assert sum(one_round(scene, harms.engine_rebooted).states.values()) == 6
+def test_an_engine_whose_host_reboots_costs_its_own_two_runs_at_most(scene):
+    assert one_round(scene, harms.engine_rebooted).states["finished"] >= 4
 
 
-def test_a_worker_cut_from_an_engine_throws_nothing_away(scene):
-    assert sum(one_round(scene, harms.worker_cut_from_engine).states.values()) == 6
+def test_engines_cut_from_each_other_cost_the_run_between_them_at_most(scene):
+    assert one_round(scene, harms.engine_cut_from_engine).states["finished"] >= 5
 
 
-def test_engines_cut_from_each_other_end_their_run_with_a_reason(scene):
-    assert sum(one_round(scene, harms.engine_cut_from_engine).states.values()) == 6
+def test_what_was_measured_while_the_worker_was_cut_from_the_engine_is_taken_in_afterwards(scene):
+    def cut_in_a_trial(scene: Scene, chance: random.Random) -> None:
+        number = scene.fleet.engines.index(source_of_a_trial_under_way(scene))
+        scene.fleet.suffer(number, "unreachable")
+        # Longer than a worker looks for the events again, shorter than it takes to give the run up.
+        time.sleep(6.5)
+        scene.fleet.suffer(number, "none")
+
+    # The other run of that host finds it away, and doesn't try again in this campaign.
+    assert one_round(scene, cut_in_a_trial, moment_seconds=0).states["finished"] >= 5
+
+
+def source_of_a_trial_under_way(scene: Scene) -> str:
+    query = """
+        select source.control_address from runs_trial t join runs_run r on r.id = t.run_id
+        join hosts_pair p on p.id = r.pair_id join hosts_endpoint source on source.id = p.source_id
+        where t.state = 'running' and t.started_at < clock_timestamp() - interval '0.3 s' order by t.started_at desc
+    """
+    give_up_at = time.monotonic() + 30
+    while not (found := scene.rig.rows(query)):
+        assert time.monotonic() < give_up_at, "no trial began"
+        time.sleep(0.05)
+    return str(found[0][0])
 
 
 def test_a_clock_that_jumps_an_hour_forth_and_back_loses_and_doubles_nothing():

@@ -48,6 +48,14 @@ def test_a_result_ends_its_trial_and_gives_a_point_per_metric():
     assert Point.objects.values_list("at", flat=True).distinct().get() == trial.started_at
 
 
+def test_points_are_at_the_begin_of_their_trial_as_the_database_has_it():
+    trial = running_trial()
+    begun_at, trial.started_at = trial.started_at, None
+    # As a worker holds it: the begin was written by the database's own clock.
+    assert take_in(trial)
+    assert Point.objects.values_list("at", flat=True).distinct().get() == begun_at
+
+
 def test_the_same_result_again_changes_nothing():
     trial = running_trial()
     assert take_in(trial)
