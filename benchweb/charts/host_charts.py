@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from benchweb.charts.lines import Palette
 from benchweb.charts.moments import rfc3339
@@ -164,28 +164,22 @@ def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) 
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
-    columns = [
-        {"key": "series", "label": "Series", "unit": ""},
-        {"key": "x", "label": "From", "unit": ""},
-        {"key": "n", "label": "n", "unit": ""},
-        {"key": "value", "label": y.label, "unit": y.unit},
-        {"key": "low", "label": "Lowest", "unit": y.unit},
-        {"key": "high", "label": "Highest", "unit": y.unit},
-        {"key": "reason", "label": "Missing", "unit": ""},
-    ]
-    rows = [
-        {
-            "series": line.label,
-            "x": point.x,
-            "n": point.n,
-            "value": point.y,
-            "low": point.low,
-            "high": point.high,
-            "reason": point.reason,
-        }
-        for line in series
-        for point in line.points
-    ]
+    """Give a row for each time with every series' figure: a tenth of a row for each point."""
+    columns = [{"key": "x", "label": "From", "unit": ""}]
+    columns += [{"key": line.id, "label": line.label, "unit": y.unit} for line in series]
+    spread = [line for line in series if any(point.low is not None for point in line.points)]
+    for line in spread:
+        columns.append({"key": f"{line.id}-low", "label": f"{line.label}, lowest", "unit": y.unit})
+        columns.append({"key": f"{line.id}-high", "label": f"{line.label}, highest", "unit": y.unit})
+    columns.append({"key": "n", "label": "n", "unit": ""})
+    rows = []
+    for points in zip(*(line.points for line in series), strict=True):
+        row: dict[str, Any] = {"x": points[0].x, "n": max(point.n for point in points)}
+        row |= {line.id: point.y for line, point in zip(series, points, strict=True)}
+        for line, point in zip(series, points, strict=True):
+            if line in spread:
+                row |= {f"{line.id}-low": point.low, f"{line.id}-high": point.high}
+        rows.append(row)
     return ChartTable(columns=columns, rows=rows)
 
 

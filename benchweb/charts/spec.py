@@ -1,6 +1,6 @@
 """The chart specification: made here, drawn by one script (frontend/src/charts.ts)."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
@@ -75,4 +75,11 @@ class ChartSpec:
 
     def as_json(self) -> dict[str, Any]:
         """The document that the script in the browser reads."""
-        return asdict(self)
+        # Level by level: asdict would copy every value of thousands of points, for half of a page's time.
+        return vars(self) | {
+            "x": vars(self.x),
+            "y": vars(self.y),
+            "series": [vars(line) | {"points": [vars(point) for point in line.points]} for line in self.series],
+            "table": vars(self.table),
+            "lines": [vars(line) for line in self.lines],
+        }
