@@ -28,7 +28,8 @@ TARGETS = [
 ]
 REPEATS = [("cron", "At times of day: a cron expression"), ("every", "At an interval")]
 RETRY_PAUSE_SECONDS = 60
-_LOCAL = "%Y-%m-%dT%H:%M"
+# With seconds: an interval counts from its start, and an edit must not move it.
+_LOCAL = "%Y-%m-%dT%H:%M:%S"
 # Which field of the form holds what a service blames, where they differ.
 _FIELD_OF = {"window": "window_from", "deadline_seconds": "deadline", "slip_seconds": "slip"}
 _FIELD_OF |= {"retry_pause_seconds": "retry_pause"}
@@ -44,7 +45,7 @@ class EndpointChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 class LocalTimeField(forms.CharField):
     """A date and time without a zone: the schedule's own is added when it is known."""
 
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"})
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
 
     def to_python(self, value: Any) -> Any:
         if not value:
