@@ -283,11 +283,17 @@ impl Receiver {
 
     fn take_other(&mut self, datagram: &[u8]) {
         if self.has_header() || datagram.len() != self.message_bytes + 1 {
-            self.strange += 1;
+            self.note_strange(datagram);
         } else if self.begin != Begin::Known {
             // What the clock took for the window before was still the warm-up's.
             (self.begin, self.unnumbered, self.span) = (Begin::Known, 0, None);
         }
+    }
+
+    /// Repeats of the session's own set-up come late where a thousand flows register at once.
+    #[cold]
+    fn note_strange(&mut self, datagram: &[u8]) {
+        self.strange += u64::from(!proto::wire::is_udp_setup(datagram));
     }
 
     /// Measured datagrams so far; none for a stranger.
@@ -295,7 +301,7 @@ impl Receiver {
     fn take_numbered(&mut self, datagram: &[u8], clock: impl FnOnce() -> Instant) -> Option<u64> {
         let sequence = u64_at(datagram, 0);
         if sequence > STRANGE_SEQUENCE {
-            self.strange += 1;
+            self.note_strange(datagram);
             return None;
         }
         if datagram[MARK_PLACE] == 1 {

@@ -64,3 +64,16 @@ fn without_any_marker_the_clock_begins_the_window_and_that_is_said() {
     assert_eq!(counted(&[Some(5), None, Some(8)]), (8, true));
     assert_eq!(counted(&[Some(5)]), (0, false));
 }
+
+#[test]
+fn a_late_hello_is_not_strange_and_what_is_no_ones_is() {
+    for message_bytes in [1_u32, 64, 1400] {
+        let (end, cue) =
+            (end(&Params::from([("message_size_bytes", message_bytes.into())])), cue());
+        let mut receiver = Receiver::new(&end);
+        receiver.take(&proto::wire::Preamble::encode_hello(3, &end.cookie), &cue, Instant::now);
+        receiver.take(&[0xff; 64], &cue, Instant::now);
+        let datagrams = receiver.finish(0).datagrams.expect("counts");
+        assert_eq!((datagrams.strange, datagrams.unique), (1, 0), "{message_bytes} B");
+    }
+}

@@ -228,6 +228,14 @@ impl Response {
     }
 }
 
+/// Whether this is a datagram of the set-up: a hello, a challenge or a response. Repeats of them may come late.
+#[must_use]
+pub fn is_udp_setup(bytes: &[u8]) -> bool {
+    Preamble::parse(Transport::Udp, bytes).is_ok()
+        || Challenge::parse(bytes).is_ok()
+        || Response::parse(bytes).is_ok()
+}
+
 fn nonce(
     key: &[u8; 32],
     peer: SocketAddr,
