@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results.models import Point, Result
-from benchweb.runs.models import OPEN_STATES, Run, State
-from benchweb.runs.services import run_cancel
-from tests.factories import SIZES, make_endpoint, make_pair, make_run
+from benchweb.runs.models import OPEN_STATES, Run, State, Trial
+from benchweb.runs.services import campaign_cancel, launch, run_cancel
+from tests.factories import SIZES, make_endpoint, make_pair, make_plan, make_run
 from tests.processes import Engine, killed, stopped
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -145,14 +145,36 @@ def test_a_cancelled_run_stops_both_engines_within_a_second(worker, engine_pair)
     worker()
     run = long_run(pair_of(*engine_pair), seconds=30)
     running_trial(run, 1)
+    assert all(map(children, engine_pair))
     assert run_cancel(run=run)
     assert wait_for(lambda: not any(map(children, engine_pair)), 5, "the end of both ends' processes") < 1.0
     assert ended(run, 5).state == State.CANCELLED
     assert set(run.trials.values_list("state", flat=True)) == {State.CANCELLED}
 
 
+def test_a_cancelled_campaign_stops_every_engine_at_once_and_stays_cancelled(worker, engine):
+    engines = [engine(f"engine-{number}") for number in range(4)]
+    worker()
+    pairs = [pair_of(*engines[:2]), pair_of(*engines[2:])]
+    # Two run, and of each host's two more wait.
+    pairs += [make_pair(source=pair.source, sink=pair.sink, environment=str(n)) for pair in pairs for n in (1, 2)]
+    plan = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 30}}], repetitions=2)
+    campaign = launch(plan=plan, pairs=pairs, user=None)
+    wait_for(lambda: all(map(children, engines)), 30, "the start of both runs")
+    assert campaign_cancel(campaign=campaign) == 6
+    assert wait_for(lambda: not any(map(children, engines)), 10, "the end of all engines' processes") < 2.0
+    runs = list(campaign.runs.order_by("pk"))
+    assert {ended(run, 10).state for run in runs} == {State.CANCELLED}
+    time.sleep(1)
+    assert set(campaign.runs.values_list("state", flat=True)) == {State.CANCELLED}
+    assert set(Trial.objects.filter(run__campaign=campaign).values_list("state", flat=True)) == {State.CANCELLED}
+    assert not any(map(children, engines))
+
+
 def children(engine: Engine) -> list[str]:
-    return Path(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children").read_text().split()
+    # Each under the thread that started it.
+    tasks = Path(f"/proc/{engine.process.pid}/task").glob("*/children")
+    return [child for task in tasks for child in task.read_text().split()]
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["source", "sink"])
