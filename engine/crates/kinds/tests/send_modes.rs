@@ -20,12 +20,12 @@ fn has_flag(result: &RunResult, flag: &str) -> bool {
     result.flags.iter().any(|raised| raised == flag)
 }
 
-/// 10,000 datagrams a second: slow enough for a busy machine to lose none, even when it is held up for a while.
+/// 2,000 datagrams a second: slow enough for a busy machine to lose none, even when a receiver is held up for 0.2 s.
 fn is_whole_and_in_order(mode: &str, direction: &str) {
     let source = stream(
         mode,
         &format!(
-            r#""duration_seconds": 1, "warmup_seconds": 0.1, "rate_bps": 16000000, "message_size_bytes": 200,
+            r#""duration_seconds": 1, "warmup_seconds": 0.1, "rate_bps": 3200000, "message_size_bytes": 200,
                "sink_socket_buffer_bytes": 200000, "source_socket_buffer_bytes": 200000, "direction": "{direction}""#
         ),
     );
@@ -35,7 +35,7 @@ fn is_whole_and_in_order(mode: &str, direction: &str) {
         assert_eq!(metric(&source, key) as u64, 0, "{mode} {direction}: {key}");
     }
     let sent = metric(&source, "sent_packets");
-    assert!((9_800.0..=10_200.0).contains(&sent), "{mode} {direction}: {sent} datagrams of 10,000");
+    assert!((1_960.0..=2_040.0).contains(&sent), "{mode} {direction}: {sent} datagrams of 2,000");
     assert!(metric(&source, "jitter_seconds") > 0.0);
     assert_eq!(has_flag(&source, "segmentation_offload"), mode == "segmentation");
     assert!(!has_flag(&source, "rate_not_reached"), "{:?}", source.flags);
