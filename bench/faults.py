@@ -11,6 +11,7 @@ C compiler. The status is 1 when a round found something broken.
 import argparse
 import json
 import random
+import signal
 import statistics
 import sys
 import traceback
@@ -104,6 +105,8 @@ def table(state: State) -> str:
 
 
 def main() -> int:
+    # So that a SIGTERM, too, ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=20)

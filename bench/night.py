@@ -13,6 +13,7 @@ The status is 1 when a run was lost, doubled or stuck, or two overlapped.
 import argparse
 import itertools
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -85,6 +86,8 @@ def night(arguments: argparse.Namespace, rig: Rig, fleet: RunningFleet) -> list[
 
 
 def main() -> int:
+    # So that a SIGTERM, too, ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=60)
     parser.add_argument("--runs", type=int, default=300)

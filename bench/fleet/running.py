@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.fleet.__main__ import SOCKET_NAME
+from benchweb.ops import processes
 from benchweb.ops.home import PROJECT
 
 PATIENCE_SECONDS = 30
@@ -20,7 +21,7 @@ class RunningFleet:
         folder.mkdir(parents=True, exist_ok=True)
         self._socket = folder / SOCKET_NAME
         words = [sys.executable, "-m", "bench.fleet", "--engines", str(count), "--folder", folder, "--network", network]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=PROJECT)
+        self.process = processes.spawn(words, output=subprocess.PIPE, folder=PROJECT)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
