@@ -13,8 +13,6 @@ use crate::kind::{Cue, End, Finished, Outcome};
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-/// Some 10 µs of looking.
-const LOOKS_BEFORE_SLEEP: usize = 40;
 /// No connection has these indexes.
 const WAKE: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
@@ -166,7 +164,7 @@ impl<'a> Client<'a> {
             tally.note_time(now);
             self.begin_due(tally, now);
             let limit = self.wait_limit(tally, now)?;
-            self.look_or_wait(limit, &mut happenings)?;
+            happenings.extend(self.poller.wait(Some(limit))?);
             for happening in happenings.drain(..) {
                 match happening.token {
                     WAKE | TIMER => {}
@@ -179,24 +177,6 @@ impl<'a> Client<'a> {
             }
             self.answered = answered;
         }
-    }
-
-    /// Waits for what happens next. A closed loop looks some more times before it sleeps: the next response is near, and
-    /// to wake a sleeper costs the server more than it costs this thread to look.
-    fn look_or_wait(
-        &self,
-        limit: Duration,
-        happenings: &mut Vec<net::Happening>,
-    ) -> Result<(), net::Errno> {
-        let looks = if self.schedule.is_none() { LOOKS_BEFORE_SLEEP } else { 0 };
-        for _ in 0..looks {
-            happenings.extend(self.poller.wait(Some(Duration::ZERO))?);
-            if !happenings.is_empty() {
-                return Ok(());
-            }
-        }
-        happenings.extend(self.poller.wait(Some(limit))?);
-        Ok(())
     }
 
     /// Begins what is due: requests of the schedule, and connections to be tried again.
