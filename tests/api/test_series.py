@@ -24,6 +24,7 @@ def run():
     run = make_run(steps=steps, repetitions=5, order="sequential")
     for trial in run.trials.select_related("run__pair"):
         trial.started_at = START + timedelta(minutes=trial.index)
+        trial.save(update_fields=["started_at"])
         metrics = {"throughput_bps": float(trial.index), "retransmits": 0}
         document = {"kind": "tcp_stream", "metrics": metrics}
         assert ingest(trial=trial, result=parsed_result("tcp_stream", document), state=State.FINISHED)
