@@ -25,6 +25,10 @@ NEEDED = {
 }
 TAIL_LINES = 60
 
+# Tests that keep a CPU busy and watch no clock: two processes, each with a database and a broker of its own.
+FOLDERS = ("tests/api", "tests/web")
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile", *FOLDERS)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -64,7 +68,10 @@ def parts() -> list[Part]:
             [cargo, "test", "--release", "--locked", "-p", "kinds", "--features", "fixture-kind", "--test", "fixture"],
             ENGINE,
         ),
-        Part("Python and browser tests", [python, "-m", "pytest"], loud=True),
+        Part("Python tests side by side", [python, "-m", "pytest", *SIDE_BY_SIDE], loud=True),
+        Part(
+            "Python and browser tests", [python, "-m", "pytest", *(f"--ignore={each}" for each in FOLDERS)], loud=True
+        ),
     ]
 
 
