@@ -14,6 +14,7 @@ use crate::gate::{Gate, Phase, Pulse};
 use crate::http_load::Loaded;
 use crate::line::{Failure, Signal};
 use crate::ping::Probed;
+use crate::receipts::Receipts;
 use crate::requests::Transacted;
 use crate::session::Load;
 use crate::settings::Settings;
@@ -238,6 +239,8 @@ pub struct Cue {
     pub pulse: Arc<Pulse>,
     /// Where this task counts.
     pub counter: Arc<Counter>,
+    /// What this task's flow had received and when, around the end of the warm-up.
+    pub receipts: Arc<Receipts>,
     /// The socket that it uses at the moment, if that is not its flow's.
     pub current: Arc<Current>,
     /// The session's main thread.
@@ -327,7 +330,7 @@ pub struct FlowCut {
     pub bytes_before: u64,
     /// When the first measured byte of any flow arrived: the window's begin.
     pub at: Instant,
-    /// How far off `at` may be.
+    /// How long all flows together take for the bytes that the cut may be off by.
     pub uncertainty: Duration,
     /// Data segments received by then, where the kernel tells.
     pub data_segments: Option<u64>,
@@ -356,6 +359,7 @@ mod tests {
             gate: Arc::default(),
             pulse: Arc::new(Pulse::new(false)),
             counter: Arc::default(),
+            receipts: Arc::default(),
             current: Arc::default(),
             signals: std::sync::mpsc::channel().0,
         }

@@ -25,6 +25,7 @@ mod link;
 mod pacer;
 mod page_aligned;
 mod ping;
+mod receipts;
 mod registry;
 mod requests;
 mod session;

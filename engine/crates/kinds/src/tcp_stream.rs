@@ -150,13 +150,19 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
     let mut first = None;
     let fault = loop {
         match net::receive(socket, buffer.as_mut()) {
-            Ok(0) => break None,
+            Ok(0) => {
+                cue.receipts.note(socket, bytes);
+                break None;
+            }
             Ok(received) => {
                 if bytes == 0 {
                     first = Some(Instant::now());
                 }
+                cue.receipts.set_waiting(false);
                 bytes += received as u64;
                 cue.counter.set_bytes(bytes);
+                cue.receipts.note(socket, bytes);
+                cue.receipts.set_waiting(received < buffer.as_mut().len());
             }
             Err(net::Errno::INTR) => {}
             Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),

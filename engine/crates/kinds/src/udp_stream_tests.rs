@@ -31,6 +31,7 @@ fn cue() -> Cue {
         gate: Arc::default(),
         pulse: Arc::new(Pulse::new(true)),
         counter: Arc::default(),
+        receipts: Arc::default(),
         current: Arc::default(),
         signals: std::sync::mpsc::channel().0,
     }

@@ -45,7 +45,7 @@ pub use socket::{
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
     Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable,
-    never_block, receive, receive_now, reset_on_close, send, send_now, wait_readable,
+    never_block, receive, receive_now, reset_on_close, send, send_now, unread_bytes, wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};

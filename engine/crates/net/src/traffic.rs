@@ -36,6 +36,14 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno
     rustix::net::recv(socket, buffer, RecvFlags::empty()).map(|(bytes, _)| bytes)
 }
 
+/// Bytes of a stream that wait to be read (`SIOCINQ`, tcp(7)).
+///
+/// # Errors
+/// What `ioctl(2)` says.
+pub fn unread_bytes(socket: BorrowedFd<'_>) -> Result<u64, Errno> {
+    rustix::io::ioctl_fionread(socket)
+}
+
 /// Receives what is there already.
 ///
 /// # Errors

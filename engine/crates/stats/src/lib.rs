@@ -13,7 +13,7 @@ mod round_trips;
 mod sequence;
 mod student;
 
-pub use checkpoint::{Checkpoints, Crossing};
+pub use checkpoint::{Bracket, Checkpoints, Crossing};
 pub use confidence::Confidence;
 pub use jitter::Jitter;
 pub use latency::{Latency, LatencyError, LatencySummary};

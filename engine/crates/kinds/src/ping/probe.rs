@@ -199,6 +199,7 @@ mod tests {
             gate: Arc::default(),
             pulse: Arc::new(Pulse::new(false)),
             counter: Arc::default(),
+            receipts: Arc::default(),
             current: Arc::default(),
             signals: std::sync::mpsc::channel().0,
         };

@@ -55,6 +55,7 @@ pub struct Conduct<'a> {
     measured: Measured,
     own_intervals: Vec<Interval>,
     peer_intervals: Vec<Interval>,
+    peer_lag: Option<Duration>,
     peer_report: Option<SinkReport>,
     is_stop_told: bool,
     fault: Option<(Instant, String)>,
@@ -90,6 +91,7 @@ impl<'a> Conduct<'a> {
             measured: Measured::default(),
             own_intervals: Vec::new(),
             peer_intervals: Vec::new(),
+            peer_lag: None,
             peer_report: None,
             is_stop_told: false,
             fault: None,
@@ -405,7 +407,18 @@ impl<'a> Conduct<'a> {
 
     /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
     /// connections only completes what was seen here.
+    /// How much later than this end the peer began, at most: it has told of an interval no sooner than it ended.
+    fn note_peer_lag(&mut self, interval: &Interval) {
+        let Some(clock) = &self.clock else {
+            return;
+        };
+        let elapsed = clock.origin.elapsed().as_secs_f64();
+        let lag = Duration::try_from_secs_f64(elapsed - interval.end_seconds).unwrap_or_default();
+        self.peer_lag = Some(self.peer_lag.map_or(lag, |least| least.min(lag)));
+    }
+
     fn take_interval(&mut self, mut interval: Interval) {
+        self.note_peer_lag(&interval);
         // A peer that has more to say than the test has intervals would only fill this host's memory.
         let is_too_many = self.peer_intervals.len() >= self.brief.settings.intervals_at_most();
         if is_too_many || interval.metrics.len() + interval.flows.len() > FIGURES_AT_MOST {

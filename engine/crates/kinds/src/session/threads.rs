@@ -13,6 +13,7 @@ use crate::counter::{Count, Counter};
 use crate::gate::{Gate, Pulse};
 use crate::kind::{Cue, Current, End, Finished, Outcome, Part, Task};
 use crate::line::{Failure, Signal};
+use crate::receipts::Receipts;
 use crate::thread_times::{self, ThreadMeter, ThreadTimes};
 
 /// A flow thread's work is shallow; thousands of flows must fit.
@@ -23,6 +24,7 @@ struct Running {
     part: Part,
     flow: u32,
     counter: Arc<Counter>,
+    receipts: Arc<Receipts>,
     current: Arc<Current>,
     handle: Option<JoinHandle<()>>,
     times: Option<ThreadTimes>,
@@ -57,6 +59,7 @@ impl Threads {
                 gate: Arc::clone(gate),
                 pulse: Arc::clone(pulse),
                 counter: Arc::default(),
+                receipts: Arc::default(),
                 current: Arc::default(),
                 signals: signals.clone(),
             };
@@ -74,6 +77,7 @@ impl Threads {
     ) -> Result<(), Failure> {
         let (part, flow) = (task.part, task.flow);
         let (counter, current) = (Arc::clone(&cue.counter), Arc::clone(&cue.current));
+        let receipts = Arc::clone(&cue.receipts);
         let end = Arc::clone(end);
         let affinity_failed = Arc::clone(&self.affinity_failed);
         let thread = thread::Builder::new().name(format!("flow {flow}")).stack_size(STACK_BYTES);
@@ -105,6 +109,7 @@ impl Threads {
             part,
             flow,
             counter,
+            receipts,
             current,
             handle: Some(handle),
             times: None,
@@ -168,9 +173,9 @@ impl Threads {
         self.measuring().fold(Count::default(), |sum, running| sum.and(running.counter.read()))
     }
 
-    /// Bytes that each receiving flow has counted so far.
-    pub fn flow_bytes(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.measuring().map(|running| (running.flow, running.counter.read().bytes))
+    /// Each receiving flow's receipts, and what its thread has read.
+    pub fn receipts(&self) -> impl Iterator<Item = (u32, &Receipts, &Counter)> {
+        self.measuring().map(|running| (running.flow, &*running.receipts, &*running.counter))
     }
 
     /// Measured datagrams that have come so far, all flows.

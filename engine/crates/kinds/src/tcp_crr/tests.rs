@@ -36,6 +36,7 @@ fn cue() -> Cue {
         gate,
         pulse: Arc::new(Pulse::new(false)),
         counter: Arc::default(),
+        receipts: Arc::default(),
         current: Arc::default(),
         signals: channel().0,
     }

@@ -39,7 +39,7 @@ impl Conduct<'_> {
         self.freeze_meter();
         if let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) {
             if let Some(mut cuts) = clock.cuts.take() {
-                cuts.finish(threads, &self.setup.end);
+                cuts.finish(threads);
                 self.measured.cuts = cuts.into_found();
             }
         }
@@ -133,10 +133,12 @@ impl Conduct<'_> {
         let (own_version, peer_version) =
             (proto::ENGINE_VERSION.to_owned(), self.setup.peer_version.clone());
         let (source, sink) = compose::place(role, own, self.peer_report.take());
-        let begin_seconds = [sink.as_ref(), source.as_ref()]
-            .into_iter()
-            .flatten()
-            .find_map(|half| half.window.as_ref().and(half.window_begin_seconds));
+        let begin_of = |half: Option<&SinkReport>| {
+            half.and_then(|half| half.window.as_ref().and(half.window_begin_seconds))
+        };
+        let lag = self.peer_lag.unwrap_or_default().as_secs_f64();
+        let begin_seconds =
+            begin_of(sink.as_ref()).map(|begin| begin + lag).or_else(|| begin_of(source.as_ref()));
         let ((source_facts, source_version), (sink_facts, sink_version)) = match role {
             Role::Source => ((own_facts, own_version), (peer_facts, peer_version)),
             Role::Sink => ((peer_facts, peer_version), (own_facts, own_version)),
@@ -156,7 +158,7 @@ impl Conduct<'_> {
             },
         );
         if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
-            // By the source's wall clock, whoever measured: both ends start within a network delay of each other.
+            // By the source's wall clock, whoever measured.
             let origin = self.clock().origin;
             let begin = begin_seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
