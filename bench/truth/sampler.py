@@ -52,7 +52,8 @@ class Readings:
 def readings(space: Namespace, device: str) -> Iterator[Readings]:
     """Read while the block runs; the readings are complete when it has ended."""
     found = Readings()
-    words = space.words(sys.executable, "-m", "bench.truth.sampler", device)
+    # Ahead of the hundreds of threads that it watches, or its readings lie where it was let in.
+    words = space.words("chrt", "--fifo", "1", sys.executable, "-m", "bench.truth.sampler", device)
     with process(words, stdout=PIPE, cwd=PROJECT) as child:
         assert child.stdout
         found.add(child.stdout.readline())
