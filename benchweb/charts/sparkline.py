@@ -1,0 +1,72 @@
+"""The shape of a sparkline: values as points of an SVG, gaps left open. Pure, no markup."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Of a calm series the noise must not fill the height: so much of the largest value spans it at least.
+_LEAST_SPAN_RATIO = 0.1
+# Room for the stroke and the last value's dot.
+_MARGIN = 2.5
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """Lines of at least two neighbours, values that stand alone, and the last value where it isn't missing."""
+
+    lines: list[list[tuple[float, float]]]
+    alone: list[tuple[float, float]]
+    last: tuple[float, float] | None
+    baseline_y: float | None
+
+
+def sparkline(
+    values: Sequence[float | None],
+    *,
+    width: float,
+    height: float,
+    baseline: float | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Sparkline:
+    """Place values evenly from left to right; None is a gap that no line crosses.
+
+    `bounds` make several sparklines share a scale; else the values and the baseline span the height, and values that
+    differ by little stay flat.
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return Sparkline([], [], None, None)
+    low, high = bounds or _bounds(known if baseline is None else [*known, baseline])
+    step = (width - 2 * _MARGIN) / max(1, len(values) - 1)
+    factor = (height - 2 * _MARGIN) / (high - low) if high > low else 0.0
+
+    def y_of(value: float) -> float:
+        inside = min(max(value, low), high)
+        return round(height - _MARGIN - (inside - low) * factor, 1) if factor else round(height / 2, 1)
+
+    places = [
+        None if value is None else (round(_MARGIN + number * step, 1), y_of(value))
+        for number, value in enumerate(values)
+    ]
+    runs = _runs(places)
+    return Sparkline(
+        lines=[run for run in runs if len(run) > 1],
+        alone=[run[0] for run in runs if len(run) == 1],
+        last=places[-1],
+        baseline_y=None if baseline is None else y_of(baseline),
+    )
+
+
+def _bounds(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    missing = _LEAST_SPAN_RATIO * max(abs(low), abs(high)) - (high - low)
+    return (low - missing / 2, high + missing / 2) if missing > 0 else (low, high)
+
+
+def _runs(places: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
+    runs: list[list[tuple[float, float]]] = [[]]
+    for place in places:
+        if place is None:
+            runs.append([])
+        else:
+            runs[-1].append(place)
+    return [run for run in runs if run]

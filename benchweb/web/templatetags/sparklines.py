@@ -1,0 +1,96 @@
+"""Template tags for small multiples: a line of values as SVG, and a change in an arrow, a sign and a percentage."""
+
+from collections.abc import Iterable, Sequence
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchweb.charts.sparkline import sparkline as shape_of
+from benchweb.web import formatting
+
+register = template.Library()
+
+_WIDTH, _HEIGHT = 120, 24
+_MINUS = "\N{MINUS SIGN}"
+
+
+@register.simple_tag
+def sparkline(
+    values: Sequence[float | None],
+    unit: str = "",
+    *,
+    baseline: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    width: int = _WIDTH,
+    height: int = _HEIGHT,
+    label: str = "",
+) -> SafeString:
+    """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label."""
+    shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds)
+    told = ": ".join(filter(None, [label, _told(values, unit)]))
+    # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
+    parts = [f'<polyline points="{_points(line)}"/>' for line in shape.lines]
+    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.2"/>' for x, y in shape.alone]
+    if shape.baseline_y is not None:
+        y = shape.baseline_y
+        parts.insert(0, f'<line class="sparkline-baseline" x1="0" x2="{width}" y1="{y}" y2="{y}"/>')
+    if shape.last is not None:
+        parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
+    return format_html(
+        '<svg class="sparkline" role="img" aria-label="{0}" width="{1}" height="{2}" viewBox="0 0 {1} {2}">'
+        "<title>{0}</title>{3}</svg>",
+        told,
+        width,
+        height,
+        mark_safe("".join(parts)),  # noqa: S308
+    )
+
+
+@register.simple_tag
+def change(ratio: float | None, better: str = "neutral", *, is_shown: bool = True) -> SafeString:
+    """Show a change by arrow, sign, percentage and colour; one that is not shown by the noise in grey words."""
+    if ratio is None:
+        return format_html('<span class="missing" title="{}">—</span>', _("nothing to compare with"))
+    percent = signed_percent(ratio)
+    if not is_shown:
+        within = _("%(percent)s, within the noise of these repetitions") % {"percent": percent}
+        return format_html('<span class="change change-none" title="{}">{}</span>', within, _("no difference shown"))
+    arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
+    return format_html('<span class="change change-{}">{}{}</span>', _judged(ratio, better), arrow, percent)
+
+
+def signed_percent(ratio: float) -> str:
+    """Say a ratio in per cent with its sign: +4.1 %, −9.1 %; 0 % has none."""
+    number = formatting.significant(abs(ratio) * 100, digits=2)
+    sign = "" if number == "0" else "+" if ratio > 0 else _MINUS
+    return f"{sign}{number} %"
+
+
+def _judged(ratio: float, better: str) -> str:
+    if better not in ("higher", "lower") or ratio == 0:
+        return "neutral"
+    return "good" if (ratio > 0) == (better == "higher") else "bad"
+
+
+def _points(line: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in line)
+
+
+def _told(values: Sequence[float | None], unit: str) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return _("no values")
+    low, high = formatting.quantity(min(known), unit), formatting.quantity(max(known), unit)
+    told = [
+        ngettext("%(count)d value", "%(count)d values", len(known)) % {"count": len(known)},
+        str(low) if str(low) == str(high) else _("%(low)s to %(high)s") % {"low": low, "high": high},
+    ]
+    last = values[-1]
+    latest = _("latest %(value)s") % {"value": formatting.quantity(last, unit)}
+    told.append(_("the latest missing") if last is None else latest)
+    if missing := sum(value is None for value in values[:-1]):
+        told.append(_("%(count)d missing") % {"count": missing})
+    return ", ".join(told)

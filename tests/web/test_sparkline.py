@@ -1,0 +1,57 @@
+"""Sparklines and changes: where values stand, what is left open, and what is said of them."""
+
+import re
+
+from benchweb.charts.sparkline import sparkline as shape_of
+from benchweb.web.templatetags.sparklines import change, sparkline
+
+
+def test_values_stand_evenly_and_span_the_height() -> None:
+    shape = shape_of([10, 20, 30], width=105, height=25)
+    assert shape.lines == [[(2.5, 22.5), (52.5, 12.5), (102.5, 2.5)]]
+    assert shape.last == (102.5, 2.5)
+
+
+def test_no_line_crosses_a_gap_and_a_value_between_gaps_stands_alone() -> None:
+    shape = shape_of([1, 2, None, 3, None, 4, 5], width=65, height=25)
+    assert [len(line) for line in shape.lines] == [2, 2]
+    assert shape.alone == [(32.5, 12.5)]
+    assert shape_of([1, 2, None], width=65, height=25).last is None
+
+
+def test_noise_of_a_calm_series_stays_flat() -> None:
+    ys = [y for _, y in shape_of([100.0, 100.5, 99.5], width=65, height=25).lines[0]]
+    assert max(ys) - min(ys) == 2.0
+    assert shape_of([7, 7], width=65, height=25).lines == [[(2.5, 12.5), (62.5, 12.5)]]
+    assert {y for _, y in shape_of([0, 0], width=65, height=25).lines[0]} == {12.5}
+
+
+def test_the_baseline_is_on_the_same_scale_and_bounds_are_shared() -> None:
+    assert shape_of([20, 30], width=65, height=25, baseline=10).baseline_y == 22.5
+    assert shape_of([20, 30], width=65, height=25, bounds=(0, 40)).lines == [[(2.5, 12.5), (62.5, 7.5)]]
+
+
+def test_the_label_tells_the_figures_and_what_is_missing() -> None:
+    told = re.search(r'aria-label="([^"]*)"', sparkline([1e9, None, 3e9, 2e9], "bit/s", label="a → b"))
+    assert told is not None
+    assert told[1] == "a → b: 3 values, 1.00 Gbit/s to 3.00 Gbit/s, latest 2.00 Gbit/s, 1 missing"
+    assert "1 value, 1.00 s, the latest missing" in sparkline([1, None], "s")
+    assert "no values" in sparkline([])
+    assert "&lt;b&gt;: 1 value" in sparkline([1], label="<b>")
+
+
+def test_a_change_is_told_by_arrow_sign_percentage_and_the_direction_that_is_better() -> None:
+    assert change(0.041, "higher") == '<span class="change change-good">▲ +4.1 %</span>'
+    assert change(-0.091, "higher") == '<span class="change change-bad">▼ −9.1 %</span>'
+    assert change(0.041, "lower") == '<span class="change change-bad">▲ +4.1 %</span>'
+    assert change(-0.5) == '<span class="change change-neutral">▼ −50 %</span>'
+    assert change(0.0, "higher") == '<span class="change change-neutral">0 %</span>'
+
+
+def test_a_change_within_the_noise_is_grey_words_and_none_is_missing() -> None:
+    shown = change(0.004, "higher", is_shown=False)
+    assert (
+        shown
+        == '<span class="change change-none" title="+0.40 %, within the noise of these repetitions">no difference shown</span>'
+    )
+    assert 'class="missing"' in change(None)
