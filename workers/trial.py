@@ -25,10 +25,52 @@ _REATTACH_PAUSE_SECONDS = 0.25
 # For how long an engine that has as many sessions as it allows is asked again.
 BUSY_SECONDS = 5.0
 _BUSY_PAUSE_SECONDS = 0.25
+# For how long a cancelled trial's end lets the stops of others go first: a stop that nobody answers holds up no more.
+_STOPS_FIRST_SECONDS = 1.0
+# The stops of a campaign come one after the other: after so long without one, all have come.
+_STOPS_APART_SECONDS = 0.1
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
 _CANCELLED = "the run was cancelled"
 _log = logging.getLogger(__name__)
+
+
+class _Stops:
+    """The stops that this process is sending: of hundreds of runs cancelled at once, all stop before any is written."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._latest = 0.0
+        self._changed = threading.Condition()
+
+    def send(self, call: Callable[[], None], name: str) -> None:
+        """Send one in a thread of its own."""
+        with self._changed:
+            self._open += 1
+            self._latest = time.monotonic()
+        threading.Thread(target=self._sent, args=(call,), name=name, daemon=True).start()
+
+    def let_go_first(self, seconds: float) -> None:
+        """Wait until none is on its way and none follows, but no longer than this."""
+        give_up_at = time.monotonic() + seconds
+        with self._changed:
+            while (now := time.monotonic()) < give_up_at:
+                pause = self._latest + _STOPS_APART_SECONDS - now
+                if self._open == 0 and pause <= 0:
+                    return
+                self._changed.wait(min(give_up_at - now, pause if self._open == 0 else seconds))
+
+    def _sent(self, call: Callable[[], None]) -> None:
+        try:
+            _quietly(call)
+        finally:
+            with self._changed:
+                self._open -= 1
+                if self._open == 0:
+                    self._changed.notify_all()
+
+
+_stops = _Stops()
 
 
 @dataclass(frozen=True)
@@ -54,7 +96,10 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
         if lease.cancelled:
             # The cancellation may have come before the sessions were there to be stopped.
             stop_sessions(trial, ends, _CANCELLED)
-        _take_in(trial, lease, _followed(trial, ends, lease))
+        final = _followed(trial, ends, lease)
+        if lease.cancelled:
+            _stops.let_go_first(_STOPS_FIRST_SECONDS)
+        _take_in(trial, lease, final)
     except (EngineRefused, EngineGarbage) as error:
         stop_sessions(trial, ends, str(error))
         state = State.CANCELLED if lease.cancelled else State.FAILED
@@ -77,7 +122,7 @@ def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
         lambda: ends.sink.cancel(f"{trial.session}-sink", reason),
     )
     for call in calls:
-        threading.Thread(target=_quietly, args=(call,), name=f"stop-{trial.pk}", daemon=True).start()
+        _stops.send(call, name=f"stop-{trial.pk}")
 
 
 def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
