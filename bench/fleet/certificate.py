@@ -1,4 +1,4 @@
-"""One self-signed certificate for a whole fleet."""
+"""One self-signed certificate for engines that are none."""
 
 import datetime
 import hashlib
@@ -15,7 +15,7 @@ LIFE = datetime.timedelta(days=2)
 def write_certificate(path: Path) -> str:
     """Write key and certificate to `path`; give the fingerprint that a dashboard pins."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "simulated engines")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "simulated engine")])
     now = datetime.datetime.now(datetime.UTC)
     certificate = (
         x509.CertificateBuilder()

@@ -1,7 +1,5 @@
 """A server that speaks TLS like an engine and then misbehaves: what a real engine can't be made to do on demand."""
 
-import datetime
-import hashlib
 import json
 import ssl
 import threading
@@ -10,10 +8,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from bench.fleet.certificate import write_certificate
 
 ABOUT = {
     "engine_version": "0.1.0",
@@ -77,7 +72,8 @@ class BrokenEngine:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        certificate, self.fingerprint = _certificate(folder)
+        certificate = folder / "engine.pem"
+        self.fingerprint = write_certificate(certificate)
         context.load_cert_chain(certificate)
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.address = f"127.0.0.1:{self._server.server_address[1]}"
@@ -110,26 +106,3 @@ class BrokenEngine:
                 """Keep the tests' output quiet."""
 
         return Handler
-
-
-def _certificate(folder: Path) -> tuple[Path, str]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "engine")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "engine.pem"
-    path.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    digest = hashlib.sha256(certificate.public_bytes(serialization.Encoding.DER)).hexdigest()
-    return path, f"sha256:{digest}"
