@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 
 use proto::{EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, SinkReport};
 
-mod closing;
-
 use super::Brief;
 use super::cuts::Cuts;
 use super::intervals::Intervals;
@@ -24,6 +22,8 @@ use crate::kind::{Cut, Finished, Measured, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
 use crate::thread_times::ThreadTimes;
+
+mod closing;
 
 /// A test that hasn't ended this long after its time is given up: a full send buffer on a slow path drains meanwhile.
 const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
