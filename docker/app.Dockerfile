@@ -35,6 +35,7 @@ COPY benchweb benchweb
 COPY --from=frontend /build/frontend/dist frontend/dist
 # The key is needed to load the settings only; nothing of it is kept, and the running container demands its own.
 RUN BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-collect-files python -m django collectstatic --noinput --verbosity 0 \
+    && BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-compile-translations python -m django compile_translations \
     && python -m compileall -q benchweb workers
 USER 10001:10001
 EXPOSE 8000

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchweb.ops import postgres, processes, valkey
+from benchweb.ops.translations import compile_translations
 
 START_SECONDS = 20
 
@@ -38,6 +39,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Start the servers that the environment doesn't give."""
     if session.config.option.collectonly:
         return
+    compile_translations(HOME / "locale")
     # WhiteNoise warns of a folder that is not there; the browser tests fill it.
     (HOME / "static").mkdir()
     log = (HOME / "servers.log").open("wb")

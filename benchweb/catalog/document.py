@@ -8,19 +8,21 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
+from benchweb.catalog.said import Said
+
 CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
 
 Params = dict[str, Any]
 Exclusivity = Literal["exclusive", "normal", "background"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """One parameter of a kind; `schema` is JSON Schema with type, default and bounds."""
 
     name: str
-    label: str
-    help: str
+    label: Said = Said()
+    help: Said = Said()
     schema: dict[str, Any]
     unit: str
     identity: bool
@@ -42,24 +44,24 @@ class Parameter:
         return self.schema.get("format") == "test"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """What a trial may give: an SI unit, which direction is better, and how repetitions combine."""
 
     key: str
-    label: str
+    label: Said = Said()
     unit: str
     better: Literal["higher", "lower", "neutral"]
     combine: Literal["median"]
-    quantity: str
+    quantity: Said = Said()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chart:
     """A chart that a kind asks for: metrics swept over a parameter, or side by side as percentiles."""
 
     id: str
-    title: str
+    title: Said = Said()
     form: Literal["sweep", "percentiles"]
     metrics: list[str]
     x: str = ""
@@ -77,13 +79,13 @@ class SlotPart:
     overhead_seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kind:
     """A test kind with its own parameters (overrides applied) and metrics, in the catalog's order."""
 
     name: str
-    label: str
-    summary: str
+    label: Said = Said()
+    summary: Said = Said()
     protocol: str
     exclusivity: Exclusivity
     parameters: dict[str, Parameter]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext, gettext_noop
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,17 @@ class Section:
 
 # Label, URL name, key. An entry whose page doesn't exist isn't shown.
 _SECTIONS = [
-    ("Overview", "web:overview", "o"),
-    ("Hosts", "web:hosts", "h"),
-    ("Environments", "web:environments", "e"),
-    ("Pairs", "web:pairs", "a"),
-    ("Plans", "web:plans", "p"),
-    ("Schedules", "web:schedules", "s"),
-    ("Timeline", "web:timeline", "t"),
-    ("Runs", "web:runs", "r"),
+    (gettext_noop("Overview"), "web:overview", "o"),
+    (gettext_noop("Hosts"), "web:hosts", "h"),
+    (gettext_noop("Environments"), "web:environments", "e"),
+    (gettext_noop("Pairs"), "web:pairs", "a"),
+    (gettext_noop("Plans"), "web:plans", "p"),
+    (gettext_noop("Schedules"), "web:schedules", "s"),
+    (gettext_noop("Timeline"), "web:timeline", "t"),
+    (gettext_noop("Runs"), "web:runs", "r"),
+    (gettext_noop("History"), "web:history", "y"),
+    (gettext_noop("Matrix"), "web:matrix", "m"),
+    (gettext_noop("Compare"), "web:compare", "c"),
 ]
 
 # Pages without an entry of their own, by the entry that they belong to.
@@ -35,12 +39,14 @@ _BESIDE = {"web:runs": ["/campaigns"]}
 
 def shell(request: HttpRequest) -> dict[str, object]:
     """Give the top bar's sections, the page of API tokens, and whether this is the demo."""
-    sections = [
-        Section(label, url, key, any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ()))))
-        for label, name, key in _SECTIONS
-        if (url := _url(name))
-    ]
+    sections = [_section(request, label, name, key) for label, name, key in _SECTIONS if _url(name)]
     return {"sections": sections, "tokens_url": _url("web:tokens"), "is_demo": settings.DEMO}
+
+
+def _section(request: HttpRequest, label: str, name: str, key: str) -> Section:
+    url = _url(name)
+    is_current = any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ())))
+    return Section(gettext(label), url, key, is_current)
 
 
 def _is_current(path: str, url: str) -> bool:

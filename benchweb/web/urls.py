@@ -1,6 +1,7 @@
 """Pages: stable URLs, all view state in the query string."""
 
 from django.urls import path
+from django.views.i18n import set_language
 
 from benchweb.web import definition_urls, schedule_urls
 from benchweb.web.views import live, overview, runs, session, trials
@@ -9,6 +10,7 @@ app_name = "web"
 urlpatterns = [
     path("login", session.Login.as_view(), name="login"),
     path("logout", session.Logout.as_view(), name="logout"),
+    path("language", set_language, name="language"),
     path("", overview.overview, name="overview"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run_page, name="run"),

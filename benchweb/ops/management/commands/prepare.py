@@ -1,18 +1,22 @@
-"""`manage.py prepare`: bring the database and the static files to this version."""
+"""`manage.py prepare`: bring the database, the static files and the translations to this version."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from benchweb.ops.translations import compile_translations
+
 
 class Command(BaseCommand):
-    """Migrate and collect static files; safe to repeat and to interrupt."""
+    """Migrate, collect static files, compile translations; safe to repeat and to interrupt."""
 
-    help = "Bring the database and the static files to this version."
+    help = "Bring the database, the static files and the translations to this version."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do both; each step starts again where it was interrupted."""
+        """Do all; each step starts again where it was interrupted."""
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+        compile_translations(settings.LOCALE_PATHS[0])
         self.stdout.write("The database and the static files are ready.")

@@ -1,0 +1,27 @@
+"""What the catalog says to people: written in English, read in the reader's language."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+
+class Said:
+    """A text of a dataclass: set to the catalog's English, read in the language of whoever asks."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, instance: Any, owner: type) -> str:
+        if instance is None:
+            # To a dataclass this means: there is no default.
+            raise AttributeError(self._name)
+        return said(instance.__dict__[self._name])
+
+    def __set__(self, instance: Any, text: str) -> None:
+        instance.__dict__[self._name] = text
+
+
+def said(text: str) -> str:
+    """Say a text of the catalog in the reader's language; a private kind's texts stay as they are."""
+    # gettext gives its own header for the empty text.
+    return gettext(text) if text else text

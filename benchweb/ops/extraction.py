@@ -1,0 +1,141 @@
+"""Find every text that the pages translate: in templates, Python, the catalog and the browser's scripts.
+
+Without gettext's own programs: Django's parser reads the templates, Python's the code. What is found is merged into
+benchweb/locale, one entry per text, in the order of the alphabet, so that two branches seldom touch the same lines.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.template import Template
+from django.template.base import Lexer, TokenType
+from django.templatetags.i18n import BlockTranslateNode, TranslateNode
+
+from benchweb.catalog.document import CATALOG_FILE
+from benchweb.ops.home import PROJECT
+from benchweb.ops.po_files import Entry
+
+PACKAGE = PROJECT / "benchweb"
+SCRIPTS = PROJECT / "frontend" / "src"
+# The functions that mark a text, by the places of context, text and plural among their arguments.
+_MARKS: dict[str, tuple[int | None, int, int | None]] = {
+    "_": (None, 0, None),
+    "gettext": (None, 0, None),
+    "gettext_lazy": (None, 0, None),
+    "gettext_noop": (None, 0, None),
+    "ngettext": (None, 0, 1),
+    "ngettext_lazy": (None, 0, 1),
+    "pgettext": (0, 1, None),
+    "pgettext_lazy": (0, 1, None),
+}
+# A text that a template hands on: {% include "a.html" with empty=_("Nothing yet") %}.
+_HANDED_ON = re.compile(r"""\b_\((["'])(?P<text>.*?)\1\)""")
+_IN_SCRIPT = re.compile(r"""\bsay\(\s*"(?P<text>(?:[^"\\]|\\.)*)\"""")
+_OF_THE_CATALOG = ("label", "help", "summary", "quantity", "title", "unit")
+
+
+@dataclass(frozen=True, order=True)
+class Text:
+    """A text to translate, in English; `plural` where its form depends on a number."""
+
+    msgid: str
+    plural: str = ""
+    context: str = ""
+
+
+def texts() -> dict[Text, set[str]]:
+    """Give every text with the files that use it."""
+    found: dict[Text, set[str]] = {}
+    for text, path in _all():
+        if text.msgid:
+            found.setdefault(text, set()).add(str(path.relative_to(PROJECT)))
+    return found
+
+
+def merged(entries: list[Entry], found: dict[Text, set[str]]) -> list[Entry]:
+    """Give the entries of what was found: translations are kept, new texts have none yet, gone ones are dropped."""
+    known = {(entry.msgid, entry.context): entry for entry in entries}
+    result = [known["", ""]]
+    for text in sorted(found):
+        entry = known.get((text.msgid, text.context)) or Entry(text.msgid, context=text.context)
+        entry.plural, entry.places = text.plural, sorted(found[text])
+        result.append(entry)
+    return result
+
+
+def of_template(source: str) -> Iterator[Text]:
+    """Find a template's texts."""
+    nodes = Template(source).nodelist
+    for node in nodes.get_nodes_by_type(TranslateNode):
+        if isinstance(node, TranslateNode) and isinstance(node.filter_expression.var.literal, str):
+            context = node.message_context.var.literal if node.message_context else ""
+            yield Text(node.filter_expression.var.literal, context=str(context or ""))
+    for node in nodes.get_nodes_by_type(BlockTranslateNode):
+        if isinstance(node, BlockTranslateNode):
+            yield _of_block(node)
+    for token in Lexer(source).tokenize():
+        if token.token_type in (TokenType.BLOCK, TokenType.VAR):
+            yield from (Text(match["text"]) for match in _HANDED_ON.finditer(token.contents))
+
+
+def of_python(source: str) -> Iterator[Text]:
+    """Find the texts that a module marks; a text that is only known when it runs is marked where it is written."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and (mark := _MARKS.get(_name(node.func))):
+            context, text, plural = (_constant(node.args, place) for place in mark)
+            if text:
+                yield Text(text, plural, context)
+
+
+def of_script(source: str) -> Iterator[Text]:
+    """Find the texts that a script says."""
+    return (Text(json.loads(f'"{match["text"]}"')) for match in _IN_SCRIPT.finditer(source))
+
+
+def of_catalog(document: Any) -> Iterator[Text]:
+    """Find what the catalog says to people."""
+    for section in ("flags", "limits"):
+        yield from map(Text, document[section].values())
+    for section in ("parameters", "metrics", "kinds"):
+        for entry in document[section].values():
+            yield from (Text(entry[key]) for key in _OF_THE_CATALOG if entry.get(key))
+    for kind in document["kinds"].values():
+        yield from (Text(chart["title"]) for chart in kind["charts"])
+
+
+def _all() -> Iterator[tuple[Text, Path]]:
+    for path in sorted(PACKAGE.rglob("*.html")):
+        yield from ((text, path) for text in of_template(path.read_text(encoding="utf-8")))
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield from ((text, path) for text in of_python(path.read_text(encoding="utf-8")))
+    for path in sorted(SCRIPTS.rglob("*.ts")):
+        yield from ((text, path) for text in of_script(path.read_text(encoding="utf-8")))
+    document = json.loads(CATALOG_FILE.read_text(encoding="utf-8"))
+    yield from ((text, CATALOG_FILE) for text in of_catalog(document))
+
+
+def _of_block(node: BlockTranslateNode) -> Text:
+    singular, _ = node.render_token_list(node.singular)
+    plural, _ = node.render_token_list(node.plural) if node.plural else ("", None)
+    if node.trimmed:
+        singular, plural = (re.sub(r"\s*\n\s*", " ", each.strip()) for each in (singular, plural))
+    context = node.message_context.var.literal if node.message_context else ""
+    return Text(singular, plural, str(context or ""))
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _constant(arguments: list[ast.expr], place: int | None) -> str:
+    if place is None or place >= len(arguments):
+        return ""
+    node = arguments[place]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
