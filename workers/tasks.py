@@ -7,10 +7,11 @@ from workers.background import in_background
 from workers.runner import runner
 
 
-@shared_task(name="workers.tasks.execute_run")
-def execute_run(run_id: int) -> None:
-    """Take a run, if there is room for it and it is this worker's turn."""
-    runner().take(run_id)
+@shared_task(name="workers.tasks.execute_runs")
+def execute_runs(run_ids: list[int]) -> None:
+    """Take these runs, as far as there is room for them and it is this worker's turn."""
+    for run_id in run_ids:
+        runner().take(run_id)
 
 
 @shared_task(name="workers.tasks.check_endpoint")

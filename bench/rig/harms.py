@@ -10,7 +10,7 @@ from bench.rig.scene import Scene
 from benchweb.ops import processes
 from benchweb.queue import QUEUE, broker_url
 
-EXECUTE_TASK = "workers.tasks.execute_run"
+EXECUTE_TASK = "workers.tasks.execute_runs"
 ENGINE_AWAY_SECONDS = (0.5, 9.0)
 
 
@@ -66,7 +66,7 @@ def same_run_to_two_workers(scene: Scene, chance: random.Random) -> None:
         time.monotonic() < give_up_at
     ):
         for (run_id,) in ids * 10:
-            client.send_task(EXECUTE_TASK, args=[run_id], ignore_result=True)
+            client.send_task(EXECUTE_TASK, args=[[run_id]], ignore_result=True)
         time.sleep(0.5)
     client.close()
     scene.rig.wait_until_final(60)

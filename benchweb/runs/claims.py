@@ -54,6 +54,7 @@ def claim(*, run_id: int, owner: str) -> Claimed | None:
 
     A pending run stays pending until `begin`: its engines are asked first.
     """
+    dispatch.arrived(run_id)
     try:
         with transaction.atomic():
             return _claim(run_id, owner)

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 
@@ -16,9 +17,14 @@ from benchweb.runs.queues import Queues, queues
 from benchweb.runs.turns import Blocked, turns
 from benchweb.runs.wording import moment, place
 
-EXECUTE_TASK = "workers.tasks.execute_run"
+EXECUTE_TASK = "workers.tasks.execute_runs"
 # How many wake-ups one call sends; the next tick sends more.
 _SEND_LIMIT = 500
+# Of hundreds each message would cost as much as a run's claim; few enough that several workers get their share.
+_PER_MESSAGE = 20
+# For so long a wake-up may be on its way to a worker or wait there for room; sent again meanwhile, it would only keep
+# a busy worker busier.
+LOST_AFTER_SECONDS = 5.0
 # Only those near their turn say what they wait for: of thousands the texts would be rewritten all night.
 _TOLD_PLACES = 3
 _TELL_LIMIT = 200
@@ -43,7 +49,7 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
         due = [*_without_queue(), *due]
     if resource_ids is None:
         due = [*_silent(), *due]
-    wake_these(due[:_SEND_LIMIT])
+    wake_these(_sent.not_lately(due)[:_SEND_LIMIT])
     if resource_ids is None:
         _tell(decided.blocked, found)
     return len(due)
@@ -51,8 +57,15 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
 
 def wake_these(run_ids: Iterable[int]) -> None:
     """Wake runs whose turn it is for certain."""
-    for run_id in run_ids:
-        queue.send(EXECUTE_TASK, run_id)
+    ids = list(run_ids)
+    _sent.note(ids)
+    for first in range(0, len(ids), _PER_MESSAGE):
+        queue.send(EXECUTE_TASK, ids[first : first + _PER_MESSAGE])
+
+
+def arrived(run_id: int) -> None:
+    """A wake-up has come to a worker: if the run isn't to be had now, the next one is sent when it is."""
+    _sent.forget(run_id)
 
 
 def wake(resource_ids: Collection[int]) -> None:
@@ -61,6 +74,34 @@ def wake(resource_ids: Collection[int]) -> None:
     Whoever comes while another thread looks leaves its resources to that one. A database that is away is the tick's.
     """
     _waker.wake(resource_ids)
+
+
+class _Sent:
+    """The wake-ups that this process sent lately, by its own clock."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._at: dict[int, float] = {}
+
+    def not_lately(self, run_ids: Iterable[int]) -> list[int]:
+        """Give the runs whose wake-up was not sent lately."""
+        lost_before = time.monotonic() - LOST_AFTER_SECONDS
+        with self._guard:
+            self._at = {run_id: at for run_id, at in self._at.items() if at > lost_before}
+            return [run_id for run_id in run_ids if run_id not in self._at]
+
+    def note(self, run_ids: Iterable[int]) -> None:
+        """Note that these were sent now."""
+        with self._guard:
+            self._at.update(dict.fromkeys(run_ids, time.monotonic()))
+
+    def forget(self, run_id: int) -> None:
+        """Forget a wake-up."""
+        with self._guard:
+            self._at.pop(run_id, None)
+
+
+_sent = _Sent()
 
 
 class _Waker:

@@ -23,11 +23,13 @@ PING = [{"kind": "ping", "params": {"count": 2}}]
 def woken(monkeypatch):
     sent: list[int] = []
 
-    def send(task, run_id):
+    def send(task, run_ids):
         assert task == EXECUTE_TASK
-        sent.append(run_id)
+        sent.extend(run_ids)
 
     monkeypatch.setattr(module.queue, "send", send)
+    # As if each dispatch came long after the last.
+    monkeypatch.setattr(module, "LOST_AFTER_SECONDS", 0.0)
 
     def after(resource_ids=None):
         sent.clear()
@@ -54,6 +56,25 @@ def test_of_many_that_wait_for_one_host_only_the_first_is_woken(woken):
     assert woken() == []
     run_end(run_id=runs[0].pk, owner="w")
     assert woken() == [runs[1].pk]
+
+
+def test_a_wake_up_is_sent_again_only_when_it_is_lost_or_came_in_vain(woken, monkeypatch):
+    runs = [make_run() for _ in range(2)]
+    assert woken() == [run.pk for run in runs]
+    monkeypatch.setattr(module, "LOST_AFTER_SECONDS", 60.0)
+    assert woken() == []
+    module.arrived(runs[0].pk)
+    assert woken() == [runs[0].pk]
+    monkeypatch.setattr(module, "LOST_AFTER_SECONDS", 0.0)
+    assert woken() == [run.pk for run in runs]
+
+
+def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
+    messages: list[list[int]] = []
+    monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
+    module.wake_these(range(1, 46))
+    assert [len(each) for each in messages] == [20, 20, 5]
+    assert [run_id for each in messages for run_id in each] == list(range(1, 46))
 
 
 def test_a_scoped_dispatch_wakes_who_waits_for_these_resources_only(woken):
