@@ -3,11 +3,12 @@
     python3 -m bench.night                               300 runs on 60 hosts, a smoke test
     python3 -m bench.night --hosts 1000 --runs 10000     the night
     python3 -m bench.night --hosts 50 --mesh             every ordered pair of 50 hosts, one campaign
+    python3 -m bench.night --hosts 4 --mesh --real       the same on real engines, on loopback addresses of their own
 
-Everything is real but the engines: PostgreSQL, Valkey, worker, beat and web as `up` starts them, in a folder of their
-own. Prints final states, what a run took beyond its test time, how late runs began after their hosts were free, memory,
-CPU, transactions and broker commands, the makespan beside its lower bound, and what bench/invariants.sql found broken.
-The status is 1 when a run was lost, doubled or stuck, or two overlapped.
+Without --real everything is real but the engines: PostgreSQL, Valkey, worker, beat and web as `up` starts them, in a
+folder of their own. Prints final states, what a run took beyond its test time, how late runs began after their hosts
+were free, memory, CPU, transactions and broker commands, the makespan beside its lower bound, and what
+bench/invariants.sql found broken. The status is 1 when a run was lost, doubled or stuck, or two overlapped.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from bench.fleet.running import RunningFleet
 from bench.invariants import broken_rules
+from bench.rig import loopback
 from bench.rig.engines_say import differences
 from bench.rig.figures import Figures, figures
 from bench.rig.load import Load
@@ -39,7 +41,8 @@ def pairs_of(hosts: int, runs: int, *, is_mesh: bool) -> list[tuple[int, int]]:
 def report(arguments: argparse.Namespace, found: Figures, load: list[str], seconds: dict[str, float]) -> None:
     """Print all figures."""
     total = sum(found.states.values())
-    print(f"\n{total} runs of {arguments.seconds:g} s on {arguments.hosts} simulated hosts: {found.states}")
+    which = "real" if arguments.real else "simulated"
+    print(f"\n{total} runs of {arguments.seconds:g} s on {arguments.hosts} {which} engines: {found.states}")
     print(
         f"rows made in {seconds['rows']:.1f} s, launched in {seconds['launch']:.2f} s, done in {seconds['all']:.1f} s"
     )
@@ -52,11 +55,10 @@ def report(arguments: argparse.Namespace, found: Figures, load: list[str], secon
     print("\n".join(load))
 
 
-def night(arguments: argparse.Namespace, rig: Rig, fleet: RunningFleet) -> list[str]:
+def night(arguments: argparse.Namespace, rig: Rig, engines: list[dict[str, str]], pids: dict[str, int]) -> list[str]:
     """Launch, wait, print; give what is wrong."""
     seconds = {}
     started = time.monotonic()
-    engines = [{"control": each, "fingerprint": fleet.fingerprint, "token": fleet.token} for each in fleet.engines]
     steps = [{"kind": arguments.kind, "params": {"duration_seconds": arguments.seconds}}]
     pairs = pairs_of(arguments.hosts, arguments.runs, is_mesh=arguments.mesh)
     asked = {"engines": engines, "pairs": pairs, "steps": steps, "api_token": API_TOKEN}
@@ -65,7 +67,7 @@ def night(arguments: argparse.Namespace, rig: Rig, fleet: RunningFleet) -> list[
     for part in ("web", *(f"worker-{number}" for number in range(arguments.workers)), "beat"):
         rig.start(part)
     rig.wait_healthy()
-    load = Load(rig, {"fleet": fleet.process.pid})
+    load = Load(rig, pids)
     load.begin()
     launch_started = time.monotonic()
     launch = {"launch": {"plan": rows["plan"], "pairs": rows["pairs"]}}
@@ -82,7 +84,24 @@ def night(arguments: argparse.Namespace, rig: Rig, fleet: RunningFleet) -> list[
     time.sleep(SETTLE_SECONDS)
     report(arguments, figures(rig, arguments.seconds), told, seconds)
     faults = [] if is_over else [f"{rig.open_runs()} runs are not final after {arguments.limit:g} s"]
-    return faults + [str(each) for each in broken_rules(rig.database_url)] + differences(rig, fleet.report())
+    return faults + [str(each) for each in broken_rules(rig.database_url)]
+
+
+def simulated(arguments: argparse.Namespace, rig: Rig) -> list[str]:
+    """Have the night on a simulated fleet, which tells afterwards what its engines really did."""
+    fleet = RunningFleet(Path(rig.folder) / "fleet", arguments.hosts)
+    engines = [{"control": each, "fingerprint": fleet.fingerprint, "token": fleet.token} for each in fleet.engines]
+    try:
+        faults = night(arguments, rig, engines, {"fleet": fleet.process.pid})
+        return faults + differences(rig, fleet.report())
+    finally:
+        fleet.stop()
+
+
+def real(arguments: argparse.Namespace, rig: Rig) -> list[str]:
+    """Have the night on real engines, a process each."""
+    with loopback.engines(Path(rig.folder) / "engines", arguments.hosts) as engines:
+        return night(arguments, rig, engines, {})
 
 
 def main() -> int:
@@ -92,6 +111,7 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=60)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--mesh", action="store_true", help="all ordered pairs of the hosts, whatever --runs says")
+    parser.add_argument("--real", action="store_true", help="real engines; for a few hosts")
     parser.add_argument("--kind", default="udp_rr")
     parser.add_argument("--seconds", type=float, default=1.0, help="of one run's test")
     parser.add_argument("--workers", type=int, default=1)
@@ -99,13 +119,9 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     with Rig() as rig:
-        fleet = RunningFleet(Path(rig.folder) / "fleet", arguments.hosts)
-        try:
-            faults = night(arguments, rig, fleet)
-            if faults:
-                print(rig.log("worker-0", 15))
-        finally:
-            fleet.stop()
+        faults = real(arguments, rig) if arguments.real else simulated(arguments, rig)
+        if faults:
+            print(rig.log("worker-0", 15))
     print("\n".join(faults[:20]) if faults else "No run lost, doubled or stuck, and none overlapped.")
     return 1 if faults else 0
 
