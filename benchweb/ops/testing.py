@@ -26,7 +26,10 @@ NEEDED = {
 TAIL_LINES = 60
 
 # Tests that keep a CPU busy and watch no clock: two processes, each with a database and a broker of its own.
-FOLDERS = ("tests/api", "tests/web")
+FOLDERS = tuple(
+    f"tests/{name}"
+    for name in ("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics")
+)
 SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile", *FOLDERS)
 
 
