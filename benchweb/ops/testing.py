@@ -30,7 +30,9 @@ FOLDERS = tuple(
     f"tests/{name}"
     for name in ("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics")
 )
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile", *FOLDERS)
+# Tests of processes that mostly wait for each other.
+WAITING = ("tests/workers", "tests/faults")
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,12 @@ def parts() -> list[Part]:
             [cargo, "test", "--release", "--locked", "-p", "kinds", "--features", "fixture-kind", "--test", "fixture"],
             ENGINE,
         ),
-        Part("Python tests side by side", [python, "-m", "pytest", *SIDE_BY_SIDE], loud=True),
+        Part("Python tests of the rooms", [python, "-m", "pytest", *SIDE_BY_SIDE, *FOLDERS], loud=True),
+        Part("Python tests of workers and faults", [python, "-m", "pytest", *SIDE_BY_SIDE, *WAITING], loud=True),
         Part(
-            "Python and browser tests", [python, "-m", "pytest", *(f"--ignore={each}" for each in FOLDERS)], loud=True
+            "Python and browser tests, the others",
+            [python, "-m", "pytest", *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
+            loud=True,
         ),
     ]
 
