@@ -23,6 +23,8 @@ class Environment(Archivable):
     """A stable label for what is being compared: distribution, zone setting, machine type."""
 
     description = models.TextField(blank=True)
+    # Made up by generate_history, with everything that hangs on it: shown so on every page, never measured.
+    is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         ordering = ["name", "id"]
@@ -36,6 +38,8 @@ class Host(Archivable):
     labels = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     # The uplink or site that this host shares with others of the same name: a run that leaves it occupies it.
     uplink = models.CharField(max_length=60, blank=True)
+    # Made up by generate_history: no engine answers there, so it is neither probed nor measured.
+    is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         ordering = ["name", "id"]

@@ -91,10 +91,10 @@ def probes_claim() -> list[int]:
     """
     is_due = Q(probe_due_at=None) | Q(probe_due_at__lte=Now()) | Q(probe_due_at__gt=Now() + Value(2 * PROBE_PERIOD))
     due = list(
-        Endpoint.objects.filter(is_due, archived_at=None)
+        Endpoint.objects.filter(is_due, archived_at=None, host__is_synthetic=False)
         .annotate(now=Now())
         .order_by(F("probe_due_at").asc(nulls_first=True), "pk")
-        .select_for_update(skip_locked=True, no_key=True)
+        .select_for_update(skip_locked=True, no_key=True, of=("self",))
         .only("pk", "probe_due_at")[:_CLAIM_LIMIT]
     )
     # A new endpoint is being checked at this moment: its first probe is that of the coming minute.

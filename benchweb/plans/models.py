@@ -11,6 +11,8 @@ class Plan(models.Model):
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    # Made by generate_history.
+    is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         ordering = ["name", "id"]

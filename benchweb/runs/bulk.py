@@ -34,7 +34,7 @@ class PlannedRun:
 def write_runs(campaign: Campaign, planned: Sequence[PlannedRun], *, is_exclusive: bool) -> None:
     """Write a campaign's pending runs with their trials and reservations; ids follow the order given."""
     version = campaign.plan_version
-    ids = _new_ids(Run, len(planned))
+    ids = new_ids(Run, len(planned))
     now = timezone.now()
     _copy(
         Run,
@@ -75,7 +75,7 @@ def _spelled(trials: Iterable[PlannedTrial]) -> list[tuple[str, str, int]]:
     return [(trial.kind, json.dumps(trial.params), trial.repetition) for trial in trials]
 
 
-def _new_ids(model: type[Model], count: int) -> list[int]:
+def new_ids(model: type[Model], count: int) -> list[int]:
     """Take ids from the table's sequence: COPY can't tell which it gave."""
     with connection.cursor() as cursor:
         cursor.execute(

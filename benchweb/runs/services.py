@@ -130,3 +130,5 @@ def _check_pairs(pairs: Sequence[Pair]) -> None:
         if archived is not None:
             what = type(archived).__name__.lower()
             raise LaunchError("pairs", f"{pair} can't run: its {what} {archived} is archived. Restore it first.")
+        if pair.source.host.is_synthetic or pair.sink.host.is_synthetic:
+            raise LaunchError("pairs", f"{pair} can't run: its hosts are synthetic, no engine answers there.")

@@ -1,0 +1,105 @@
+"""What became of each night's slot and of each run in it: pure, no ORM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from benchweb.ops.synthetic.scene import host_name
+from benchweb.ops.synthetic.stories import HostStory, PairStory
+from benchweb.runs.models import State
+
+_SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012, 0.001, 0.003
+# A whole stop of some nights, once in so many.
+_NIGHTS_PER_STOP = 120
+_SLOT_REASON = "benchweb was not running at this time."
+_BUSY_REASON = "The sink's engine was busy with another controller's session: tried 3 times."
+_CANCELLED_REASON = "Cancelled by synthetic."
+_TRIAL_REASONS = (
+    "The connection to the sink broke after 3.2 s: connection reset by peer.",
+    "The source's engine did not answer within 10 s.",
+    "No datagram reached the sink within 3 s.",
+)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """How a run ended: its state, why, and the trials (from 0) that failed; those from `begun` on never began."""
+
+    state: State
+    reason: str
+    begun: int
+    failed: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def finished(self) -> int:
+        return self.begun - len(self.failed)
+
+
+@dataclass(frozen=True)
+class NightFate:
+    """The runs of a night by the pair's place in the list; none with a reason is a missed slot."""
+
+    night: int
+    runs: dict[int, Fate]
+    reason: str = ""
+
+
+def night_fates(
+    hosts: Sequence[HostStory],
+    ends: Sequence[tuple[int, int]],
+    pairs: Sequence[PairStory],
+    trials: int,
+    source: Random,
+) -> list[NightFate]:
+    """Make up every night; `ends` are each pair's source and sink as places in `hosts`."""
+    nights = len(pairs[0].nights)
+    stopped = _stops(nights, source)
+    found = []
+    for night in range(nights):
+        if night in stopped:
+            found.append(NightFate(night, {}, _SLOT_REASON))
+            continue
+        away = {place for place, host in enumerate(hosts) if host.is_away(night)}
+        runs = {
+            number: _fate([end for end in ends[number] if end in away], trials, source)
+            for number, pair in enumerate(pairs)
+            if night >= pair.begin
+        }
+        found.append(NightFate(night, runs, "" if runs else "No pair could run."))
+    return [*found[:-1], _eventful(found[-1], trials, source)]
+
+
+def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
+    if away:
+        return Fate(State.NONSTART, f"The engine of {host_name(away[0])} can't be reached: is it running?", 0)
+    if source.random() < _BUSY_RATE:
+        return Fate(State.NONSTART, _BUSY_REASON, 0)
+    if source.random() < _CANCELLED_RATE:
+        return Fate(State.CANCELLED, _CANCELLED_REASON, source.randrange(1, trials))
+    if source.random() < _TRIALS_FAIL_RATE:
+        return _with_failures(source.randint(1, 3), trials, source)
+    return Fate(State.FINISHED, "", trials)
+
+
+def _with_failures(count: int, trials: int, source: Random) -> Fate:
+    reason = source.choice(_TRIAL_REASONS)
+    failed = dict.fromkeys(source.sample(range(trials), count), reason)
+    return Fate(State.FAILED, f"{count} of {trials} trials failed", trials, failed)
+
+
+def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:
+    """Let something have gone wrong in the last night where there are several runs: an overview has to show it."""
+    if len(last.runs) < 4:
+        return last
+    numbers = sorted(last.runs)
+    changed = {numbers[1]: _with_failures(2, trials, source), numbers[3]: Fate(State.NONSTART, _BUSY_REASON, 0)}
+    return NightFate(last.night, last.runs | changed)
+
+
+def _stops(nights: int, source: Random) -> set[int]:
+    """Give the nights in which nothing ran at all; never the last, which every page starts from."""
+    stopped = {night for night in range(nights) if source.random() < _SLOT_MISSED_RATE}
+    for _ in range(nights // _NIGHTS_PER_STOP):
+        first = source.randrange(nights)
+        stopped |= set(range(first, first + source.randint(2, 4)))
+    return stopped - {nights - 1}

@@ -1,0 +1,167 @@
+"""Write a script of synthetic history into the tables: by COPY, all or nothing."""
+
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from random import Random
+
+from django.db import connection, transaction
+
+from benchweb.catalog import catalog
+from benchweb.ops.synthetic.fates import NightFate
+from benchweb.ops.synthetic.inventory import Inventory, make_inventory
+from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper_set_aside
+from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Test
+from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
+from benchweb.ops.synthetic.shapes import METRICS, shape
+from benchweb.results.ingest import identity_digest
+from benchweb.results.models import Point, Result, Series
+from benchweb.runs.bulk import new_ids
+from benchweb.runs.models import Campaign, Run, State, Trial
+from benchweb.runs.selectors import campaign_state
+from benchweb.schedules.models import Slot
+
+# A histogram is some 150 bytes, an engine's intervals are 1.5 kB: some have them, as retention would leave it.
+_PAIRS_WITH_HISTOGRAMS = 12
+_NIGHTS_WITH_INTERVALS = 7
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, and how long it took: thinking and copying, indexes made again, vacuum analyze."""
+
+    points: int
+    series: int
+    runs: int
+    trials: int
+    copying_seconds: float
+    indexing_seconds: float
+    vacuum_seconds: float
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What writing a night takes: the rows it hangs on, each pair's tests, and ids not yet given."""
+
+    script: Script
+    inventory: Inventory
+    tests: list[list[Test]]
+    run_ids: Iterator[int]
+    trial_ids: Iterator[int]
+    source: Random
+
+
+def generate_nights(*, pairs: int, days: int, seed: int, until: datetime) -> Written:
+    """Write so many nights up to `until` of so many pairs; the same seed and time give the same history."""
+    source = Random(seed)  # noqa: S311  (not a secret: it is to be repeated)
+    return _written(script_of_nights(pairs, days, until, source), until, source)
+
+
+def generate_points(*, points: int, seed: int, until: datetime) -> Written:
+    """Write at least so many points, at most a night more: of as many pairs as a year of nights asks for."""
+    source = Random(seed)  # noqa: S311
+    return _written(script_of_points(points, until, source), until, source)
+
+
+def _written(script: Script, until: datetime, source: Random) -> Written:
+    begun = time.perf_counter()
+    with transaction.atomic():
+        inventory = make_inventory(script, steps=STEPS, repetitions=REPETITIONS, until=until)
+        tests = [_tests(script, inventory, number) for number in range(len(script.planned))]
+        runs, trials = script.run_count, script.run_count * len(script.trials)
+        is_aside = is_cheaper_set_aside(Point, script.points)
+        with indexes_set_aside([Run, Trial, Result, Point]) if is_aside else nullcontext():
+            run_ids, trial_ids = iter(new_ids(Run, runs)), iter(new_ids(Trial, trials))
+            points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
+            copied = time.perf_counter()
+    indexed = time.perf_counter()
+    with connection.cursor() as cursor:
+        # Index-only scans need to know which pages everybody sees. Within a test's transaction there is no vacuum.
+        cursor.execute("analyze" if connection.in_atomic_block else "vacuum analyze")
+    vacuumed = time.perf_counter()
+    series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
+    return Written(points, series, runs, trials, copied - begun, indexed - copied, vacuumed - indexed)
+
+
+def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:
+    """Give a pair's trials, each with the ids of its series; two queries."""
+    pair, path = inventory.pairs[number], script.planned[number].path
+    singles = [trial for trial in script.trials if trial.repetition == 1]
+    rows = [
+        Series(pair=pair, kind=trial.kind, metric=metric, identity=identity, identity_digest=identity_digest(identity))
+        for trial in singles
+        for identity in [catalog().kinds[trial.kind].identity(trial.params)]
+        for metric in METRICS[trial.kind]
+    ]
+    ids = iter([row.pk for row in Series.objects.bulk_create(rows)])
+    series = [tuple(islice(ids, len(METRICS[trial.kind]))) for trial in singles]
+    shapes = [shape(trial.kind, path, trial.params) for trial in singles]
+    return [
+        Test.of(trial, shapes[place % len(singles)], series[place % len(singles)])
+        for place, trial in enumerate(script.trials)
+    ]
+
+
+def _write_history(work: _Work) -> int:
+    """Write all nights; give how many points they have."""
+    loader, count = Loader(), 0
+    for night, slot in zip(work.script.fates, _write_slots(work), strict=True):
+        if slot.campaign_id is None:
+            continue
+        lines = Lines()
+        for number in sorted(night.runs, key=lambda number: (work.script.starts[number], number)):
+            RunWriter(lines, _run(work, night, number, slot.campaign_id), work.source).write()
+        count += len(lines.points)
+        for model, rows in ((Run, lines.runs), (Trial, lines.trials), (Result, lines.results), (Point, lines.points)):
+            loader.copy(model, FIELDS[model], "".join(rows))
+    loader.finish()
+    return count
+
+
+def _write_slots(work: _Work) -> list[Slot]:
+    """Write each night's slot and campaign, which is created at the slot's time."""
+    slots = [_slot(work, night) for night in work.script.fates]
+    campaigns = [slot.campaign for slot in slots if slot.campaign is not None]
+    Campaign.objects.bulk_create(campaigns)
+    for slot in slots:
+        if slot.campaign is not None:
+            slot.campaign.created_at = slot.at
+    Campaign.objects.bulk_update(campaigns, ["created_at"], batch_size=1_000)
+    return Slot.objects.bulk_create(slots)
+
+
+def _slot(work: _Work, night: NightFate) -> Slot:
+    script, at = work.script, work.script.nights[night.night]
+    slot = Slot(schedule=work.inventory.schedule, at=at, state=State.MISSED, reason=night.reason, claimed_at=at)
+    if night.runs:
+        slot.state = campaign_state([fate.state for fate in night.runs.values()])
+        slot.campaign = Campaign(
+            plan_version=work.inventory.plan_version,
+            planned_seconds=script.planned_seconds,
+            lower_bound_seconds=script.lower_bound_seconds,
+        )
+    return slot
+
+
+def _run(work: _Work, night: NightFate, number: int, campaign_id: int) -> RunToWrite:
+    script, pair = work.script, work.inventory.pairs[number]
+    begun_at = script.nights[night.night]
+    source_facts, sink_facts = (work.inventory.facts_at(end, night.night) for end in (pair.source_id, pair.sink_id))
+    return RunToWrite(
+        id=next(work.run_ids),
+        campaign=campaign_id,
+        pair=pair.pk,
+        plan_version=work.inventory.plan_version.pk,
+        at=begun_at + timedelta(seconds=script.starts[number]),
+        created_at=begun_at,
+        night=script.pair_stories[number].nights[night.night],
+        fate=night.runs[number],
+        tests=work.tests[number],
+        trial_ids=list(islice(work.trial_ids, len(script.trials))),
+        facts=(source_facts, sink_facts),
+        has_histograms=number < _PAIRS_WITH_HISTOGRAMS,
+        has_intervals=night.night >= len(script.nights) - _NIGHTS_WITH_INTERVALS,
+    )

@@ -1,0 +1,108 @@
+"""What is to be written, thought out before a row is: pairs, nights, stories, fates. Pure, no ORM."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from benchweb.ops.synthetic.fates import Fate, NightFate, night_fates
+from benchweb.ops.synthetic.scene import Planned, planned_pairs
+from benchweb.ops.synthetic.shapes import METRICS
+from benchweb.ops.synthetic.stories import HostStory, PairStory, host_story, pair_story
+from benchweb.plans.expansion import PlannedTrial, expanded
+from benchweb.runs.placement import Job, arranged, lower_bound_seconds, makespan_seconds
+
+REPETITIONS = 3
+_SECONDS = {"duration_seconds": 10}
+_ONE_BYTE = {"request_size_bytes": 1, "response_size_bytes": 1, **_SECONDS}
+STEPS: list[dict[str, Any]] = [
+    {"kind": "tcp_stream", "params": {"message_size_bytes": [64, 256, 1024, 4096, 16384, 65536], **_SECONDS}},
+    {"kind": "udp_stream", "params": {"message_size_bytes": [64, 1400], **_SECONDS}},
+    {"kind": "tcp_rr", "params": _ONE_BYTE},
+    {"kind": "tcp_crr", "params": _ONE_BYTE},
+    {"kind": "udp_rr", "params": _ONE_BYTE},
+    {"kind": "ping", "params": {"count": 100}},
+]
+# From one trial's begin to the next one's: its own time, set-up and drain.
+TRIAL_STEP_SECONDS = 11.0
+_NIGHT_HOUR = 2
+_YEAR_NIGHTS = 365
+# About so many of all nights of all pairs give a run with all its points: the rest are gaps, outages, failures.
+_WHOLE_RUNS = 0.9
+
+
+@dataclass(frozen=True)
+class Script:
+    """Everything that is random but the values; `fates` may leave out the first nights, times are for all."""
+
+    planned: list[Planned]
+    trials: list[PlannedTrial]
+    stories: list[HostStory]
+    nights: list[datetime]
+    pair_stories: list[PairStory]
+    fates: list[NightFate]
+    starts: dict[int, float]
+    planned_seconds: float
+    lower_bound_seconds: float
+
+    @property
+    def run_count(self) -> int:
+        return sum(len(night.runs) for night in self.fates)
+
+    def points_of(self, fate: Fate) -> int:
+        return sum(
+            len(METRICS[trial.kind])
+            for number, trial in enumerate(self.trials[: fate.begun])
+            if number not in fate.failed
+        )
+
+    @property
+    def points(self) -> int:
+        return sum(self.points_of(fate) for night in self.fates for fate in night.runs.values())
+
+
+def script_of_nights(pair_count: int, days: int, until: datetime, source: Random) -> Script:
+    """Think out so many nights of so many pairs, the last one over by `until`."""
+    planned, trials = planned_pairs(pair_count), expanded(STEPS, REPETITIONS, "interleaved")
+    ends = [(pair.source.host, pair.sink.host) for pair in planned]
+    stories = [host_story(days, source) for _ in range(1 + max(map(max, ends)))]
+    pairs = [pair_story(days, [stories[end] for end in both], source) for both in ends]
+    jobs = [Job(number, both, len(trials) * TRIAL_STEP_SECONDS) for number, both in enumerate(ends)]
+    placed = arranged(jobs)
+    night_seconds = makespan_seconds(jobs, placed)
+    last = until.replace(hour=_NIGHT_HOUR, minute=0, second=0, microsecond=0)
+    while last + timedelta(seconds=night_seconds) > until:
+        last -= timedelta(days=1)
+    return Script(
+        planned=planned,
+        trials=trials,
+        stories=stories,
+        nights=[last - timedelta(days=days - 1 - night) for night in range(days)],
+        pair_stories=pairs,
+        fates=night_fates(stories, ends, pairs, len(trials), source),
+        starts={each.key: each.start_seconds for each in placed},
+        planned_seconds=night_seconds,
+        lower_bound_seconds=lower_bound_seconds(jobs),
+    )
+
+
+def script_of_points(points: int, until: datetime, source: Random) -> Script:
+    """Think out at least so many points: as many pairs as a year of nights asks for, the oldest nights left out."""
+    trials = expanded(STEPS, REPETITIONS, "interleaved")
+    per_run = _WHOLE_RUNS * sum(len(METRICS[trial.kind]) for trial in trials)
+    pairs = max(1, -int(-points // (per_run * _YEAR_NIGHTS)))
+    days = min(_YEAR_NIGHTS, max(1, -int(-points // (per_run * pairs))))
+    # Now and then more goes wrong than was allowed for.
+    while (script := script_of_nights(pairs, days, until, source)).points < points:
+        days += 1 + days // 20
+    return _shortened(script, points)
+
+
+def _shortened(script: Script, points: int) -> Script:
+    """Leave out the first nights that so many points don't need."""
+    count = 0
+    for place in range(len(script.fates) - 1, -1, -1):
+        count += sum(script.points_of(fate) for fate in script.fates[place].runs.values())
+        if count >= points:
+            return replace(script, fates=script.fates[place:])
+    return script
