@@ -1,0 +1,51 @@
+"""The plans of pages' queries, kept as text, and the sequential scans of large tables in them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from bench.rig.rig import Rig
+
+LARGE = {"results_point", "results_result", "runs_trial", "runs_run"}
+
+
+class Plans:
+    """Explains queries page by page."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig = rig
+        self._kept: list[str] = []
+
+    def explain(self, page: str, queries: Sequence[str]) -> set[str]:
+        """Keep the plans of a page's queries; give the large tables that one of them reads from end to end."""
+        scanned: set[str] = set()
+        with psycopg.connect(self._rig.database_url, autocommit=True) as connection:
+            for number, query in enumerate(queries, start=1):
+                if not query.lower().startswith(("select", "with")):
+                    continue
+                plan = connection.execute(f"explain (format json) {query}".encode()).fetchone()[0][0]["Plan"]
+                scanned |= {table for kind, table in _scans(plan) if kind == "Seq Scan" and table in LARGE}
+                lines = connection.execute(f"explain {query}".encode()).fetchall()
+                text = "\n".join(_shortened(line[0]) for line in lines)
+                self._kept.append(f"== {page}, query {number}: {_shortened(query)}\n{text}\n")
+        return scanned
+
+    def write(self, file: Path, heading: str) -> None:
+        """Write all plans."""
+        file.write_text(f"Plans of every page's queries with {heading}, by bench.pages.\n\n" + "\n".join(self._kept))
+
+
+def _scans(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield plan["Node Type"], plan.get("Relation Name", "")
+    for part in plan.get("Plans", []):
+        yield from _scans(part)
+
+
+def _shortened(text: str) -> str:
+    """Leave out what makes lines long and says nothing: columns selected, long lists of ids."""
+    text = re.sub(r"SELECT .*? FROM", "SELECT … FROM", text, flags=re.DOTALL)
+    text = re.sub(r"\(?'?\{?(\d+, ?){5,}\d+\}?'?", "(…", text)
+    return text if len(text) <= 400 else text[:400] + "…"

@@ -1,0 +1,165 @@
+"""What pages and their chart data take with a million and with ten million points: `python3 -m bench.pages`.
+
+Each size is a database of its own (as `up` sets it up), filled by generate_history, served by the real uvicorn worker.
+Server time is taken by a client on loopback over one kept connection, so its own few microseconds are in it; 200
+requests a page, each for another run, host, series and so on. Prints times, queries a page, sequential scans of large
+tables, a series over a year beside the same rows by bare SQL, rates of ingest beside bare COPY, and bytes a point.
+Keeps the plan of every query in --plans. The status is 1 when a promise of PROMISED doesn't hold at the largest size.
+"""
+
+import argparse
+import http.client
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.page_list import PAGES, SAMPLES, Page
+from bench.page_plans import Plans
+from bench.rig.rig import Rig
+
+SIZES = (1_000_000, 10_000_000)
+WARM_UP = 10
+PLANS_FILE = Path(__file__).parent / "page_plans.txt"
+PROMISED = {"page_p95": 50.0, "queries": 10, "year_p95": 20.0, "year_ratio": 3.0}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--only", default="", help="pages whose name has this in it")
+    parser.add_argument("--plans", type=Path, default=PLANS_FILE, help="where the plans of the largest size are kept")
+    parser.add_argument("--no-ingest", action="store_true", help="leave out the rates of ingest")
+    options = parser.parse_args()
+    broken: list[str] = []
+    for points in options.points:
+        with Rig() as rig:
+            broken = measured(rig, points, options)
+    print("\n" + ("\n".join(broken) if broken else "All that was promised holds at the largest size."))
+    return 1 if broken else 0
+
+
+def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
+    """Fill, measure, print; give what doesn't hold."""
+    begun = time.monotonic()
+    told = rig.run("manage.py", "generate_history", "--points", str(points))
+    print(f"\n## {points:,} points\n\n{told.strip()} ({time.monotonic() - begun:.0f} s in all)\n", flush=True)
+    rig.run("-m", "django", "collectstatic", "--noinput", "--verbosity", "0")
+    cookie = rig.run("-m", "bench.page_queries", "log-in").strip()
+    samples = {name: rig.rows(query, [options.requests]) for name, query in SAMPLES.items()}
+    pages = [page for page in PAGES if options.only in page.name]
+    plans = Plans(rig)
+    rig.start("web")
+    client = Client(rig.port, cookie)
+    broken: list[str] = []
+    print("| page | p50 ms | p95 ms | max ms | kB | queries | sequential scans |\n|---|---|---|---|---|---|---|")
+    for page in pages:
+        addresses = [page.address(samples, number) for number in range(options.requests)]
+        broken += row(page, addresses, client, rig, plans)
+    broken += year_of_a_series(rig, client, [sample[0] for sample in samples["series"]])
+    sizes(rig)
+    if not options.no_ingest:
+        print(rig.run("-m", "bench.ingest_rate"))
+    plans.write(options.plans, f"{points:,} points")
+    return broken
+
+
+def row(page: Page, addresses: Sequence[str], client: "Client", rig: Rig, plans: Plans) -> list[str]:
+    """Measure one page and print its row; give what doesn't hold."""
+    if client.fetch(addresses[0])[0] == 404:
+        print(f"| {page.name} | not there yet | | | | | |", flush=True)
+        return []
+    for address in addresses[:WARM_UP]:
+        client.fetch(address)
+    answers = [client.fetch(address) for address in addresses]
+    if bad := {status for status, _, _ in answers if status != 200}:
+        print(f"| {page.name} | answers {bad}, such as {addresses[0]} | | | | | |", flush=True)
+        return [f"{page.name} answers {bad}"]
+    times = [seconds * 1_000 for _, seconds, _ in answers]
+    queries = json.loads(rig.run("-m", "bench.page_queries", "queries", *addresses[:3]))
+    count = max(len(asked) for asked in queries)
+    scans = plans.explain(page.name, queries[0])
+    p95 = percentile(times, 95)
+    size = median(size for _, _, size in answers) / 1_000
+    print(
+        f"| {page.name} | {median(times):.1f} | {p95:.1f} | {max(times):.1f} | {size:.0f} | {count} | "
+        f"{', '.join(sorted(scans)) or '–'} |",
+        flush=True,
+    )
+    broken = [f"{page.name}: p95 {p95:.1f} ms"] if p95 > PROMISED["page_p95"] else []
+    broken += [f"{page.name}: {count} queries"] if count > PROMISED["queries"] else []
+    return broken + [f"{page.name}: a sequential scan of {table}" for table in sorted(scans)]
+
+
+def year_of_a_series(rig: Rig, client: "Client", series: Sequence[int]) -> list[str]:
+    """Print what a year of one series takes as chart data, and the same rows by bare SQL, turn and turn about."""
+    import psycopg
+
+    bare, data = [], []
+    statement = "select at, value, run_id, trial_id from results_point where series_id = %s order by at, trial_id"
+    with psycopg.connect(rig.database_url, autocommit=True) as connection:
+        for number in series:
+            begun = time.perf_counter()
+            rows = connection.execute(statement, [number]).fetchall()
+            bare.append((time.perf_counter() - begun) * 1_000)
+            status, seconds, _ = client.fetch(SERIES_DATA.format(series=number))
+            if status != 200:
+                print(f"\nA series' chart data answers {status}.")
+                return []
+            data.append(seconds * 1_000)
+    ratio, p95 = median(data) / median(bare), percentile(data, 95)
+    print(
+        f"\nOne series over a year ({len(rows):,} points): chart data p50 {median(data):.1f} ms, p95 {p95:.1f} ms; "
+        f"its rows by bare SQL p50 {median(bare):.1f} ms, p95 {percentile(bare, 95):.1f} ms; ratio {ratio:.1f}"
+    )
+    broken = [f"a series over a year: p95 {p95:.1f} ms"] if p95 > PROMISED["year_p95"] else []
+    return broken + ([f"a series over a year: {ratio:.1f} × bare SQL"] if ratio > PROMISED["year_ratio"] else [])
+
+
+SERIES_DATA = "/history/data.json?series={series}&span=year"
+
+
+def sizes(rig: Rig) -> None:
+    """Print bytes a point: of its own table, and of all that came with it."""
+    tables = ("results_point", "results_result", "runs_trial", "runs_run")
+    found = rig.rows(
+        "select relname, pg_table_size(oid), pg_indexes_size(oid), reltuples::bigint from pg_class "
+        "where relname = any(%s) order by 4 desc",
+        [list(tables)],
+    )
+    points = next(count for name, _, _, count in found if name == "results_point")
+    print("\n| table | rows | bytes a row | of that indexes | bytes a point |\n|---|---|---|---|---|")
+    for name, table, indexes, count in found:
+        print(
+            f"| {name} | {count:,} | {(table + indexes) / count:.0f} | {indexes / count:.0f} | "
+            f"{(table + indexes) / points:.0f} |"
+        )
+    whole = rig.rows("select pg_database_size(current_database())")[0][0]
+    print(f"\nThe whole database: {whole / 1e9:.2f} GB, {whole / points:.0f} bytes a point.", flush=True)
+
+
+def percentile(values: Sequence[float], rank: int) -> float:
+    return quantiles(values, n=100, method="inclusive")[rank - 1] if len(values) > 1 else values[0]
+
+
+class Client:
+    """One kept connection with a session's cookie."""
+
+    def __init__(self, port: int, cookie: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {"Cookie": f"sessionid={cookie}", "Accept-Encoding": "identity"}
+
+    def fetch(self, address: str) -> tuple[int, float, int]:
+        """Give status, seconds and bytes."""
+        begun = time.perf_counter()
+        self._connection.request("GET", address, headers=self._headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        return answer.status, time.perf_counter() - begun, len(content)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
