@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.ops.synthetic.probing import write_probes
 from benchweb.ops.synthetic.scene import LINK_BPS, NAME, End, Planned, host_name
 from benchweb.ops.synthetic.script import Script
 from benchweb.ops.synthetic.stories import Change, HostStory
@@ -63,7 +64,7 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
         # It has no next time: nothing is launched towards hosts that don't exist.
         paused_at=until,
     )
-    _make_availability(endpoints, stories, nights, until)
+    write_probes({endpoint.pk: stories[end.host] for end, endpoint in endpoints.items()}, nights, until)
     facts = {
         endpoint.pk: _make_facts(endpoint, stories[end.host], nights, until) for end, endpoint in endpoints.items()
     }
@@ -85,23 +86,6 @@ def _make_endpoints(planned: Sequence[Planned], hosts: Sequence[Host], until: da
         for end in ends
     )
     return dict(zip(ends, rows, strict=True))
-
-
-def _make_availability(
-    endpoints: dict[End, Endpoint], stories: Sequence[HostStory], nights: Sequence[datetime], until: datetime
-) -> None:
-    spans = []
-    for end, endpoint in endpoints.items():
-        since, away = nights[0], stories[end.host].is_away(0)
-        for number, at in enumerate([*nights[1:], until], start=1):
-            is_last = number == len(nights)
-            if not is_last and stories[end.host].is_away(number) == away:
-                continue
-            state = AvailabilitySpan.State.ENGINE_DOWN if away else AvailabilitySpan.State.ANSWERED
-            reason = "Nothing listens at the engine's port." if away else ""
-            spans.append(AvailabilitySpan(endpoint=endpoint, state=state, reason=reason, since=since, until=at))
-            since, away = at, not away
-    AvailabilitySpan.objects.bulk_create(spans, batch_size=5_000)
 
 
 def _make_facts(
