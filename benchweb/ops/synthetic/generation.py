@@ -73,7 +73,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
         tests = [_tests(script, inventory, number) for number in range(len(script.planned))]
         runs, trials = script.run_count, script.run_count * len(script.trials)
         is_aside = is_cheaper_set_aside(Point, script.points)
-        with indexes_set_aside([Run, Trial, Result, Point]) if is_aside else nullcontext():
+        with indexes_set_aside([Trial, Result, Point]) if is_aside else nullcontext():
             run_ids, trial_ids = iter(new_ids(Run, runs)), iter(new_ids(Trial, trials))
             points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
             copied = time.perf_counter()
