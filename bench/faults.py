@@ -43,6 +43,7 @@ FAULTS: dict[str, tuple[str, type[Scene], Harm]] = {
     "engine_killed": ("kill -9 of an engine", SpacesScene, spaces.engine_killed),
     "engine_stopped": ("an engine hangs (SIGSTOP)", SpacesScene, spaces.engine_stopped),
     "engine_rebooted": ("an engine's host reboots (a new boot id)", SpacesScene, spaces.engine_rebooted),
+    "engine_clock_stepped": ("an engine's clock stepped by an hour", SpacesScene, spaces.engine_clock_stepped),
     "worker_cut": ("network cut between worker and engine", SpacesScene, spaces.worker_cut_from_engine),
     "engines_cut": ("network cut between engines", SpacesScene, spaces.engine_cut_from_engine),
 }

@@ -1,4 +1,4 @@
-"""A scene whose web, worker and beat live by a clock that can be stepped; PostgreSQL and the engines keep their own.
+"""A wall clock that can be stepped, and a scene whose web, worker and beat live by it; PostgreSQL keeps its own.
 
 Needs a C compiler, as the engine's build does. Monotonic clocks are left alone, as by a real step.
 """

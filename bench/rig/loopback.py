@@ -4,7 +4,7 @@ import json
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -16,20 +16,22 @@ _PATIENCE_SECONDS = 10.0
 
 
 @contextmanager
-def engines(folder: Path, count: int) -> Iterator[list[dict[str, str]]]:
+def engines(folder: Path, count: int, environment: Mapping[str, str] | None = None) -> Iterator[list[dict[str, str]]]:
     """Run `count` engines while the block runs; give what the dashboard has to know of each."""
     folder.mkdir()
     token = folder / "token"
     token.write_text(secrets.token_hex(32))
     with ExitStack() as stack:
-        yield [_engine(stack, folder, token, number) for number in range(1, count + 1)]
+        yield [_engine(stack, folder, token, number, environment) for number in range(1, count + 1)]
 
 
-def _engine(stack: ExitStack, folder: Path, token: Path, number: int) -> dict[str, str]:
+def _engine(
+    stack: ExitStack, folder: Path, token: Path, number: int, environment: Mapping[str, str] | None
+) -> dict[str, str]:
     address = f"127.81.0.{number}"
     options = ["--state-dir", folder / str(number), "--token-file", token]
     words = [ENGINE, "serve", "--listen", f"{address}:{PORT}", *options]
-    process = processes.spawn(words, output=subprocess.PIPE, folder=folder)
+    process = processes.spawn(words, output=subprocess.PIPE, environment=environment, folder=folder)
     stack.callback(processes.stop, process, signal_number=signal.SIGTERM, patience_seconds=_PATIENCE_SECONDS)
     assert process.stdout is not None
     line = process.stdout.readline()

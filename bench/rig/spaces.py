@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.invariants import broken_rules
+from bench.rig.clocks import STEP_SECONDS, Clock
 from bench.rig.harms import ENGINE_AWAY_SECONDS
 from bench.rig.scene import Scene
 from bench.truth.topology import ENGINE, Namespace, address, cable, namespace
@@ -33,6 +34,7 @@ class RealEngine:
         self.space, self.folder, self.control = space, folder, control
         self.token = secrets.token_hex(32)
         (folder / "token").write_text(self.token)
+        self.clock = Clock(folder)
         self.boot_id_file = folder / "boot_id"
         self.boot()
         self.fingerprint = self.start()
@@ -46,7 +48,12 @@ class RealEngine:
         serve = [str(ENGINE), "serve", "--listen", f"{self.control}:{PORT}", "--state-dir", str(self.folder / "state")]
         words = ["sh", "-c", _REBOOTABLE, str(self.boot_id_file), *serve, "--token-file", str(self.folder / "token")]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(self.space.words(*words), stdout=subprocess.PIPE, stderr=log)
+            self.process = subprocess.Popen(
+                self.space.words(*words),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, **self.clock.environment},
+            )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -166,6 +173,13 @@ def engine_rebooted(scene: SpacesScene, chance: random.Random) -> None:
     engine.boot()
     time.sleep(chance.uniform(*ENGINE_AWAY_SECONDS))
     engine.start()
+
+
+@real
+def engine_clock_stepped(scene: SpacesScene, chance: random.Random) -> None:
+    """Step one engine's wall clock an hour forward, and the next time back."""
+    engine = chance.choice(scene.engines)
+    engine.clock.step(-STEP_SECONDS if engine.clock.ahead_seconds else STEP_SECONDS)
 
 
 @real

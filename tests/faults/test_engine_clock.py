@@ -1,0 +1,37 @@
+"""An engine's host whose wall clock is stepped by an hour while it measures."""
+
+import json
+import os
+import subprocess
+import time
+
+from bench.rig import loopback
+from bench.rig.clocks import STEP_SECONDS, Clock
+from bench.truth.topology import ENGINE
+
+SECONDS = 2.0
+
+
+def measured_while(sink: dict[str, str], folder, happens) -> dict:
+    """Give the result of a tcp_rr of two seconds to the engine, in whose middle something happens."""
+    (folder / "peer-token").write_text(sink["token"])
+    words = [ENGINE, "run", "tcp_rr", "--peer", sink["control"], "--token-file", folder / "peer-token", "--json"]
+    process = subprocess.Popen([*words, "--set", f"duration_seconds={SECONDS}"], stdout=subprocess.PIPE)
+    time.sleep(SECONDS / 2)
+    happens()
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    return json.loads(output)
+
+
+def test_an_hours_step_of_an_engines_clock_is_said_and_changes_no_duration(tmp_path):
+    clock = Clock(tmp_path)
+    with loopback.engines(tmp_path / "engines", 1, {**os.environ, **clock.environment}) as (sink,):
+        forth = measured_while(sink, tmp_path, lambda: clock.step(STEP_SECONDS))
+        back = measured_while(sink, tmp_path, lambda: clock.step(-STEP_SECONDS))
+        still = measured_while(sink, tmp_path, lambda: None)
+    for result in (forth, back):
+        assert "clock_step" in result["flags"]
+        assert abs(result["window"]["elapsed_seconds"] - SECONDS) < SECONDS / 10
+        assert result["metrics"]["transactions_per_second"] > 0
+    assert "clock_step" not in still["flags"]
