@@ -1,17 +1,21 @@
 """Test kinds, parameters and metrics: the Python side of engine/schema/catalog.json. No ORM."""
 
 from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
+from benchweb.catalog.equivalents import Equivalent, equivalent_named, equivalents
 from benchweb.catalog.nested import nested_text, nested_words
 from benchweb.catalog.validation import ParameterError, validated_params
 
 __all__ = [
     "Catalog",
     "Chart",
+    "Equivalent",
     "Kind",
     "Metric",
     "Parameter",
     "ParameterError",
     "catalog",
+    "equivalent_named",
+    "equivalents",
     "nested_text",
     "nested_words",
     "validated_params",

@@ -1,0 +1,94 @@
+"""How published reports write what we measure: each way a factor, with where it comes from. Pure."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from benchweb.catalog.document import Metric
+
+# sysstat divides an interface's bytes by 1,024 and calls them kB (pr_stats.c: `rx_bytes … / 1024`, "rxkB/s").
+BYTES_PER_SAR_KILOBYTE = 1024
+# wrk prints "Transfer/sec" by its binary units (units.c: scale 1024, "K", "M", "G"), with a B behind.
+BYTES_PER_WRK_MEGABYTE = 1024 * 1024
+# A transaction of one small message each way is a packet there and a packet back.
+PACKETS_PER_TRANSACTION = 2
+_RECEIVED = "_rx_"
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """One way that reports write a metric: `value × factor` in `unit`, printed plainly, without an SI prefix."""
+
+    key: str
+    label: str
+    unit: str
+    factor: float
+    # What a reader has to know before comparing: whose notation it is, and what it counts.
+    note: str
+
+    def of(self, value: float) -> float:
+        """Give the equivalent of a value in the metric's own unit."""
+        return value * self.factor
+
+
+def equivalents(metric: Metric) -> list[Equivalent]:
+    """Give the ways that reports write a metric, the most usual first; none where they write it as we do."""
+    if metric.quantity == "transaction rate":
+        return _of_transactions()
+    if metric.unit == "bit/s":
+        return _of_bits()
+    if metric.unit == "B/s":
+        return [_of_interface(metric)] if "nic_" in metric.key else [_of_transfer()]
+    if metric.unit == "s" and metric.quantity in ("latency", "jitter"):
+        return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
+    if metric.quantity == "loss":
+        return [Equivalent("percent", _("per cent"), "%", 100.0, _("as ping and iperf3 print loss"))]
+    return []
+
+
+def equivalent_named(metric: Metric, key: str) -> Equivalent | None:
+    """Give the way of a metric that a query string names; None for none."""
+    return next((each for each in equivalents(metric) if each.key == key), None)
+
+
+def _of_transactions() -> list[Equivalent]:
+    """Give both readings of "packets/s" in reports of netperf's RR and CRR: they seldom say which one is theirs."""
+    return [
+        Equivalent(
+            "packets",
+            _("packets, two a transaction"),
+            "pkt/s",
+            float(PACKETS_PER_TRANSACTION),
+            _("a request and a response; packets of connecting, closing and acknowledging are not counted"),
+        ),
+        Equivalent(
+            "transactions",
+            _("packets, one a transaction"),
+            "pkt/s",
+            1.0,
+            _("the transaction rate itself, which reports of netperf sums call packets/s"),
+        ),
+    ]
+
+
+def _of_bits() -> list[Equivalent]:
+    return [
+        Equivalent("mbits", _("netperf's 10^6 bits/s"), "10⁶ bit/s", 1e-6, _("netperf's and iperf3's Mbits/sec")),
+        Equivalent(
+            "sar",
+            _("sar's kB/s"),
+            "kB/s",
+            1 / 8 / BYTES_PER_SAR_KILOBYTE,
+            _("sar's kB is 1,024 bytes; this is the payload, where sar counts whole frames"),
+        ),
+    ]
+
+
+def _of_interface(metric: Metric) -> Equivalent:
+    label = _("sar's rxkB/s") if _RECEIVED in f"_{metric.key}" else _("sar's txkB/s")
+    return Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, _("sar's kB is 1,024 bytes; whole frames"))
+
+
+def _of_transfer() -> Equivalent:
+    note = _("wrk's MB is 1,048,576 bytes")
+    return Equivalent("wrk", _("wrk's Transfer/sec"), "MB/s", 1 / BYTES_PER_WRK_MEGABYTE, note)

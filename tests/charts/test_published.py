@@ -1,0 +1,37 @@
+"""A run as reports publish it, with figures worked out by hand."""
+
+import pytest
+
+from benchweb.charts.published import published_tables
+from tests.charts.rows import stream, trial
+
+
+def test_median_and_mean_stand_beside_each_other_in_both_notations():
+    trials = stream(64, 1e9, 2e9, 6e9) + stream(1024, 8e9)
+    (table,) = published_tables(trials)
+    first = table.rows[0]
+    assert (first.found.n, first.found.median, first.mean) == (3, 2e9, 3e9)
+    assert first.settings == [("Message size", 64, "B")]
+    shown = [(each.equivalent.key, each.median, each.mean) for each in first.written]
+    assert shown == [
+        ("mbits", pytest.approx(2000.0), pytest.approx(3000.0)),
+        ("sar", pytest.approx(244_140.625), pytest.approx(366_210.9375)),
+    ]
+    assert [row.settings[0][1] for row in table.rows] == [64, 1024]
+
+
+def test_a_partial_result_joins_neither_median_nor_mean():
+    whole = trial("tcp_rr", metrics={"transactions_per_second": 100.0})
+    partial = trial("tcp_rr", metrics={"transactions_per_second": 900.0}, state="failed")
+    (table,) = published_tables([whole, partial])
+    (row,) = table.rows
+    assert (row.found.n, row.found.median, row.mean) == (1, 100.0, 100.0)
+    assert [(each.equivalent.key, each.median) for each in row.written] == [("packets", 200.0), ("transactions", 100.0)]
+
+
+def test_what_was_not_measured_has_no_row_and_a_kind_without_results_no_table():
+    measured = trial("udp_stream", metrics={"loss_ratio": 0.25, "nic_rx_bytes_per_second": 2048.0})
+    tables = published_tables([measured, trial("tcp_rr"), trial("udp_stream")])
+    assert [table.kind.name for table in tables] == ["udp_stream"]
+    assert [row.metric.key for row in tables[0].rows] == ["loss_ratio", "nic_rx_bytes_per_second"]
+    assert [row.written[0].median for row in tables[0].rows] == [25.0, 2.0]
