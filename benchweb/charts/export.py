@@ -37,7 +37,7 @@ def run_csv(run: Run) -> str:
     sure = _SURE if confidence else ()
     writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure])
     for row in rows:
-        writer.writerow(map(_cell, [*_values(run, row, params, metrics), *_sure(confidence, row)]))
+        writer.writerow(map(cell, [*_values(run, row, params, metrics), *_sure(confidence, row)]))
     return out.getvalue()
 
 
@@ -77,7 +77,8 @@ def _sure(confidence: RunConfidence | None, row: TrialRow) -> list[Any]:
     return [found.width_percent, found.is_reached] if found else [None, None]
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
+    """Write a value for a spreadsheet: in full precision, and no text as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -56,6 +56,11 @@ class PublishedTable:
     kind: Kind
     rows: list[PublishedRow]
 
+    @property
+    def notes(self) -> list[Equivalent]:
+        """Give each notation of the table once, to be explained below it."""
+        return list(dict.fromkeys(each.equivalent for row in self.rows for each in row.written))
+
 
 def published_tables(trials: Sequence[TrialRow]) -> list[PublishedTable]:
     """Give a table for each kind that measured something. No query."""

@@ -48,6 +48,17 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{min(decimals, _MOST_DIGITS)}f}"
 
 
+def plain(value: float) -> str:
+    """Give a number as reports print it: two decimals, thousands apart, no prefix; small ones by their digits."""
+    return significant(value) if 0 < abs(value) < 0.1 else f"{value:,.2f}"
+
+
+def percent(ratio: float) -> str:
+    """Give a change with its sign: +4.1 %, −12 %, 0 %."""
+    sign = "+" if ratio > 0 else "−" if ratio < 0 else ""
+    return f"{sign}{significant(abs(ratio) * 100, digits=2)} %"
+
+
 def setting(value: float, unit: str = "") -> str:
     """Give what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
     factor, shown_unit = _scale(value, unit)

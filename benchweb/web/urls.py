@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.i18n import set_language
 
 from benchweb.web import definition_urls, schedule_urls
-from benchweb.web.views import live, overview, runs, session, trials
+from benchweb.web.views import live, matrix, overview, runs, session, trials
 
 app_name = "web"
 urlpatterns = [
@@ -22,6 +22,9 @@ urlpatterns = [
     path("runs/<int:run_id>/trials/<int:index>", trials.trial_page, name="trial"),
     path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
+    path("matrix", matrix.matrix, name="matrix"),
+    path("matrix.csv", matrix.matrix_csv_file, name="matrix_csv"),
+    path("matrix.png", matrix.matrix_picture_file, name="matrix_picture"),
     *definition_urls.urlpatterns,
     *schedule_urls.urlpatterns,
 ]

@@ -37,6 +37,12 @@ def metric(
 
 
 @register.simple_tag
+def plain(value: float, unit: str) -> SafeString:
+    """Show a number as reports print it, with its unit."""
+    return format_html('<span class="quantity">{}<span class="unit"> {}</span></span>', formatting.plain(value), unit)
+
+
+@register.simple_tag
 def state(value: str, reason: str = "") -> SafeString:
     """Show a state as a word with a dot; the style sheet knows the colours by the class."""
     return format_html('<span class="state state-{}" title="{}">{}</span>', value, reason, value)
@@ -124,9 +130,14 @@ def with_units(cells: Sequence[Any], columns: Sequence[tuple[str, str]]) -> list
 @register.simple_tag
 def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
     """Show parameters as the catalog labels them, in its order."""
+    return format_html('<span class="params">{}</span>', params_text(kind_name, values))
+
+
+def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
+    """Say parameters as the catalog labels them, in its order."""
     kind = catalog().kinds.get(kind_name)
     texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
-    return format_html('<span class="params">{}</span>', " · ".join(texts) if texts else "defaults")
+    return " · ".join(texts) if texts else "defaults"
 
 
 @register.simple_tag

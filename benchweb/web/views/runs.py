@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
+from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
@@ -60,6 +61,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context: dict[str, object] = {"view": view, "run": run}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         return render(request, "partials/run_live.html", context)
+    if request.GET.get("published") == "1":
+        context["published"] = published_tables(trials)
     charts = [spec.as_json() for spec in trial_charts(trials, is_open=view.is_open)]
     return render(request, "pages/run.html", context | {"charts": charts, "live_metrics": _live_metrics()})
 

@@ -1,0 +1,221 @@
+"""Source × sink: what each pair gave last in one test, by endpoint or by network mode. Rows are sources."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from statistics import fmean, median
+from typing import Literal
+
+from benchweb.hosts.grid import GridEndpoint, GridPair, grid_pairs, grid_pairs_by_mode
+from benchweb.results.latest import HISTORY_RUNS, EndedRun, Newest, SeriesTest, ended_runs, newest_values
+from benchweb.runs.models import State
+from benchweb.statistics import Summary, summary
+
+By = Literal["host", "mode"]
+Key = int | str
+# Cells with all their figures that a screen holds; further hosts are reached by moving over the whole.
+WINDOW = 16
+# A cell of a mode matrix is the median of so many pairs at most.
+MOST_PAIRS_A_CELL = 40
+CellState = Literal["value", "failed", "empty", "unconfigured", "itself"]
+
+
+@dataclass(frozen=True)
+class AxisItem:
+    """A row or a column: an endpoint's id, or a network mode."""
+
+    key: Key
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place: `found` summarises the last runs of its pairs, `history` their medians, oldest first, None a gap.
+
+    Pairs whose newest run failed join it only where all did: then `state` says so, and `found` is what was before.
+    """
+
+    state: CellState
+    row: Key
+    column: Key
+    pairs: list[int] = field(default_factory=list)
+    found: Summary | None = None
+    mean: float | None = None
+    at: datetime | None = None
+    runs: list[int] = field(default_factory=list)
+    history: list[float | None] = field(default_factory=list)
+    # The newest runs of its pairs that gave nothing.
+    failures: list[EndedRun] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What stands on the axes of one environment's table, and which part of it is shown."""
+
+    environment: int
+    rows: list[AxisItem]
+    columns: list[AxisItem]
+    first_row: int = 0
+    first_column: int = 0
+
+    @property
+    def shown_rows(self) -> list[AxisItem]:
+        return self.rows[self.first_row : self.first_row + WINDOW]
+
+    @property
+    def shown_columns(self) -> list[AxisItem]:
+        return self.columns[self.first_column : self.first_column + WINDOW]
+
+
+@dataclass(frozen=True)
+class MatrixTable:
+    """One environment's cells, row by row."""
+
+    axes: Axes
+    cells: list[list[Cell]]
+
+    @cached_property
+    def places(self) -> dict[tuple[Key, Key], Cell]:
+        """Give the shown cells by row and column."""
+        return {(cell.row, cell.column): cell for line in self.cells for cell in line}
+
+
+def axes_of(
+    endpoints: Iterable[GridEndpoint], *, environment: int, by: By, first_row: int = 0, first_column: int = 0
+) -> Axes:
+    """Put an environment's endpoints, or their network modes, on the axes; a start beyond the end is the first."""
+    here = [each for each in endpoints if each.environment == environment]
+    rows = _items([each for each in here if each.is_source], by)
+    columns = _items([each for each in here if each.is_sink], by)
+    return Axes(environment, rows, columns, _start(first_row, rows), _start(first_column, columns))
+
+
+def shown_pairs(axes: Sequence[Axes], by: By) -> list[GridPair]:
+    """Give the pairs of the shown cells of all tables; one query."""
+    environments = [each.environment for each in axes]
+    if by == "mode":
+        cells = [
+            (each.environment, str(row.key), str(column.key))
+            for each in axes
+            for row in each.shown_rows
+            for column in each.shown_columns
+        ]
+        return grid_pairs_by_mode(cells=cells, most=MOST_PAIRS_A_CELL) if cells else []
+    sources = {int(row.key) for each in axes for row in each.shown_rows}
+    sinks = {int(column.key) for each in axes for column in each.shown_columns}
+    return grid_pairs(environments=environments, sources=list(sources), sinks=list(sinks))
+
+
+def matrix_tables(
+    axes: Sequence[Axes],
+    pairs: Sequence[GridPair],
+    *,
+    test: SeriesTest | None,
+    metric: str,
+    until: datetime | None = None,
+) -> list[MatrixTable]:
+    """Fill the tables; three queries, whatever their size. Without a test every pair is without data."""
+    ids = [pair.id for pair in pairs]
+    newest = newest_values(pairs=ids, test=test, metric=metric, until=until) if test and ids else {}
+    ended = ended_runs(pairs=ids, test=test, until=until) if test and ids else {}
+    places: dict[tuple[int, Key, Key], list[int]] = {}
+    for pair in pairs:
+        places.setdefault((pair.environment, pair.source, pair.sink), []).append(pair.id)
+    return [
+        MatrixTable(
+            each,
+            [
+                [
+                    _cell(row.key, column.key, places.get((each.environment, row.key, column.key), []), newest, ended)
+                    for column in each.shown_columns
+                ]
+                for row in each.shown_rows
+            ],
+        )
+        for each in axes
+    ]
+
+
+def value_range(tables: Iterable[MatrixTable]) -> tuple[float, float] | None:
+    """Give the least and the greatest median of all shown cells: one scale for all tables."""
+    medians = [cell.found.median for table in tables for line in table.cells for cell in line if cell.found]
+    return (min(medians), max(medians)) if medians else None
+
+
+def _items(endpoints: list[GridEndpoint], by: By) -> list[AxisItem]:
+    if by == "mode":
+        modes = dict.fromkeys(sorted((each.network_mode for each in endpoints), key=_mode_order))
+        return [AxisItem(mode, mode) for mode in modes]
+    return [AxisItem(each.id, each.host, _detail(each)) for each in endpoints]
+
+
+def _mode_order(mode: str) -> tuple[bool, str]:
+    """Put the host itself first: what containers cost is told beside it."""
+    return mode != "host", mode
+
+
+def _detail(endpoint: GridEndpoint) -> str:
+    name = endpoint.name if endpoint.name != endpoint.host else ""
+    mode = endpoint.network_mode if endpoint.network_mode not in ("host", name) else ""
+    return " · ".join(part for part in (name, mode) if part)
+
+
+def _start(first: int, items: Sequence[AxisItem]) -> int:
+    return first if 0 < first < len(items) else 0
+
+
+def _cell(row: Key, column: Key, pairs: list[int], newest: dict[int, Newest], ended: dict[int, list[EndedRun]]) -> Cell:
+    if not pairs:
+        is_itself = row == column and isinstance(row, int)
+        return Cell("itself" if is_itself else "unconfigured", row, column)
+    failed = {pair: end for pair in pairs if (end := _failure(newest.get(pair), ended.get(pair, [])))}
+    counted = [pair for pair in pairs if pair not in failed] or pairs
+    given = [found for pair in counted if (found := newest.get(pair))]
+    values = [value for found in given for value in found.runs[0].values]
+    failures = list(failed.values())
+    return Cell(
+        state=_state(len(pairs), bool(values), len(failures)),
+        row=row,
+        column=column,
+        pairs=pairs,
+        found=summary(values),
+        mean=fmean(values) if values else None,
+        at=max((found.at for found in given), default=None),
+        runs=[found.runs[0].run for found in given],
+        history=_history([_course(newest.get(pair), ended.get(pair, [])) for pair in pairs]),
+        failures=failures,
+    )
+
+
+def _state(pairs: int, has_values: bool, failed: int) -> CellState:
+    if failed == pairs:
+        return "failed"
+    return "value" if has_values else "failed" if failed else "empty"
+
+
+def _failure(newest: Newest | None, ended: list[EndedRun]) -> EndedRun | None:
+    """Give the pair's newest run of the test if it came after the last that gave a value, and didn't finish."""
+    if not ended or ended[0].state == State.FINISHED:
+        return None
+    return ended[0] if newest is None or ended[0].id > newest.runs[0].run else None
+
+
+def _course(newest: Newest | None, ended: list[EndedRun]) -> list[float | None]:
+    """Give the medians of a pair's last runs, newest first; a run of the test that gave none is a gap."""
+    medians: dict[int, float | None] = {run.run: median(run.values) for run in newest.runs} if newest else {}
+    oldest = min(medians, default=0)
+    for run in ended:
+        if run.id > oldest:
+            medians.setdefault(run.id, None)
+    return [medians[run] for run in sorted(medians, reverse=True)[:HISTORY_RUNS]]
+
+
+def _history(courses: list[list[float | None]]) -> list[float | None]:
+    """Give the medians of the pairs' k-th last runs, oldest first."""
+    length = max(map(len, courses), default=0)
+    steps = [[course[place] for course in courses if place < len(course)] for place in range(length)]
+    return [median(known) if (known := [value for value in step if value is not None]) else None for step in steps][
+        ::-1
+    ]

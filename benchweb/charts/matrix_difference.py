@@ -1,0 +1,82 @@
+"""A matrix beside its baseline: each cell against a row, a cell, or the same cell of another environment. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchweb.catalog import Metric
+from benchweb.charts.matrix import Cell, Key, MatrixTable
+from benchweb.statistics import Summary
+
+# Where a difference gets its next darker colour, as a share of the baseline.
+DIFFERENCE_STEPS = (0.05, 0.15, 0.40)
+SEQUENTIAL_LEVELS = 9
+Sense = Literal["better", "worse", "higher", "lower", "same"]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What cells are compared with; None is open: a row alone means the same column of that row, and so on."""
+
+    environment: int | None = None
+    row: Key | None = None
+    column: Key | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell's median less its baseline's; `ratio` is None for a baseline of 0.
+
+    `is_told` is false where the repetitions can't tell the two apart: their ranges overlap, or one has a single value.
+    That is no test of significance, only the band in which a colour would mislead; the comparison page tests.
+    """
+
+    absolute: float
+    ratio: float | None
+    is_told: bool
+    sense: Sense
+    level: int
+
+
+def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: MatrixTable, cell: Cell) -> Cell | None:
+    """Give the cell that a cell of the table `own` is compared with; None for none or itself."""
+    table = next((each for each in tables if each.axes.environment == baseline.environment), None)
+    if baseline.environment is None:
+        table = own
+    if table is None:
+        return None
+    row = cell.row if baseline.row is None else baseline.row
+    column = cell.column if baseline.column is None else baseline.column
+    found = table.places.get((row, column))
+    return None if found is cell else found
+
+
+def difference(found: Summary, base: Summary, metric: Metric) -> Difference:
+    """Compare two summaries in the metric's own direction."""
+    absolute = found.median - base.median
+    ratio = absolute / abs(base.median) if base.median else None
+    is_told = min(found.n, base.n) > 1 and (found.low > base.high or found.high < base.low)
+    return Difference(absolute, ratio, is_told, _sense(absolute, metric), _level(ratio) if is_told else 0)
+
+
+def sequential_level(value: float, bounds: tuple[float, float]) -> int:
+    """Give the place of a value on the scale of SEQUENTIAL_LEVELS colours; the middle when all values are one."""
+    low, high = bounds
+    if high == low:
+        return SEQUENTIAL_LEVELS // 2
+    return min(SEQUENTIAL_LEVELS - 1, int((value - low) / (high - low) * SEQUENTIAL_LEVELS))
+
+
+def _sense(absolute: float, metric: Metric) -> Sense:
+    if absolute == 0:
+        return "same"
+    if metric.better == "neutral":
+        return "higher" if absolute > 0 else "lower"
+    return "better" if (absolute > 0) == (metric.better == "higher") else "worse"
+
+
+def _level(ratio: float | None) -> int:
+    """Give 1 to 4; a difference from 0 has no ratio and the strongest colour."""
+    if ratio is None:
+        return len(DIFFERENCE_STEPS) + 1
+    return 1 + sum(abs(ratio) >= step for step in DIFFERENCE_STEPS)

@@ -1,0 +1,53 @@
+"""A matrix as CSV: a row per shown cell, raw values, what is missing empty with its state beside it."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchweb.catalog import Metric
+from benchweb.charts.export import cell as csv_cell
+from benchweb.charts.matrix import MatrixTable
+from benchweb.results.latest import SeriesTest
+
+_COLUMNS = ["environment", "source", "sink", "state", "kind", "identity", "metric", "unit"]
+_FIGURES = ["n", "median", "mean", "low", "high", "at", "runs", "reason"]
+
+
+def matrix_csv(
+    tables: Sequence[MatrixTable], environments: Mapping[int, str], *, test: SeriesTest | None, metric: Metric
+) -> str:
+    """Give the cells of all tables; `environments` names them by id. No query."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS + _FIGURES)
+    for table in tables:
+        for row in _rows(table, environments[table.axes.environment], test, metric):
+            writer.writerow(map(csv_cell, row))
+    return out.getvalue()
+
+
+def _rows(table: MatrixTable, environment: str, test: SeriesTest | None, metric: Metric) -> Iterator[list[Any]]:
+    names = {item.key: _name(item.label, item.detail) for item in (*table.axes.rows, *table.axes.columns)}
+    asked = [test.kind if test else "", test.identity if test else "", metric.key, metric.unit]
+    for line in table.cells:
+        for cell in line:
+            found = cell.found
+            figures = [found.n, found.median, cell.mean, found.low, found.high] if found else [None] * 5
+            runs = " ".join(map(str, cell.runs))
+            reason = cell.failures[0].reason if cell.failures else ""
+            yield [
+                environment,
+                names[cell.row],
+                names[cell.column],
+                cell.state,
+                *asked,
+                *figures,
+                cell.at,
+                runs,
+                reason,
+            ]
+
+
+def _name(label: str, detail: str) -> str:
+    return f"{label} ({detail})" if detail else label

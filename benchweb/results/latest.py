@@ -1,0 +1,216 @@
+"""What pairs gave last in one test: a few queries whatever the number of pairs, each by index."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+
+from benchweb.catalog import catalog
+from benchweb.plans.models import PlanVersion
+from benchweb.results.models import Point, Series
+from benchweb.runs.models import OPEN_STATES
+
+# Runs that a sparkline tells of.
+HISTORY_RUNS = 8
+# Eight runs of five repetitions; of plans that repeat more often, fewer runs.
+_POINTS = 40
+# Plan versions whose steps are kept: they never change.
+_MOST_VERSIONS = 2_000
+_steps_of_version: dict[int, list[dict[str, Any]]] = {}
+
+_NEWEST = """
+SELECT series.pair_id, series.id, newest.at, newest.runs, newest.values
+FROM results_series series CROSS JOIN LATERAL (
+  SELECT max(at) AS at, array_agg(run_id) AS runs, array_agg(value) AS values
+  FROM (SELECT run_id, at, value FROM results_point
+        WHERE series_id = series.id AND (%(until)s::timestamptz IS NULL OR at <= %(until)s)
+        ORDER BY at DESC LIMIT %(points)s) AS point
+) AS newest
+WHERE series.pair_id = ANY(%(pairs)s) AND series.kind = %(kind)s AND series.metric = %(metric)s
+  AND series.identity_digest = %(digest)s AND newest.at IS NOT NULL
+"""
+
+_ENDS = """
+SELECT pair.id, run.ids, run.states, run.versions, run.reason
+FROM unnest(%(pairs)s::bigint[]) AS pair (id) CROSS JOIN LATERAL (
+  SELECT array_agg(id) AS ids, array_agg(state) AS states, array_agg(plan_version_id) AS versions,
+         (array_agg(reason))[1] AS reason
+  FROM (SELECT id, state, plan_version_id, reason FROM runs_run
+        WHERE pair_id = pair.id AND state <> ALL(%(open)s)
+          AND (%(until)s::timestamptz IS NULL OR finished_at <= %(until)s)
+        ORDER BY id DESC LIMIT %(runs)s) AS run
+) AS run
+WHERE run.ids IS NOT NULL
+"""
+
+_LAST = """
+SELECT pair.source_id, pair.sink_id, point.value
+FROM hosts_pair pair JOIN results_series series ON series.pair_id = pair.id
+CROSS JOIN LATERAL (
+  SELECT value FROM results_point WHERE series_id = series.id
+    AND (%(until)s::timestamptz IS NULL OR at <= %(until)s) ORDER BY at DESC LIMIT 1
+) AS point
+WHERE pair.environment_id = %(environment)s AND pair.archived_at IS NULL
+  AND series.kind = %(kind)s AND series.metric = %(metric)s AND series.identity_digest = %(digest)s
+"""
+
+
+@dataclass(frozen=True)
+class SeriesTest:
+    """A kind with its identity parameters: what one series has in common over all pairs and metrics."""
+
+    kind: str
+    digest: str
+    identity: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RunValues:
+    """The values that one run gave to a series, newest first."""
+
+    run: int
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Newest:
+    """A pair's newest runs with a result in a series, newest first; `at` is the newest value's time."""
+
+    at: datetime
+    runs: list[RunValues]
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """A run that is final."""
+
+    id: int
+    state: str
+    reason: str
+
+
+def tests_of_pairs(pairs: Iterable[int]) -> list[SeriesTest]:
+    """Give the tests that any of these pairs has a series of, in the catalog's order; one query."""
+    kinds = catalog().kinds
+    headlines = Q()
+    for kind in kinds.values():
+        headlines |= Q(kind=kind.name, metric=kind.headline)
+    rows = Series.objects.filter(headlines, pair__in=list(pairs)).order_by("kind", "identity_digest")
+    found = rows.distinct("kind", "identity_digest").values_list("kind", "identity_digest", "identity")
+    order = {name: place for place, name in enumerate(kinds)}
+    return sorted((SeriesTest(*row) for row in found), key=lambda test: (order[test.kind], _by_size(test.identity)))
+
+
+def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
+    """Give the metrics that any of these pairs has of a test, in the catalog's order; one query."""
+    rows = Series.objects.filter(pair__in=list(pairs), kind=test.kind, identity_digest=test.digest).order_by()
+    found = set(rows.values_list("metric", flat=True).distinct())
+    return [key for key in catalog().kinds[test.kind].metrics if key in found]
+
+
+def newest_values(
+    *, pairs: Sequence[int], test: SeriesTest, metric: str, until: datetime | None = None
+) -> dict[int, Newest]:
+    """Give each pair's newest runs in a series by its id; no entry for a pair without a value; one query.
+
+    A run of more repetitions than are read here costs its pair one query more.
+    """
+    asked = {
+        "pairs": list(pairs),
+        "kind": test.kind,
+        "metric": metric,
+        "digest": test.digest,
+        "until": until,
+        "points": _POINTS,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST, asked)
+        rows = cursor.fetchall()
+    return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
+
+
+def last_values(
+    *, environment: int, test: SeriesTest, metric: str, until: datetime | None = None
+) -> list[tuple[int, int, float]]:
+    """Give (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
+
+    The last repetition alone, for a picture of tens of thousands of pairs: an index's last entry each.
+    """
+    asked = {
+        "environment": environment,
+        "kind": test.kind,
+        "metric": metric,
+        "digest": test.digest,
+        "until": until,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST, asked)
+        return list(cursor.fetchall())
+
+
+def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
+    """Give each pair's newest final runs of plans with this test, newest first; two queries.
+
+    Of older runs than the newest the reason is left out.
+    """
+    asked = {"pairs": list(pairs), "open": [state.value for state in OPEN_STATES], "until": until, "runs": HISTORY_RUNS}
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDS, asked)
+        rows = cursor.fetchall()
+    tested = _versions_with(test, {version for row in rows for version in row[3]})
+    return {pair: _ended(ids, states, versions, reason, tested) for pair, ids, states, versions, reason in rows}
+
+
+def _by_size(identity: dict[str, Any]) -> list[tuple[str, float, str]]:
+    return [
+        (name, value if isinstance(value, int | float) else 0.0, str(value)) for name, value in sorted(identity.items())
+    ]
+
+
+def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues]:
+    grouped: dict[int, list[float]] = {}
+    for run, value in zip(runs, values, strict=True):
+        grouped.setdefault(run, []).append(value)
+    if len(values) == _POINTS and len(grouped) > 1:
+        # What was read of the oldest run may not be all of it.
+        grouped.popitem()
+    elif len(values) == _POINTS:
+        whole = Point.objects.filter(series=series, run=runs[0]).order_by("-at")
+        grouped[runs[0]] = list(whole.values_list("value", flat=True))
+    return [RunValues(run, values) for run, values in grouped.items()][:HISTORY_RUNS]
+
+
+def _ended(ids: list[int], states: list[str], versions: list[int], reason: str, tested: set[int]) -> list[EndedRun]:
+    rows = enumerate(zip(ids, states, versions, strict=True))
+    return [
+        EndedRun(run, state, reason if place == 0 else "") for place, (run, state, version) in rows if version in tested
+    ]
+
+
+def _versions_with(test: SeriesTest, versions: set[int]) -> set[int]:
+    """Keep the plan versions that have a test."""
+    if len(_steps_of_version) > _MOST_VERSIONS:
+        _steps_of_version.clear()
+    if unknown := versions - _steps_of_version.keys():
+        _steps_of_version.update(PlanVersion.objects.filter(pk__in=unknown).values_list("pk", "steps"))
+    return {version for version in versions if any(_is_step_of(step, test) for step in _steps_of_version[version])}
+
+
+def _is_step_of(step: dict[str, Any], test: SeriesTest) -> bool:
+    """Tell whether a step, swept or not, makes trials whose results join a test's series."""
+    kind = catalog().kinds[test.kind]
+    if step["kind"] != kind.name:
+        return False
+    given = {name: value if isinstance(value, list) else [value] for name, value in step["params"].items()}
+    return all(
+        any(kind.identity({name: value}) == _wanted(test, name) for value in given.get(name, [parameter.default]))
+        for name, parameter in kind.parameters.items()
+        if parameter.identity
+    )
+
+
+def _wanted(test: SeriesTest, name: str) -> dict[str, Any]:
+    return {name: test.identity[name]} if name in test.identity else {}

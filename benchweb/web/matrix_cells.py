@@ -1,0 +1,202 @@
+"""A matrix's cells as the page shows them: words, numbers and links, so that its template only writes them down."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchweb.catalog import Equivalent, Metric, Parameter, catalog, nested_text
+from benchweb.charts.matrix import Cell, MatrixTable
+from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.results.latest import SeriesTest
+from benchweb.web.formatting import Quantity, percent, plain, quantity, significant
+from benchweb.web.matrix_query import MatrixQuery
+from benchweb.web.matrix_spark import spark_path
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """One cell; `shown` is None where there is no number, and `word` says why."""
+
+    css: str
+    href: str
+    title: str
+    shown: Quantity | None = None
+    mean: Quantity | None = None
+    meta: str = ""
+    spark: str = ""
+    word: str = ""
+    word_href: str = ""
+    note: str = ""
+    change: str = ""
+    change_css: str = ""
+    base_href: str = ""
+    is_base: bool = False
+
+
+@dataclass(frozen=True)
+class CellMaker:
+    """What all cells of a page have in common."""
+
+    asked: MatrixQuery
+    tables: list[MatrixTable]
+    test: SeriesTest | None
+    metric: Metric
+    equivalent: Equivalent | None
+    bounds: tuple[float, float] | None
+    # Parameters by which the tests of this kind differ: a link to one of them must name them all.
+    told_apart_by: list[str]
+
+    def shown(self, table: MatrixTable, cell: Cell) -> ShownCell:
+        """Prepare a cell."""
+        match cell.state:
+            case "itself":
+                return ShownCell("itself", "", _("the same endpoint"))
+            case "unconfigured":
+                return ShownCell("unconfigured", "", _("no pair from here to there"), word="·")
+            case "empty":
+                title = _("no result of this test yet")
+                return ShownCell("empty", self._history(cell, table.axes.environment), title, word="—")
+            case "failed":
+                return self._failed(table, cell)
+        return self._value(table, cell)
+
+    def _failed(self, table: MatrixTable, cell: Cell) -> ShownCell:
+        end = cell.failures[0]
+        before = _("before: %(value)s") % {"value": self._written(cell.found.median)} if cell.found else ""
+        return ShownCell(
+            css="failed",
+            href=self._history(cell, table.axes.environment),
+            title=end.reason,
+            word=_(end.state),
+            word_href=reverse("web:run", args=[end.id]),
+            note=before,
+            spark=spark_path(cell.history),
+        )
+
+    def _value(self, table: MatrixTable, cell: Cell) -> ShownCell:
+        # A cell in this state has a summary and a mean.
+        assert cell.found and cell.mean is not None and self.bounds  # noqa: S101
+        base = baseline_cell(self.tables, self.asked.baseline, table, cell) if self.asked.baseline else None
+        found = difference(cell.found, base.found, self.metric) if base and base.found else None
+        level = f"heat heat-{sequential_level(cell.found.median, self.bounds)}"
+        return ShownCell(
+            css=_difference_css(found) if self.asked.baseline else level,
+            href=self._history(cell, table.axes.environment),
+            title=self._title(cell),
+            shown=self._written(cell.found.median),
+            mean=self._written(cell.mean) if self.equivalent else None,
+            meta=_meta(cell),
+            spark=spark_path(cell.history),
+            note=_failures(cell),
+            change=_change(found, self.metric),
+            change_css=f"change-{found.sense}" if found and found.is_told else "",
+            base_href=self._base_url(table, cell),
+            is_base=self._is_base(table, cell),
+        )
+
+    def _written(self, value: float) -> Quantity:
+        if self.equivalent is None:
+            return quantity(value, self.metric.unit)
+        full = quantity(value, self.metric.unit).full
+        return Quantity(plain(self.equivalent.of(value)), self.equivalent.unit, full)
+
+    def _title(self, cell: Cell) -> str:
+        assert cell.found and cell.at  # noqa: S101
+        unit = self.metric.unit
+        texts = {
+            "full": quantity(cell.found.median, unit).full,
+            "low": quantity(cell.found.low, unit),
+            "high": quantity(cell.found.high, unit),
+            "runs": ", ".join(map(str, cell.runs[:3])) + ("…" if len(cell.runs) > 3 else ""),
+            "at": f"{cell.at:%Y-%m-%d %H:%M} UTC",
+        }
+        return _("median %(full)s, from %(low)s to %(high)s; run %(runs)s, %(at)s") % texts
+
+    # Once for all cells: a copy of the query string for each would take longer than all queries.
+    @cached_property
+    def _history_start(self) -> str:
+        page = _history_page()
+        if self.test is None or not page:
+            return ""
+        known = catalog().kinds[self.test.kind].parameters
+        values = {name: self.test.identity.get(name, known[name].default) for name in self.told_apart_by}
+        parameters = "".join(f"&p.{name}={quote(parameter_text(known[name], value))}" for name, value in values.items())
+        return f"{page}?kind={self.test.kind}&metric={self.metric.key}{parameters}"
+
+    @cached_property
+    def _base_start(self) -> str:
+        return self.asked.url(base_environment=None, base_row=None, base_column=None)
+
+    def _history(self, cell: Cell, environment: int) -> str:
+        if not self._history_start:
+            return reverse("web:pair", args=[cell.pairs[0]])
+        if len(cell.pairs) == 1:
+            return f"{self._history_start}&pair={cell.pairs[0]}"
+        return f"{self._history_start}&environment={environment}&split=pair"
+
+    def _base_url(self, table: MatrixTable, cell: Cell) -> str:
+        place = f"base_row={quote(str(cell.row))}&base_column={quote(str(cell.column))}"
+        return f"{self._base_start}&base_environment={table.axes.environment}&{place}"
+
+    def _is_base(self, table: MatrixTable, cell: Cell) -> bool:
+        base = self.asked.baseline
+        if base is None:
+            return False
+        return (
+            base.environment in (None, table.axes.environment)
+            and base.row in (None, cell.row)
+            and base.column in (None, cell.column)
+        )
+
+
+def _history_page() -> str:
+    try:
+        return reverse("web:history")
+    except NoReverseMatch:
+        return ""
+
+
+def _meta(cell: Cell) -> str:
+    """Say n and spread; of how many pairs, where it is several."""
+    assert cell.found  # noqa: S101
+    spread = cell.found.spread_ratio
+    parts = [f"±{significant(spread * 100, digits=2)} %"] if spread is not None else []
+    parts.append(f"n={cell.found.n}")
+    if len(cell.pairs) > 1:
+        parts.append(ngettext("%(count)s pair", "%(count)s pairs", len(cell.pairs)) % {"count": len(cell.pairs)})
+    return " · ".join(parts)
+
+
+def _failures(cell: Cell) -> str:
+    if not cell.failures:
+        return ""
+    return _("%(failed)s of %(pairs)s pairs failed") % {"failed": len(cell.failures), "pairs": len(cell.pairs)}
+
+
+def _change(found: Difference | None, metric: Metric) -> str:
+    if found is None:
+        return ""
+    size = percent(found.ratio) if found.ratio is not None else f"{quantity(found.absolute, metric.unit)}"
+    if not found.is_told:
+        return _("%(size)s, within spread") % {"size": size}
+    return f"{'▲' if found.absolute > 0 else '▼'} {size}"
+
+
+def _difference_css(found: Difference | None) -> str:
+    if found is None or not found.is_told:
+        return "level"
+    side = "up" if found.sense in ("better", "higher") else "down"
+    return f"level level-{side}-{found.level}"
+
+
+def parameter_text(parameter: Parameter, value: Any) -> str:
+    """Write a parameter's value for an address, as the history reads it."""
+    if parameter.is_test:
+        return nested_text(value)
+    return json.dumps(value) if isinstance(value, bool | int | float) else str(value)

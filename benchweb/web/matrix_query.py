@@ -1,0 +1,101 @@
+"""What a matrix page was asked to show: read from the query string, every part of it, and written into links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import cast
+from zoneinfo import ZoneInfo
+
+from django.http import HttpRequest, QueryDict
+from django.utils.dateparse import parse_date
+
+from benchweb.charts.matrix import By, Key
+from benchweb.charts.matrix_difference import Baseline
+from benchweb.hosts.models import Environment
+from benchweb.results.latest import SeriesTest
+from benchweb.web.row_ids import row_id
+from benchweb.web.zones import reader_zone
+
+# Enough to tell a kind's tests apart; the whole digest would make a link of a line.
+_DIGEST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class MatrixQuery:
+    """A matrix as asked for; what the query string lacks or misspells has its default."""
+
+    query: QueryDict
+    environments: list[Environment]
+    by: By
+    text: str
+    until: datetime | None
+    first_row: int
+    first_column: int
+    baseline: Baseline | None
+
+    @property
+    def environment_ids(self) -> list[int]:
+        return [each.pk for each in self.environments]
+
+    def url(self, **changes: Key | None) -> str:
+        """Give the page's own URL with changed parameters; None leaves one out."""
+        changed = self.query.copy()
+        for name, value in changes.items():
+            changed.pop(name, None)
+            if value is not None:
+                changed[name] = str(value)
+        return f"?{changed.urlencode()}"
+
+
+def matrix_query(request: HttpRequest, environments: Sequence[Environment], latest: int | None) -> MatrixQuery:
+    """Read the query string; without an environment it is `latest`, else the first there is."""
+    query = request.GET
+    by = cast(By, "mode" if query.get("by") == "mode" else "host")
+    return MatrixQuery(
+        query=query,
+        environments=_environments(query, environments, latest),
+        by=by,
+        text="" if by == "mode" else query.get("q", "").strip(),
+        until=_end_of_day(query.get("until", ""), reader_zone(request)),
+        first_row=row_id(query.get("r", "")) or 0,
+        first_column=row_id(query.get("c", "")) or 0,
+        baseline=_baseline(query, by),
+    )
+
+
+def test_key(test: SeriesTest) -> str:
+    """Name a test in a URL, for good: by its kind and its identity parameters' digest."""
+    return f"{test.kind}.{test.digest[:_DIGEST_DIGITS]}"
+
+
+def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | None:
+    """Give the test that the query string names; the first there is when it names none that there is."""
+    asked = query.get("test", "")
+    return next((each for each in tests if test_key(each) == asked), next(iter(tests), None))
+
+
+def _environments(query: QueryDict, environments: Sequence[Environment], latest: int | None) -> list[Environment]:
+    by_id = {each.pk: each for each in environments}
+    first = by_id.get(row_id(query.get("environment", "")) or latest or 0) or next(iter(environments), None)
+    beside = by_id.get(row_id(query.get("beside", "")) or 0)
+    return [each for each in (first, beside if beside is not first else None) if each is not None]
+
+
+def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
+    """Give the end of a day in the reader's zone: all of it counts."""
+    try:
+        day = parse_date(text)
+    except ValueError:
+        return None
+    return datetime.combine(day, time.min, zone) + timedelta(days=1) if day else None
+
+
+def _baseline(query: QueryDict, by: By) -> Baseline | None:
+    environment = row_id(query.get("base_environment", ""))
+    row, column = _key(query.get("base_row", ""), by), _key(query.get("base_column", ""), by)
+    found = Baseline(environment, row, column)
+    return None if found == Baseline() else found
+
+
+def _key(text: str, by: By) -> Key | None:
+    return (text or None) if by == "mode" else row_id(text)

@@ -1,0 +1,250 @@
+"""The matrix page's prepared structure: choices, tables and legend, in a fixed number of queries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import Equivalent, Metric, catalog, equivalent_named, equivalents
+from benchweb.charts.matrix import (
+    WINDOW,
+    Axes,
+    AxisItem,
+    Cell,
+    MatrixTable,
+    axes_of,
+    matrix_tables,
+    shown_pairs,
+    value_range,
+)
+from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
+from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
+from benchweb.hosts.grid import GridEndpoint, grid_endpoints
+from benchweb.hosts.models import Environment
+from benchweb.results.latest import SeriesTest, metrics_of_test, tests_of_pairs
+from benchweb.web.formatting import Quantity, plain, quantity
+from benchweb.web.matrix_cells import CellMaker, ShownCell
+from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
+from benchweb.web.templatetags.show import kind_label, params_text
+
+# Tests and metrics are looked for among so many of the shown pairs, evenly chosen.
+_PAIRS_ASKED_FOR_TESTS = 24
+_PAIRS_ASKED_FOR_METRICS = 6
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option of a select; `group` is the heading that it stands under."""
+
+    value: str
+    label: str
+    is_chosen: bool
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row of cells; `base_href` makes it the baseline."""
+
+    item: AxisItem
+    cells: list[ShownCell]
+    base_href: str
+    is_base: bool
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which part of an axis is shown: `first` to `last` of `total`, with links to what is before and behind."""
+
+    first: int
+    last: int
+    total: int
+    before: str
+    behind: str
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """One environment's table, and where it shows a part, the picture of the whole in pixels."""
+
+    environment: Environment
+    columns: list[AxisItem]
+    rows: list[ShownRow]
+    row_span: Span
+    column_span: Span
+    base_href: str
+    is_base: bool
+    picture_url: str
+    picture_width: int = 0
+    picture_height: int = 0
+    is_too_large: bool = False
+
+
+@dataclass(frozen=True)
+class MatrixView:
+    """A matrix as its page shows it."""
+
+    asked: MatrixQuery
+    tables: list[ShownTable]
+    tests: list[Choice]
+    metrics: list[Choice]
+    notations: list[Choice]
+    test: SeriesTest | None
+    metric: Metric
+    equivalent: Equivalent | None
+    bounds: tuple[Quantity, Quantity] | None
+    levels: range
+    has_baseline: bool
+    is_baseline_shown: bool
+    clear_href: str
+    own_href: str
+    # The day as the form takes it, and what the picture's form carries along.
+    until: str
+    carried: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class FilledMatrix:
+    """What was read for a page: the same for the page and its CSV."""
+
+    asked: MatrixQuery
+    tables: list[MatrixTable]
+    tests: list[SeriesTest]
+    test: SeriesTest | None
+    metrics: list[str]
+    metric: Metric
+
+
+def filled_matrix(asked: MatrixQuery) -> FilledMatrix:
+    """Read a matrix as asked for; seven queries."""
+    endpoints = grid_endpoints(environments=asked.environment_ids, text=asked.text)
+    axes = [_axes(asked, endpoints, environment) for environment in asked.environments]
+    pairs = shown_pairs(axes, asked.by)
+    ids = [pair.id for pair in pairs]
+    tests = tests_of_pairs(_sample(ids, _PAIRS_ASKED_FOR_TESTS))
+    test = chosen_test(asked.query, tests)
+    metrics = metrics_of_test(_sample(ids, _PAIRS_ASKED_FOR_METRICS), test) if test else []
+    metric = _metric(asked.query.get("metric", ""), test)
+    tables = matrix_tables(axes, pairs, test=test, metric=metric.key, until=asked.until)
+    return FilledMatrix(asked, tables, tests, test, metrics, metric)
+
+
+def matrix_view(filled: FilledMatrix) -> MatrixView:
+    """Prepare a matrix for its page. No query."""
+    asked, metric = filled.asked, filled.metric
+    equivalent = equivalent_named(metric, asked.query.get("as", ""))
+    bounds = value_range(filled.tables)
+    maker = CellMaker(asked, filled.tables, filled.test, metric, equivalent, bounds, _told_apart_by(filled))
+    tables = [
+        _table(maker, table, environment) for table, environment in zip(filled.tables, asked.environments, strict=True)
+    ]
+    return MatrixView(
+        asked=asked,
+        tables=tables,
+        tests=[_test_choice(each, filled.test) for each in filled.tests],
+        metrics=_metric_choices(filled),
+        notations=_notations(metric, equivalent),
+        test=filled.test,
+        metric=metric,
+        equivalent=equivalent,
+        bounds=(_written(bounds[0], metric, equivalent), _written(bounds[1], metric, equivalent)) if bounds else None,
+        levels=range(SEQUENTIAL_LEVELS),
+        has_baseline=asked.baseline is not None,
+        is_baseline_shown=any(_has_base(table) for table in tables),
+        clear_href=asked.url(base_environment=None, base_row=None, base_column=None),
+        own_href=asked.url(),
+        until=asked.query["until"] if asked.until else "",
+        carried=[(name, value) for name, value in asked.query.items() if name not in ("r", "c")],
+    )
+
+
+def _axes(asked: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: Environment) -> Axes:
+    return axes_of(
+        endpoints,
+        environment=environment.pk,
+        by=asked.by,
+        first_row=asked.first_row,
+        first_column=asked.first_column,
+    )
+
+
+def _sample(pairs: list[int], most: int) -> list[int]:
+    return pairs[:: max(1, len(pairs) // most)][:most]
+
+
+def _metric(asked: str, test: SeriesTest | None) -> Metric:
+    """Give the metric asked for if the test has it, else its kind's headline."""
+    kinds = catalog().kinds
+    kind = kinds[test.kind] if test else next(iter(kinds.values()))
+    return kind.metrics.get(asked, kind.metrics[kind.headline])
+
+
+def _told_apart_by(filled: FilledMatrix) -> list[str]:
+    if filled.test is None:
+        return []
+    return sorted({name for each in filled.tests if each.kind == filled.test.kind for name in each.identity})
+
+
+def _test_choice(test: SeriesTest, chosen: SeriesTest | None) -> Choice:
+    return Choice(test_key(test), params_text(test.kind, test.identity), test is chosen, kind_label(test.kind))
+
+
+def _metric_choices(filled: FilledMatrix) -> list[Choice]:
+    known = catalog().metrics
+    keys = filled.metrics if filled.metric.key in filled.metrics else [filled.metric.key, *filled.metrics]
+    return [Choice(key, known[key].label, key == filled.metric.key) for key in keys]
+
+
+def _notations(metric: Metric, chosen: Equivalent | None) -> list[Choice]:
+    own = Choice("", _("as measured"), chosen is None)
+    return [own, *(Choice(each.key, each.label, each == chosen) for each in equivalents(metric))]
+
+
+def _table(maker: CellMaker, table: MatrixTable, environment: Environment) -> ShownTable:
+    axes, asked = table.axes, maker.asked
+    is_part = len(axes.rows) > WINDOW or len(axes.columns) > WINDOW
+    is_too_large = max(len(axes.rows), len(axes.columns)) > MOST_ITEMS
+    side = square_pixels(len(axes.rows), len(axes.columns)) if is_part and not is_too_large else 0
+    base = asked.baseline
+    return ShownTable(
+        environment=environment,
+        columns=axes.shown_columns,
+        rows=[_row(maker, table, item, cells) for item, cells in zip(axes.shown_rows, table.cells, strict=True)],
+        row_span=_span(asked, "r", axes.first_row, len(axes.rows)),
+        column_span=_span(asked, "c", axes.first_column, len(axes.columns)),
+        base_href=asked.url(base_environment=environment.pk, base_row=None, base_column=None),
+        is_base=base is not None and base.environment == environment.pk and base.row is None and base.column is None,
+        picture_url=asked.url(picture=environment.pk, r=None, c=None) if side else "",
+        picture_width=side * len(axes.columns),
+        picture_height=side * len(axes.rows),
+        is_too_large=is_part and is_too_large,
+    )
+
+
+def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> ShownRow:
+    base = maker.asked.baseline
+    return ShownRow(
+        item=item,
+        cells=[maker.shown(table, cell) for cell in cells],
+        base_href=maker.asked.url(base_environment=None, base_row=item.key, base_column=None),
+        is_base=base is not None and base.row == item.key and base.column is None,
+    )
+
+
+def _span(asked: MatrixQuery, name: str, first: int, total: int) -> Span:
+    return Span(
+        first=first + 1,
+        last=min(total, first + WINDOW),
+        total=total,
+        before=asked.url(**{name: max(0, first - WINDOW) or None}) if first else "",
+        behind=asked.url(**{name: first + WINDOW}) if first + WINDOW < total else "",
+    )
+
+
+def _written(value: float, metric: Metric, equivalent: Equivalent | None) -> Quantity:
+    found = quantity(value, metric.unit)
+    return Quantity(plain(equivalent.of(value)), equivalent.unit, found.full) if equivalent else found
+
+
+def _has_base(table: ShownTable) -> bool:
+    return any(cell.is_base for row in table.rows for cell in row.cells)

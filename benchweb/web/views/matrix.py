@@ -1,0 +1,114 @@
+"""The matrix: source × sink by host or by network mode; its CSV, and the picture of the whole."""
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import BooleanField, ExpressionWrapper, Q, Subquery
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET
+
+from benchweb.charts.matrix import WINDOW, Axes, axes_of
+from benchweb.charts.matrix_export import matrix_csv
+from benchweb.charts.matrix_picture import MOST_ITEMS, matrix_picture, square_pixels
+from benchweb.hosts.grid import environments_for_grid, grid_endpoints
+from benchweb.hosts.models import Environment
+from benchweb.results.latest import last_values
+from benchweb.runs.models import Run
+from benchweb.web.list_page import list_page
+from benchweb.web.matrix_query import MatrixQuery, matrix_query
+from benchweb.web.matrix_view import filled_matrix, matrix_view
+from benchweb.web.row_ids import row_id
+
+_OF_A_CLICK = ("at.x", "at.y", "picture")
+# A picture of a night's runs is the same for a while; nobody else's cache may keep it.
+_PICTURE_CACHE = "private, max-age=60"
+
+
+@login_required
+@require_GET
+def matrix(request: HttpRequest) -> HttpResponse:
+    """Show a matrix as the query string asks for it; a click on the picture of the whole moves to that part."""
+    environments, asked = _asked(request)
+    if "at.x" in request.GET:
+        return redirect(request.path + _clicked(asked))
+    context = {
+        "view": matrix_view(filled_matrix(asked)) if environments else None,
+        "environments": environments,
+        "side_by_side": _side_by_side(environments),
+        "hidden": _hidden(asked),
+    }
+    return list_page(request, "pages/matrix.html", context)
+
+
+@login_required
+@require_GET
+def matrix_csv_file(request: HttpRequest) -> HttpResponse:
+    """Give the shown cells as CSV."""
+    filled = filled_matrix(_asked(request)[1])
+    names = [(environment.pk, environment.name) for environment in filled.asked.environments]
+    text = matrix_csv(filled.tables, dict(names), test=filled.test, metric=filled.metric)
+    headers = {"Content-Disposition": 'attachment; filename="matrix.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_GET
+def matrix_picture_file(request: HttpRequest) -> HttpResponse:
+    """Give every pair of one environment as a pixel; 404 for one that a page shows whole or can't draw."""
+    asked = _asked(request)[1]
+    filled = filled_matrix(asked)
+    axes = _axes(asked)
+    if filled.test is None or not _has_picture(axes):
+        raise Http404
+    values = last_values(environment=axes.environment, test=filled.test, metric=filled.metric.key, until=asked.until)
+    rows, columns = ([int(item.key) for item in items] for items in (axes.rows, axes.columns))
+    picture = matrix_picture(rows, columns, values)
+    return HttpResponse(picture, content_type="image/png", headers={"Cache-Control": _PICTURE_CACHE})
+
+
+def _asked(request: HttpRequest) -> tuple[list[Environment], MatrixQuery]:
+    newest = Run.objects.order_by("-pk").values("pair__environment")[:1]
+    is_latest = ExpressionWrapper(Q(pk=Subquery(newest)), output_field=BooleanField())
+    environments = list(environments_for_grid().annotate(is_latest=is_latest))
+    latest = next((each.pk for each in environments if each.is_latest), None)  # type: ignore[attr-defined]
+    return environments, matrix_query(request, environments, latest)
+
+
+def _side_by_side(environments: list[Environment]) -> str:
+    """Give the query of the network modes' matrix: the first two environments that have such, beside each other."""
+    with_modes = [each.pk for each in environments if each.has_modes][:2]  # type: ignore[attr-defined]
+    names = ("environment", "beside")
+    chosen = "&".join(f"{name}={pk}" for name, pk in zip(names, with_modes, strict=False))
+    return f"?by=mode&{chosen}" if with_modes else ""
+
+
+def _hidden(asked: MatrixQuery) -> dict[str, str]:
+    """Give what the form carries along: the baseline."""
+    return {
+        name: value for name in ("base_environment", "base_row", "base_column") if (value := asked.query.get(name, ""))
+    }
+
+
+def _axes(asked: MatrixQuery) -> Axes:
+    """Give the whole axes of the environment whose picture is asked for."""
+    environment = row_id(asked.query.get("picture", ""))
+    if asked.by != "host" or environment not in asked.environment_ids:
+        raise Http404
+    endpoints = grid_endpoints(environments=[environment], text=asked.text)
+    return axes_of(endpoints, environment=environment, by="host")
+
+
+def _has_picture(axes: Axes) -> bool:
+    return WINDOW < max(len(axes.rows), len(axes.columns)) <= MOST_ITEMS
+
+
+def _clicked(asked: MatrixQuery) -> str:
+    """Give the URL of the part around the clicked square: `at.x` and `at.y` are pixels of the picture."""
+    axes = _axes(asked)
+    side = square_pixels(len(axes.rows), len(axes.columns))
+    row, column = ((row_id(asked.query.get(name, "")) or 0) // side for name in ("at.y", "at.x"))
+    places = {"r": _around(row, len(axes.rows)), "c": _around(column, len(axes.columns))}
+    return asked.url(**places, **dict.fromkeys(_OF_A_CLICK))
+
+
+def _around(place: int, total: int) -> int | None:
+    return max(0, min(place - WINDOW // 2, total - WINDOW)) or None

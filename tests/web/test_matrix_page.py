@@ -1,0 +1,216 @@
+"""The matrix: where each number stands, what is missing and why, the baseline, and the links."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.plans.models import Plan
+from tests.factories import make_plan
+from tests.measured import failed_run, measured_run
+
+pytestmark = pytest.mark.django_db
+STEP = [{"kind": "tcp_stream", "params": {"duration_seconds": 1}}]
+MODES = ("host", "terway", "terway-eni")
+
+
+def endpoints(names: list[str], modes: tuple[str, ...] = ("host",)) -> dict[tuple[str, str], Endpoint]:
+    return {
+        (name, mode): endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode)
+        for name in names
+        for host in [host_create(name=name)]
+        for mode in modes
+    }
+
+
+def joined(zone: Environment, source: Endpoint, sink: Endpoint) -> Pair:
+    return pair_create(source=source, sink=sink, environment=zone)
+
+
+@pytest.fixture
+def plan(db: None) -> Plan:
+    return make_plan(steps=STEP, repetitions=3)
+
+
+def cells(page: str) -> list[list[str]]:
+    """Give the text of each row's cells, its heading first."""
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
+    return [[text_of(cell).replace("baseline: this cell", "") for cell in row] for row in found]
+
+
+def text_of(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html))).strip()
+
+
+def shown(client: Client, query: str = "") -> str:
+    answer = client.get(f"/matrix{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_rows_are_sources_and_columns_sinks_and_the_corner_says_so(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    forward = joined(zone, at["alpha", "host"], at["beta", "host"])
+    joined(zone, at["beta", "host"], at["alpha", "host"])
+    measured_run(plan, forward, [16e9, 16.3e9, 16.4e9])
+    head, first, second = cells(shown(signed_in))
+    assert head == ["from ↓ to →", "to alpha", "to beta"]
+    assert first[0].startswith("from alpha")
+    assert first[1] == "the same endpoint"
+    assert first[2].startswith("16.3 Gbit/s ±1.2 % · n=3")
+    assert second[1] == "— no result of this test yet"
+
+
+def test_no_data_failed_and_not_configured_are_told_apart(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
+    good = joined(zone, at["alpha", "host"], at["beta", "host"])
+    bad = joined(zone, at["alpha", "host"], at["gamma", "host"])
+    measured_run(plan, good, [1e9, 1e9, 1e9])
+    measured_run(plan, bad, [2e9, 2e9, 2e9])
+    failed = failed_run(plan, bad, "The sink is <unreachable>.")
+    joined(zone, at["beta", "host"], at["gamma", "host"])
+    page = shown(signed_in)
+    _, alpha, beta = cells(page)
+    assert alpha[2] == "failed before: 2.00 Gbit/s"
+    assert f'href="/runs/{failed.pk}" title="The sink is &lt;unreachable&gt;."' in page
+    assert beta[1:] == ["the same endpoint", "— no result of this test yet"]
+    gamma_row = joined(zone, at["gamma", "host"], at["beta", "host"])
+    assert cells(shown(signed_in))[3][2] == "· no pair from here to there"
+    assert gamma_row.pk
+
+
+def modes_of_two_zones(plan: Plan) -> tuple[Environment, Environment]:
+    """Make a 3 × 3 table in each of two zones: 1 to 9 Gbit/s, the second a tenth less."""
+    zones = environment_create(name="same zone"), environment_create(name="cross zone")
+    at = endpoints(["alpha", "beta"], MODES)
+    for zone, factor in zip(zones, (1.0, 0.9), strict=True):
+        for place in range(9):
+            pair = joined(zone, at["alpha", MODES[place // 3]], at["beta", MODES[place % 3]])
+            value = (place + 1) * 1e9 * factor
+            measured_run(plan, pair, [value, value, value * 1.001])
+    return zones
+
+
+def test_three_by_three_modes_of_two_zones_are_one_click_away(signed_in: Client, plan: Plan) -> None:
+    modes_of_two_zones(plan)
+    link = re.search(r'href="(\?by=mode[^"]*)"', shown(signed_in))
+    assert link
+    page = shown(signed_in, unescape(link[1]))
+    rows = cells(page)
+    assert [row[0] for row in rows] == ["from ↓ to →", *(f"from {mode} baseline : {mode}" for mode in MODES)] * 2
+    numbers = [[cell.split(" ±")[0] for cell in row[1:]] for row in rows if row[0] != "from ↓ to →"]
+    names = re.findall(r'<h2 id="matrix-\d+"><a[^>]*>([^<]*)', page)
+    same, cross = (numbers[:3], numbers[3:]) if names[0] == "same zone" else (numbers[3:], numbers[:3])
+    assert same == [[f"{row * 3 + column + 1}.00 Gbit/s" for column in range(3)] for row in range(3)]
+    assert cross[2] == ["6.30 Gbit/s", "7.20 Gbit/s", "8.10 Gbit/s"]
+
+
+def test_a_baseline_is_chosen_by_a_link_and_kept_in_the_url(signed_in: Client, plan: Plan) -> None:
+    same, cross = modes_of_two_zones(plan)
+    page = shown(signed_in, f"?by=mode&environment={same.pk}")
+    link = re.search(r'href="([^"]*base_row=host)">', page)
+    assert link
+    page = shown(signed_in, unescape(link[1]))
+    # terway → host is 4 against 1, terway-eni → host 7 against 1.
+    assert "▲ +300 %" in cells(page)[2][1] and "▲ +600 %" in cells(page)[3][1]
+    assert '<input type="hidden" name="base_row" value="host">' in page
+    beside = shown(signed_in, f"?by=mode&environment={cross.pk}&beside={same.pk}&base_environment={same.pk}")
+    assert beside.count("▼ −10 %") == 9
+    assert beside.count("change-worse") == 9
+
+
+def test_a_difference_within_the_spread_has_no_colour_and_says_so(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
+    measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [10e9, 11e9, 12e9])
+    measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [9e9, 10e9, 11e9])
+    start = f"?base_row={at['alpha', 'host'].pk}&base_column={at['beta', 'host'].pk}"
+    page = shown(signed_in, start)
+    assert "−9.1 %, within spread" in text_of(page)
+    assert "level-down" not in page.split("matrix-legend")[0]
+
+
+def test_several_pairs_of_two_modes_are_one_median_that_says_of_how_many(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
+    for sink, value in (("beta", 1e9), ("gamma", 3e9)):
+        measured_run(plan, joined(zone, at["alpha", "host"], at[sink, "host"]), [value] * 3)
+    third = joined(zone, at["beta", "host"], at["gamma", "host"])
+    failed_run(plan, third, "gone")
+    cell = cells(shown(signed_in, "?by=mode"))[1][1]
+    assert cell.startswith("2.00 Gbit/s ±50 % · n=6 · 3 pairs 1 of 3 pairs failed")
+
+
+def test_as_published_names_median_and_mean_in_the_reports_own_notation(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [9e9, 9.4e9, 9.5e9])
+    page = shown(signed_in, "?as=mbits")
+    assert cells(page)[1][1].startswith("9,400.00 10⁶ bit/s mean 9,300.00 ±2.7 % · n=3")
+    assert "median and mean of the repetitions of each pair's last run" in text_of(page)
+
+
+def test_the_picture_of_the_whole_moves_to_the_place_that_is_clicked(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints([f"host-{number:02}" for number in range(30)])
+    centre = at["host-00", "host"]
+    pairs = [joined(zone, centre, other) for (name, _), other in at.items() if name != "host-00"]
+    measured_run(plan, pairs[0], [1e9] * 3)
+    page = shown(signed_in)
+    assert "sinks 1–16 of 29" in text_of(page)
+    found = re.search(r'src="(/matrix\.png[^"]*)" width="464" height="16"', page)
+    assert found
+    picture = signed_in.get(unescape(found[1]))
+    assert (picture["Content-Type"], picture.content[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
+    moved = signed_in.get(f"/matrix?picture={zone.pk}&at.x=450&at.y=3")
+    assert moved["Location"] == "/matrix?c=13"
+    assert "sinks 14–29 of 29" in text_of(shown(signed_in, "?c=13"))
+
+
+def test_the_csv_has_a_row_for_each_cell_with_raw_values_and_states(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    run = measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [1e9, 2e9, 6e9])
+    lines = signed_in.get("/matrix.csv").content.decode().splitlines()
+    assert lines[0].startswith("environment,source,sink,state,kind,identity,metric,unit,n,median,mean,low,high,at,runs")
+    assert len(lines) == 2
+    assert lines[1].startswith("lab,alpha,beta,value,tcp_stream,{},throughput_bps,bit/s,3,2000000000.0,3000000000.0,")
+    assert lines[1].endswith(f",{run.pk},")
+
+
+def test_a_matrix_costs_the_same_queries_whatever_its_size(
+    signed_in: Client, plan: Plan, django_assert_num_queries: Any
+) -> None:
+    zone, at = environment_create(name="lab"), list(endpoints(["alpha", "beta", "gamma"]).values())
+    measured_run(plan, joined(zone, at[0], at[1]), [1e9] * 3)
+    # Session, user, environments, endpoints, pairs, tests, metrics, values, ended runs, and once their plans' steps.
+    with django_assert_num_queries(10):
+        shown(signed_in)
+    for source, sink in ((0, 2), (1, 0), (1, 2), (2, 0)):
+        measured_run(plan, joined(zone, at[source], at[sink]), [1e9] * 3)
+    with django_assert_num_queries(9):
+        shown(signed_in)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?environment=9999999&by=x&test=no.such&metric=none&r=-1&c=99999999999999999999&until=2026-99-99", "?base_row=x"],
+)
+def test_what_cannot_be_read_in_a_query_string_has_its_default(signed_in: Client, plan: Plan, query: str) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [1e9] * 3)
+    assert "1.00 Gbit/s" in text_of(shown(signed_in, query))
+
+
+def test_without_environments_pairs_or_results_it_says_the_next_step(signed_in: Client, plan: Plan) -> None:
+    assert "Add the first environment" in shown(signed_in)
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    assert "No pair is in this environment. Add a pair" in text_of(shown(signed_in))
+    joined(zone, at["alpha", "host"], at["beta", "host"])
+    assert "launch a plan on them" in shown(signed_in)
+
+
+def test_htmx_gets_the_filters_that_are_set_into_the_address_bar(signed_in: Client, plan: Plan) -> None:
+    zone = environment_create(name="lab")
+    answer = signed_in.get(f"/matrix?environment={zone.pk}&by=mode&beside=&until=", headers={"HX-Request": "true"})
+    assert answer["HX-Push-Url"] == f"/matrix?environment={zone.pk}&by=mode"
