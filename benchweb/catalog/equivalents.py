@@ -13,6 +13,8 @@ BYTES_PER_WRK_MEGABYTE = 1024 * 1024
 # A transaction of one small message each way is a packet there and a packet back.
 PACKETS_PER_TRANSACTION = 2
 _RECEIVED = "_rx_"
+_TIMES = ("latency", "jitter", "rtt")
+_LOSS = "loss_ratio"
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,16 @@ class Equivalent:
 
 def equivalents(metric: Metric) -> list[Equivalent]:
     """Give the ways that reports write a metric, the most usual first; none where they write it as we do."""
-    if metric.quantity == "transaction rate":
+    # By keys and units: what the catalog says in words is said in the reader's language.
+    if metric.unit == "transactions/s":
         return _of_transactions()
     if metric.unit == "bit/s":
         return _of_bits()
     if metric.unit == "B/s":
         return [_of_interface(metric)] if "nic_" in metric.key else [_of_transfer()]
-    if metric.unit == "s" and metric.quantity in ("latency", "jitter"):
+    if metric.unit == "s" and any(word in metric.key for word in _TIMES):
         return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
-    if metric.quantity == "loss":
+    if metric.key.endswith(_LOSS):
         return [Equivalent("percent", _("per cent"), "%", 100.0, _("as ping and iperf3 print loss"))]
     return []
 

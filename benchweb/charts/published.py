@@ -26,7 +26,8 @@ _REPORTED = {
     "nic_rx_packets_per_second",
     "nic_rx_bytes_per_second",
 }
-_NOT_REPORTED = "CPU use"
+# How busy the hosts were is no result of theirs.
+_NOT_REPORTED = ("_cpu_ratio", "_core_ratio")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _table(sweep: Sweep) -> PublishedTable:
 def _metrics(kind: Kind) -> list[Metric]:
     """Choose what reports have, in the catalog's order: the kind's headline, what its charts show, and a few more."""
     chosen = {kind.headline, *_REPORTED, *(key for chart in kind.charts for key in chart.metrics)}
-    return [each for key, each in kind.metrics.items() if key in chosen and each.quantity != _NOT_REPORTED]
+    return [each for key, each in kind.metrics.items() if key in chosen and not key.endswith(_NOT_REPORTED)]
 
 
 def _row(sweep: Sweep, metric: Metric, values: tuple[Any, ...], trials: list[TrialRow]) -> PublishedRow | None:

@@ -53,12 +53,6 @@ def plain(value: float) -> str:
     return significant(value) if 0 < abs(value) < 0.1 else f"{value:,.2f}"
 
 
-def percent(ratio: float) -> str:
-    """Give a change with its sign: +4.1 %, −12 %, 0 %."""
-    sign = "+" if ratio > 0 else "−" if ratio < 0 else ""
-    return f"{sign}{significant(abs(ratio) * 100, digits=2)} %"
-
-
 def setting(value: float, unit: str = "") -> str:
     """Give what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
     factor, shown_unit = _scale(value, unit)

@@ -1,7 +1,7 @@
 """A matrix's cells as the page shows them: words, numbers and links, so that its template only writes them down."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -14,9 +14,9 @@ from benchweb.catalog import Equivalent, Metric, Parameter, catalog, nested_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
 from benchweb.results.latest import SeriesTest
-from benchweb.web.formatting import Quantity, percent, plain, quantity, significant
+from benchweb.web.formatting import Quantity, plain, quantity, significant
 from benchweb.web.matrix_query import MatrixQuery
-from benchweb.web.matrix_spark import spark_path
+from benchweb.web.templatetags.sparklines import signed_percent
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,12 @@ class ShownCell:
     shown: Quantity | None = None
     mean: Quantity | None = None
     meta: str = ""
-    spark: str = ""
+    history: list[float | None] = field(default_factory=list)
     word: str = ""
     word_href: str = ""
     note: str = ""
     change: str = ""
+    change_title: str = ""
     change_css: str = ""
     base_href: str = ""
     is_base: bool = False
@@ -76,7 +77,7 @@ class CellMaker:
             word=_(end.state),
             word_href=reverse("web:run", args=[end.id]),
             note=before,
-            spark=spark_path(cell.history),
+            history=_course(cell),
         )
 
     def _value(self, table: MatrixTable, cell: Cell) -> ShownCell:
@@ -84,6 +85,7 @@ class CellMaker:
         assert cell.found and cell.mean is not None and self.bounds  # noqa: S101
         base = baseline_cell(self.tables, self.asked.baseline, table, cell) if self.asked.baseline else None
         found = difference(cell.found, base.found, self.metric) if base and base.found else None
+        change, change_title = _change(found, self.metric)
         level = f"heat heat-{sequential_level(cell.found.median, self.bounds)}"
         return ShownCell(
             css=_difference_css(found) if self.asked.baseline else level,
@@ -92,9 +94,10 @@ class CellMaker:
             shown=self._written(cell.found.median),
             mean=self._written(cell.mean) if self.equivalent else None,
             meta=_meta(cell),
-            spark=spark_path(cell.history),
+            history=_course(cell),
             note=_failures(cell),
-            change=_change(found, self.metric),
+            change=change,
+            change_title=change_title,
             change_css=f"change-{found.sense}" if found and found.is_told else "",
             base_href=self._base_url(table, cell),
             is_base=self._is_base(table, cell),
@@ -179,13 +182,19 @@ def _failures(cell: Cell) -> str:
     return _("%(failed)s of %(pairs)s pairs failed") % {"failed": len(cell.failures), "pairs": len(cell.pairs)}
 
 
-def _change(found: Difference | None, metric: Metric) -> str:
+def _course(cell: Cell) -> list[float | None]:
+    """Give what a sparkline draws; a single run is no course."""
+    return cell.history if sum(value is not None for value in cell.history) > 1 else []
+
+
+def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
+    """Say a difference, and what its title tells besides."""
     if found is None:
-        return ""
-    size = percent(found.ratio) if found.ratio is not None else f"{quantity(found.absolute, metric.unit)}"
+        return "", ""
+    size = signed_percent(found.ratio) if found.ratio is not None else f"{quantity(found.absolute, metric.unit)}"
     if not found.is_told:
-        return _("%(size)s, within spread") % {"size": size}
-    return f"{'▲' if found.absolute > 0 else '▼'} {size}"
+        return _("no difference shown"), _("%(size)s, within the spread of these repetitions") % {"size": size}
+    return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
 
 
 def _difference_css(found: Difference | None) -> str:

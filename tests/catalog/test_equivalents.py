@@ -1,6 +1,7 @@
 """How reports write what we measure, with figures worked out by hand."""
 
 import pytest
+from django.utils.translation import override
 
 from benchweb.catalog import catalog, equivalent_named, equivalents
 
@@ -41,3 +42,10 @@ def test_what_reports_write_as_we_do_has_no_equivalent():
 
 def test_a_way_that_a_metric_is_not_written_is_none():
     assert equivalent_named(catalog().metrics["loss_ratio"], "sar") is None
+
+
+def test_the_notations_are_the_same_in_every_language():
+    metrics = catalog().metrics.values()
+    in_english = [[(each.key, each.factor) for each in equivalents(metric)] for metric in metrics]
+    with override("zh-hans"):
+        assert [[(each.key, each.factor) for each in equivalents(metric)] for metric in metrics] == in_english
