@@ -40,6 +40,8 @@ PAGES = {
     "timeline": "/timeline",
     "week": "/timeline/week",
     "runs": "/runs",
+    "matrix": "/matrix",
+    "matrix-modes": "/matrix?by=mode",
     "tokens": "/tokens",
 }
 # Pages of a row: the list they are found on, and what follows the row's URL.
