@@ -62,8 +62,10 @@ class GridPair:
 
 def environments_for_grid() -> "QuerySet[Environment]":
     """Give the environments in use, each with `has_modes`: whether a pair starts anywhere but at the host itself."""
-    containers = Endpoint.objects.filter(archived_at=None).exclude(network_mode="host").values("pk")[:_ENDPOINTS_ASKED]
-    with_modes = Pair.objects.filter(archived_at=None, source__in=containers).values("environment")
+    containers = Endpoint.objects.filter(archived_at=None).exclude(network_mode="host").order_by()
+    with_modes = Pair.objects.filter(archived_at=None, source__in=containers.values("pk")[:_ENDPOINTS_ASKED]).values(
+        "environment"
+    )
     has_modes = ExpressionWrapper(Q(pk__in=with_modes), output_field=BooleanField())
     return Environment.objects.filter(archived_at=None).annotate(has_modes=has_modes)
 
