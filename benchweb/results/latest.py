@@ -92,7 +92,7 @@ class EndedRun:
     reason: str
 
 
-def tests_of_pairs(pairs: Iterable[int]) -> list[SeriesTest]:
+def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     """Give the tests that any of these pairs has a series of, in the catalog's order; one query."""
     kinds = catalog().kinds
     headlines = Q()
@@ -118,7 +118,7 @@ def newest_values(
 
     A run of more repetitions than are read here costs its pair one query more.
     """
-    asked = {
+    asked: dict[str, Any] = {
         "pairs": list(pairs),
         "kind": test.kind,
         "metric": metric,
@@ -139,7 +139,7 @@ def last_values(
 
     The last repetition alone, for a picture of tens of thousands of pairs: an index's last entry each.
     """
-    asked = {
+    asked: dict[str, Any] = {
         "environment": environment,
         "kind": test.kind,
         "metric": metric,
@@ -156,7 +156,12 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
 
     Of older runs than the newest the reason is left out.
     """
-    asked = {"pairs": list(pairs), "open": [state.value for state in OPEN_STATES], "until": until, "runs": HISTORY_RUNS}
+    asked: dict[str, Any] = {
+        "pairs": list(pairs),
+        "open": [state.value for state in OPEN_STATES],
+        "until": until,
+        "runs": HISTORY_RUNS,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_ENDS, asked)
         rows = cursor.fetchall()

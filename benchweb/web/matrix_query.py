@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import cast
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, QueryDict
@@ -50,7 +49,7 @@ class MatrixQuery:
 def matrix_query(request: HttpRequest, environments: Sequence[Environment], latest: int | None) -> MatrixQuery:
     """Read the query string; without an environment it is `latest`, else the first there is."""
     query = request.GET
-    by = cast(By, "mode" if query.get("by") == "mode" else "host")
+    by: By = "mode" if query.get("by") == "mode" else "host"
     return MatrixQuery(
         query=query,
         environments=_environments(query, environments, latest),

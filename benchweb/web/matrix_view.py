@@ -21,7 +21,7 @@ from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
 from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
 from benchweb.hosts.grid import GridEndpoint, grid_endpoints
 from benchweb.hosts.models import Environment
-from benchweb.results.latest import SeriesTest, metrics_of_test, tests_of_pairs
+from benchweb.results.latest import SeriesTest, measured_tests, metrics_of_test
 from benchweb.web.formatting import Quantity, plain, quantity
 from benchweb.web.matrix_cells import CellMaker, ShownCell
 from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
@@ -121,7 +121,7 @@ def filled_matrix(asked: MatrixQuery) -> FilledMatrix:
     axes = [_axes(asked, endpoints, environment) for environment in asked.environments]
     pairs = shown_pairs(axes, asked.by)
     ids = [pair.id for pair in pairs]
-    tests = tests_of_pairs(_sample(ids, _PAIRS_ASKED_FOR_TESTS))
+    tests = measured_tests(_sample(ids, _PAIRS_ASKED_FOR_TESTS))
     test = chosen_test(asked.query, tests)
     metrics = metrics_of_test(_sample(ids, _PAIRS_ASKED_FOR_METRICS), test) if test else []
     metric = _metric(asked.query.get("metric", ""), test)
@@ -153,8 +153,8 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         is_baseline_shown=any(_has_base(table) for table in tables),
         clear_href=asked.url(base_environment=None, base_row=None, base_column=None),
         own_href=asked.url(),
-        until=asked.query["until"] if asked.until else "",
-        carried=[(name, value) for name, value in asked.query.items() if name not in ("r", "c")],
+        until=str(asked.query["until"]) if asked.until else "",
+        carried=[(name, str(value)) for name, value in asked.query.items() if name not in ("r", "c")],
     )
 
 

@@ -10,9 +10,9 @@ from benchweb.results.latest import (
     SeriesTest,
     ended_runs,
     last_values,
+    measured_tests,
     metrics_of_test,
     newest_values,
-    tests_of_pairs,
 )
 from benchweb.results.models import Point
 from tests.factories import make_pair, make_plan
@@ -27,7 +27,7 @@ def plan_of(repetitions: int = 3, steps=None):
 
 
 def the_test(pair) -> SeriesTest:
-    (found,) = tests_of_pairs([pair.pk])
+    (found,) = measured_tests([pair.pk])
     return found
 
 
@@ -74,12 +74,12 @@ def test_tests_are_told_apart_by_kind_and_identity_and_sorted_by_size():
     pair = make_pair()
     steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": [1024, 64], "duration_seconds": 1}}]
     measured_run(plan_of(1, steps), pair, [1.0, 2.0])
-    assert [(each.kind, each.identity) for each in tests_of_pairs([pair.pk])] == [
+    assert [(each.kind, each.identity) for each in measured_tests([pair.pk])] == [
         ("tcp_stream", {"message_size_bytes": 64}),
         ("tcp_stream", {"message_size_bytes": 1024}),
     ]
-    assert metrics_of_test([pair.pk], tests_of_pairs([pair.pk])[0]) == ["throughput_bps"]
-    assert tests_of_pairs([make_pair(environment="elsewhere").pk]) == []
+    assert metrics_of_test([pair.pk], measured_tests([pair.pk])[0]) == ["throughput_bps"]
+    assert measured_tests([make_pair(environment="elsewhere").pk]) == []
 
 
 def test_ended_runs_are_those_of_plans_with_the_test():

@@ -1,5 +1,7 @@
 """The matrix: source × sink by host or by network mode; its CSV, and the picture of the whole."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.db.models import BooleanField, ExpressionWrapper, Q, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
@@ -68,8 +70,8 @@ def matrix_picture_file(request: HttpRequest) -> HttpResponse:
 def _asked(request: HttpRequest) -> tuple[list[Environment], MatrixQuery]:
     newest = Run.objects.order_by("-pk").values("pair__environment")[:1]
     is_latest = ExpressionWrapper(Q(pk=Subquery(newest)), output_field=BooleanField())
-    environments = list(environments_for_grid().annotate(is_latest=is_latest))
-    latest = next((each.pk for each in environments if each.is_latest), None)  # type: ignore[attr-defined]
+    environments: list[Any] = list(environments_for_grid().annotate(is_latest=is_latest))
+    latest = next((each.pk for each in environments if each.is_latest), None)
     return environments, matrix_query(request, environments, latest)
 
 
