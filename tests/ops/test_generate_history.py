@@ -115,6 +115,10 @@ def test_a_year_has_missed_slots_outages_failures_late_joiners_and_steps():
     assert states == {State.FINISHED, State.FAILED, State.NONSTART, State.CANCELLED}
     assert any(story.outages for story in script.stories)
     assert any(len({change.kernel for change in story.changes}) > 1 for story in script.stories)
+    # Equal facts of an endpoint are one row, so no change may be undone by a later one.
+    facts = [[(change.kernel, change.mtu, change.boot) for change in story.changes] for story in script.stories]
+    assert all(len(set(each)) == len(each) for each in facts)
+    assert any(len(each) > 3 for each in facts)
     assert any(story.begin > 0 for story in script.pair_stories)
     # Repetitions of one pair spread more in some nights than in others, and pairs differ.
     assert max(night.deviation for story in script.pair_stories for night in story.nights) > 0.02

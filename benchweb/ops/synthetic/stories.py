@@ -90,13 +90,13 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
 
 
 def _changed(last: Change, night: int, source: Random) -> Change:
-    """Upgrade the kernel, change the MTU, or only boot."""
+    """Upgrade the kernel, change the MTU, or neither, and boot: facts that come again would be one row."""
     what = source.random()
     if what < 0.6:
         newer = _KERNELS[min(len(_KERNELS) - 1, _KERNELS.index(last.kernel) + 1)]
         return Change(night, newer, last.mtu, last.boot + 1, last.speed * source.uniform(0.94, 1.05))
     if what < 0.8:
-        return Change(night, last.kernel, 9000 if last.mtu == 1500 else 1500, last.boot, last.speed)
+        return Change(night, last.kernel, 9000 if last.mtu == 1500 else 1500, last.boot + 1, last.speed)
     return Change(night, last.kernel, last.mtu, last.boot + 1, last.speed)
 
 
