@@ -34,11 +34,12 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--only", default="", help="pages whose name has this in it")
     parser.add_argument("--plans", type=Path, default=PLANS_FILE, help="where the plans of the largest size are kept")
+    parser.add_argument("--keep", type=Path, help="a folder for the databases, to be used again and left there")
     parser.add_argument("--no-ingest", action="store_true", help="leave out the rates of ingest")
     options = parser.parse_args()
     broken: list[str] = []
     for points in options.points:
-        with Rig() as rig:
+        with Rig(kept=options.keep.resolve() / str(points) if options.keep else None) as rig:
             broken = measured(rig, points, options)
     print("\n" + ("\n".join(broken) if broken else "All that was promised holds at the largest size."))
     return 1 if broken else 0
@@ -46,9 +47,7 @@ def main() -> int:
 
 def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
     """Fill, measure, print; give what doesn't hold."""
-    begun = time.monotonic()
-    told = rig.run("manage.py", "generate_history", "--points", str(points))
-    print(f"\n## {points:,} points\n\n{told.strip()} ({time.monotonic() - begun:.0f} s in all)\n", flush=True)
+    fill(rig, points)
     rig.run("-m", "django", "collectstatic", "--noinput", "--verbosity", "0")
     cookie = rig.run("-m", "bench.page_queries", "log-in").strip()
     samples = {name: rig.rows(query, [options.requests]) for name, query in SAMPLES.items()}
@@ -71,8 +70,18 @@ def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
     return broken
 
 
+def fill(rig: Rig, points: int) -> None:
+    """Generate, unless a kept database has points already."""
+    print(f"\n## {points:,} points\n", flush=True)
+    if not rig.rows("select exists (select from results_point)")[0][0]:
+        begun = time.monotonic()
+        told = rig.run("manage.py", "generate_history", "--points", str(points))
+        print(f"{told.strip()} ({time.monotonic() - begun:.0f} s in all)\n", flush=True)
+
+
 def row(page: Page, addresses: Sequence[str], client: "Client", rig: Rig, plans: Plans) -> list[str]:
     """Measure one page and print its row; give what doesn't hold."""
+    client.close()
     if not addresses[0] or client.fetch(addresses[0])[0] == 404:
         print(f"| {page.name} | not there | | | | | |", flush=True)
         return []
@@ -153,6 +162,10 @@ class Client:
     def __init__(self, port: int, cookie: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self._headers = {"Cookie": f"sessionid={cookie}", "Accept-Encoding": "identity"}
+
+    def close(self) -> None:
+        """Begin a new connection with the next request: the server ends those that were silent for seconds."""
+        self._connection.close()
 
     def fetch(self, address: str) -> tuple[int, float, int]:
         """Give status, seconds and bytes."""

@@ -29,8 +29,11 @@ API_TOKEN = "the-token-of-the-bench"
 class Rig:
     """Parts go by name: postgres, valkey, web, worker, beat; a second one of a kind is `worker-2`."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="bw-rig-"))
+    def __init__(self, environment: Mapping[str, str] | None = None, *, kept: Path | None = None) -> None:
+        """`kept` is a folder whose database is used again and left there."""
+        self._is_kept = kept is not None
+        self.folder = kept or Path(tempfile.mkdtemp(prefix="bw-rig-"))
+        self.folder.mkdir(exist_ok=True)
         self.database_url = postgres.url(self.folder)
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         with socket.socket() as probe:
@@ -51,7 +54,7 @@ class Rig:
         self.api = Api(f"http://127.0.0.1:{self.port}", API_TOKEN)
 
     def __enter__(self) -> "Rig":
-        (self.folder / "static").mkdir()
+        (self.folder / "static").mkdir(exist_ok=True)
         postgres.create(self.folder / "postgres", sync=False)
         postgres.prepare_sockets(self.folder)
         self.start("valkey")
@@ -62,7 +65,8 @@ class Rig:
     def __exit__(self, *error: object) -> None:
         for name in sorted(self.running, key=lambda name: name in ("postgres", "valkey")):
             self.stop(name)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not self._is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *words: str, text: str = "") -> str:
         """Run Python with the rig's environment to its end; give what it printed."""
