@@ -1,0 +1,126 @@
+"""Compare the repetitions of two runs: difference, interval, effect, and a verdict that may be "can't tell"."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from statistics import median
+
+from benchweb.statistics.bootstrap import median_difference_interval
+from benchweb.statistics.effect import cliffs_delta, effect_size, least_shift_shown
+from benchweb.statistics.rank_sum import least_p_value, rank_sum_p_value
+
+# Of 100 comparisons of equal things at most so many are called different.
+ALPHA = 0.05
+# Two values have no spread to speak of: resampling them gives their own three means and nothing else.
+LEAST_FOR_INTERVAL = 3
+
+
+class Verdict(StrEnum):
+    """What the repetitions can show of a difference."""
+
+    DIFFERENT = "different"
+    # Alone it would count, but among so many comparisons chance does as much.
+    PERHAPS = "perhaps"
+    NONE_SHOWN = "none_shown"
+    # Every repetition of both gave the same value.
+    SAME = "same"
+    # Even when all of one lie above all of the other, chance does that too often.
+    TOO_FEW = "too_few"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What sets a sample apart from its baseline; in the metric's unit unless named a ratio."""
+
+    n: int
+    baseline_n: int
+    # Of the medians; the ratio is to the baseline's, None where that is 0.
+    difference: float
+    ratio: float | None
+    # The bootstrap's 95 % interval of the difference; None for fewer than three repetitions of either.
+    interval: tuple[float, float] | None
+    cliffs_delta: float
+    effect: str
+    p_value: float
+    least_p_value: float
+    # The smallest shift that would have been found; None where these few repetitions can show none.
+    least_shift_shown: float | None
+    is_constant: bool
+
+    @property
+    def is_shown(self) -> bool:
+        """Tell whether the difference counts by itself: the test finds it, and the interval leaves out 0."""
+        if self.p_value > ALPHA or self.interval is None:
+            return False
+        low, high = self.interval
+        return low > 0 or high < 0
+
+
+def difference(baseline: Sequence[float], other: Sequence[float]) -> Difference:
+    """Compare two samples of at least one value each; the same samples always give the same figures."""
+    return _difference(tuple(baseline), tuple(other))
+
+
+def verdicts(differences: Sequence[Difference]) -> list[Verdict]:
+    """Judge a family of comparisons, such as all measures of one run against the baseline.
+
+    DIFFERENT holds the false discovery rate to ALPHA (Benjamini and Hochberg): of what is called so at most 5 % is
+    expected to be chance, and when nothing differs at all, the whole family stays silent in at least 95 of 100 cases.
+    """
+    adjusted = adjusted_p_values([each.p_value for each in differences])
+    return [_verdict(each, p_value) for each, p_value in zip(differences, adjusted, strict=True)]
+
+
+def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
+    """Give the p-values of Benjamini and Hochberg's procedure, in the order given."""
+    count = len(p_values)
+    adjusted, least = [1.0] * count, 1.0
+    for rank, place in zip(
+        range(count, 0, -1), sorted(range(count), key=p_values.__getitem__, reverse=True), strict=True
+    ):
+        least = min(least, p_values[place] * count / rank)
+        adjusted[place] = least
+    return adjusted
+
+
+def repetitions_needed() -> int:
+    """Give how many repetitions of each run can show a difference at all."""
+    return next(count for count in range(1, 100) if least_p_value(count, count) <= ALPHA)
+
+
+def count_of(found: Iterable[Verdict], wanted: Verdict) -> int:
+    """Count a verdict."""
+    return sum(each == wanted for each in found)
+
+
+# A finished run never changes: its figures are worked out once a process, not once a view.
+@lru_cache(maxsize=8192)
+def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Difference:
+    middle = median(baseline)
+    apart = median(other) - middle
+    is_enough = min(len(baseline), len(other)) >= LEAST_FOR_INTERVAL
+    delta = cliffs_delta(baseline, other)
+    return Difference(
+        n=len(other),
+        baseline_n=len(baseline),
+        difference=apart,
+        ratio=apart / abs(middle) if middle else None,
+        interval=median_difference_interval(baseline, other) if is_enough else None,
+        cliffs_delta=delta,
+        effect=effect_size(delta),
+        p_value=rank_sum_p_value(baseline, other),
+        least_p_value=least_p_value(len(baseline), len(other)),
+        least_shift_shown=least_shift_shown(baseline, other, ALPHA),
+        is_constant=len({*baseline, *other}) == 1,
+    )
+
+
+def _verdict(found: Difference, adjusted_p_value: float) -> Verdict:
+    if found.is_constant:
+        return Verdict.SAME
+    if found.least_p_value > ALPHA or found.interval is None:
+        return Verdict.TOO_FEW
+    if not found.is_shown:
+        return Verdict.NONE_SHOWN
+    return Verdict.DIFFERENT if adjusted_p_value <= ALPHA else Verdict.PERHAPS
