@@ -5,8 +5,9 @@ from math import ceil, floor, log2
 from typing import Any, Literal
 
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words
-from benchweb.charts.lines import Sweep, ordered
+from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
+from benchweb.results.selectors import TrialRow
 
 # More labels than this overlap on a phone.
 MAXIMUM_TICKS = 10
@@ -52,6 +53,24 @@ def category(value: Any) -> str:
     if isinstance(value, dict):
         return nested_words(value)
     return f"{value:,}" if isinstance(value, int) else str(value) or "default"
+
+
+def setting_words(sweep: Sweep, name: str, value: Any) -> str:
+    """Write a parameter with its value, as a line's name or a subtitle has it."""
+    parameter = sweep.kind.parameters[name]
+    return f"{parameter.label} {category(value)}{' ' + parameter.unit if parameter.unit else ''}"
+
+
+def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:
+    """Group trials by where they stand on the axis of a parameter, in its order."""
+    if not name:
+        return {sweep.kind.label: list(trials)}
+    places = dict[float | str, list[TrialRow]]()
+    for trial in sorted(trials, key=lambda trial: sort_key(sweep.value(trial, name))):
+        value = sweep.value(trial, name)
+        place = category(value) if axis.scale == "category" else float(value)
+        places.setdefault(place, []).append(trial)
+    return places
 
 
 def _capitalised(metric: Metric) -> str:

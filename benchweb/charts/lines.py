@@ -65,7 +65,7 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str) -> ChartPoint
     """Combine the repetitions at x to their median; what is missing says why."""
     values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
     found = summary(values)
-    reason = _reason(trials, len(values))
+    reason = missing_reason(trials, len(values))
     if found is None:
         return ChartPoint(x=x, y=None, reason=reason)
     return ChartPoint(x=x, y=found.median, n=found.n, low=found.low, high=found.high, repetitions=values, reason=reason)
@@ -118,7 +118,7 @@ def _value(trial: TrialRow, parameter: Parameter) -> Any:
     return nested_words(value) if parameter.is_test else value
 
 
-def _reason(trials: Sequence[TrialRow], measured: int) -> str:
+def missing_reason(trials: Sequence[TrialRow], measured: int) -> str:
     """Say why repetitions are missing: "pending", "1 of 3 failed: …"; empty when none is."""
     missing = [trial for trial in trials if not trial.measured]
     if not missing:

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
-from benchweb.charts.lines import Palette, Sweep, is_sent, point, sort_key, sweeps, variant
+from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, variant
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.charts.table import chart_table
@@ -35,7 +35,7 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
     # All colours are bound first, metric by metric: no line changes its own when one more metric is measured.
     styles = {(metric, values): drawing.style(metric, values) for metric in chart.metrics for values in lines}
     for values, trials in lines.items():
-        places = _by_place(drawing, trials)
+        places = axes.by_place(sweep, drawing.axis, name, trials)
         for metric in _shown_metrics(chart, trials):
             drawing.add(styles[metric, values], [point(place, there, metric) for place, there in places.items()])
     return drawing.spec()
@@ -72,7 +72,7 @@ class _Drawing:
         kind = self.sweep.kind
         key = f"{kind.name}/{variant(metric, self.chart.metrics[0])}/{text}"
         parts = [kind.metrics[metric].label] if metric else []
-        parts += [_setting(self.sweep, name, value) for name, value in settings.items()]
+        parts += [axes.setting_words(self.sweep, name, value) for name, value in settings.items()]
         return {
             "id": f"{kind.name}/{metric or self.chart.id}/{text}",
             "label": " · ".join(parts) or kind.label,
@@ -114,28 +114,12 @@ def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:
     return found
 
 
-def _setting(sweep: Sweep, name: str, value: Any) -> str:
-    parameter = sweep.kind.parameters[name]
-    return f"{parameter.label} {axes.category(value)}{' ' + parameter.unit if parameter.unit else ''}"
-
-
 def _subtitle(sweep: Sweep) -> str:
     """Say the kind, and what the plan fixed for all its trials."""
     first, known = sweep.trials[0].params, sweep.kind.parameters
     fixed = [name for name in first if name in known and name not in sweep.swept]
-    settings = [_setting(sweep, name, first[name]) for name in fixed]
+    settings = [axes.setting_words(sweep, name, first[name]) for name in fixed]
     return " · ".join([sweep.kind.label, *settings])
-
-
-def _by_place(drawing: _Drawing, trials: list[TrialRow]) -> dict[float | str, list[TrialRow]]:
-    sweep, places = drawing.sweep, dict[float | str, list[TrialRow]]()
-    if not drawing.x:
-        return {sweep.kind.label: trials}
-    for trial in sorted(trials, key=lambda trial: sort_key(sweep.value(trial, drawing.x))):
-        value = sweep.value(trial, drawing.x)
-        place = axes.category(value) if drawing.axis.scale == "category" else float(value)
-        places.setdefault(place, []).append(trial)
-    return places
 
 
 def _shown_metrics(chart: Chart, trials: list[TrialRow]) -> list[str]:

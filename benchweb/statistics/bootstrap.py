@@ -1,8 +1,8 @@
-"""The bootstrap of a difference of medians, without drawing: medians of resamples have a distribution in closed form."""
+"""The bootstrap of a difference of medians without drawing: resamples' medians have a distribution in closed form."""
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import comb
 
 # What is rarer than that among the resamples' medians moves no quantile that is shown.
@@ -51,7 +51,7 @@ def _weights(count: int) -> list[tuple[int, int, float]]:
     middle = (count + 1) // 2
     # P(the value in the middle stands at the place), by the binomial law of how many draws stand at it or below.
     at_most = [0.0, *(_at_least(count, middle, place / count) for place in range(1, count + 1))]
-    single = [after - before for before, after in zip(at_most, at_most[1:], strict=False)]
+    single = [after - before for before, after in pairwise(at_most)]
     weights = _odd(single) if count % 2 else _even(count, single)
     kept = [each for each in weights if each[2] > _NEGLIGIBLE]
     whole = sum(weight for *_, weight in kept)

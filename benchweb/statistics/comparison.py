@@ -1,6 +1,6 @@
 """Compare the repetitions of two runs: difference, interval, effect, and a verdict that may be "can't tell"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -31,13 +31,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """What sets a sample apart from its baseline; in the metric's unit unless named a ratio."""
+    """What sets a sample apart from its baseline; in the metric's unit unless named otherwise."""
 
     n: int
     baseline_n: int
-    # Of the medians; the ratio is to the baseline's, None where that is 0.
+    baseline_median: float
+    # Of the medians.
     difference: float
-    ratio: float | None
     # The bootstrap's 95 % interval of the difference; None for fewer than three repetitions of either.
     interval: tuple[float, float] | None
     cliffs_delta: float
@@ -47,6 +47,15 @@ class Difference:
     # The smallest shift that would have been found; None where these few repetitions can show none.
     least_shift_shown: float | None
     is_constant: bool
+
+    @property
+    def ratio(self) -> float | None:
+        """Give the difference as a share of the baseline's median."""
+        return self.share(self.difference)
+
+    def share(self, value: float) -> float | None:
+        """Give a difference as a share of the baseline's median; None where that is 0."""
+        return value / abs(self.baseline_median) if self.baseline_median else None
 
     @property
     def is_shown(self) -> bool:
@@ -89,11 +98,6 @@ def repetitions_needed() -> int:
     return next(count for count in range(1, 100) if least_p_value(count, count) <= ALPHA)
 
 
-def count_of(found: Iterable[Verdict], wanted: Verdict) -> int:
-    """Count a verdict."""
-    return sum(each == wanted for each in found)
-
-
 # A finished run never changes: its figures are worked out once a process, not once a view.
 @lru_cache(maxsize=8192)
 def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Difference:
@@ -104,8 +108,8 @@ def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Differ
     return Difference(
         n=len(other),
         baseline_n=len(baseline),
+        baseline_median=middle,
         difference=apart,
-        ratio=apart / abs(middle) if middle else None,
         interval=median_difference_interval(baseline, other) if is_enough else None,
         cliffs_delta=delta,
         effect=effect_size(delta),

@@ -9,7 +9,7 @@ _SIZES = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 
 
 def cliffs_delta(baseline: Sequence[float], other: Sequence[float]) -> float:
-    """Give P(other > baseline) − P(other < baseline) over all pairs: 1 when every value lies above, 0 for no leaning."""
+    """Give P(other > baseline) − P(other < baseline) over all pairs: 1 when every value lies above."""
     pairs = [(there > here) - (there < here) for here in baseline for there in other]
     return sum(pairs) / len(pairs)
 

@@ -1,5 +1,6 @@
-"""The facts of a run's two hosts side by side, with what differs marked."""
+"""The facts of a run's two hosts side by side, or of several runs, with what differs marked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,3 +42,87 @@ def _rows(title: str, left: dict[str, str], right: dict[str, str]) -> FactsRows:
 
 def _line(label: str, source: str, sink: str) -> FactsLine:
     return FactsLine(label, source, sink, source != sink and label not in _ALWAYS_DIFFERENT)
+
+
+# What explains a changed figure most often comes first; the rest keeps the order of the facts.
+_FIRST = (
+    "Kernel",
+    "Engine version",
+    "Boot id",
+    "Governor",
+    "MTU",
+    "Offloads on",
+    "Congestion control",
+    "Driver",
+    "Speed",
+)
+# What is off is told by what is on, and what a host didn't tell is no difference.
+_UNTOLD = {"Offloads off", "Missing", "Available"}
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What was true of an endpoint in a run; an empty document is one that isn't known."""
+
+    endpoint: int
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ChangedFact:
+    """A fact that isn't the same in all runs; an empty value is one that isn't known."""
+
+    label: str
+    # Which hosts it is told of: source, sink or both.
+    ends: str
+    values: list[str]
+
+    @property
+    def changed(self) -> list[bool]:
+        """Tell of each run whether it differs from the first."""
+        return [value not in ("", self.values[0]) for value in self.values]
+
+
+def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> list[ChangedFact]:
+    """Give the facts that differ between runs, the baseline's first; once where both hosts tell the same."""
+    at_source, at_sink = _changed(sources), _changed(sinks)
+    found = [
+        ChangedFact(label, "both" if at_sink.get(label) == values else "source", values)
+        for label, values in at_source.items()
+    ]
+    found += [ChangedFact(label, "sink", each) for label, each in at_sink.items() if at_source.get(label) != each]
+    return sorted(found, key=lambda fact: _place(fact.label))
+
+
+def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
+    told = [_labelled(host.document) for host in hosts]
+    one_host = len({host.endpoint for host in hosts if host.document}) == 1
+    found = {}
+    for label in dict.fromkeys(label for lines in told for label in lines):
+        values = [lines.get(label, "") for lines in told]
+        different = {value for value, host in zip(values, hosts, strict=True) if host.document}
+        if len(different) > 1 and (one_host or label not in _ALWAYS_DIFFERENT):
+            found[label] = _without_common(values)
+    return found
+
+
+def _labelled(document: dict[str, Any]) -> dict[str, str]:
+    return {
+        f"{group.title.removeprefix('Interface ')} {label}" if group.title.startswith("Interface ") else label: value
+        for group in facts_groups(document)
+        for label, value in group.lines
+        if label not in _UNTOLD and group.title not in _UNTOLD
+    }
+
+
+def _without_common(values: list[str]) -> list[str]:
+    """Leave out of lists, such as the offloads that are on, what all of them have."""
+    lists = [set(value.split(", ")) for value in values if value]
+    if not any(len(each) > 1 for each in lists):
+        return values
+    common = set.intersection(*lists)
+    return [", ".join(sorted(set(value.split(", ")) - common)) or "none besides" if value else "" for value in values]
+
+
+def _place(label: str) -> int:
+    return next((place for place, word in enumerate(_FIRST) if label.endswith(word)), len(_FIRST))

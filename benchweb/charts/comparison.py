@@ -1,0 +1,202 @@
+"""Runs beside each other, measure by measure: the first is the baseline. Made from the catalog, no branch per kind."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from benchweb.catalog import Kind, Metric, catalog
+from benchweb.charts.lines import missing_reason
+from benchweb.charts.verdict import Setting
+from benchweb.results.selectors import TrialRow
+from benchweb.statistics import Difference, Summary, Verdict, difference, summary, verdicts
+
+# Which metrics: those that the kind's charts show, its headline alone, or whatever was measured.
+SHOWN = ("main", "headline", "all")
+SORTS = ("worst", "plan")
+Change = Literal["worse", "better", "changed", ""]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is compared: a metric of a kind with parameters; those that any row of the kind sets are named in all."""
+
+    kind: Kind
+    params: dict[str, Any]
+    metric: Metric
+
+
+@dataclass
+class Entry:
+    """A run's figure of a measure; against the baseline there are a difference and a verdict, if both have values."""
+
+    values: list[float]
+    summary: Summary | None
+    # Why values are missing, also where only some are.
+    reason: str
+    # Whether the run's plan has this measure at all.
+    is_planned: bool
+    # What this run set otherwise than the baseline without being another measure, such as the duration.
+    set_otherwise: list[Setting] = field(default_factory=list)
+    difference: Difference | None = None
+    verdict: Verdict | None = None
+    change: Change = ""
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """A measure with an entry per run, the baseline's first."""
+
+    measure: Measure
+    entries: list[Entry]
+
+
+@dataclass(frozen=True)
+class RunsComparison:
+    """All measures of all runs; of each run `counts` its outcomes, and `judged` how many comparisons it had."""
+
+    rows: list[MeasureRow]
+    counts: list[Counter[str]]
+    judged: list[int]
+
+
+_Key = tuple[str, str]
+_Groups = dict[_Key, list[TrialRow]]
+
+
+def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", sort: str = "worst") -> RunsComparison:
+    """Compare runs whose trials are at hand, the baseline's first.
+
+    Each run's comparisons with the baseline are a family of their own: a run more beside them changes no verdict.
+    """
+    rows = _rows([_groups(each) for each in trials], show)
+    for column in range(1, len(trials)):
+        _judge(rows, column)
+    columns = range(len(trials))
+    return RunsComparison(
+        rows=sorted(rows, key=_badness) if sort == "worst" else rows,
+        counts=[Counter(_outcome(row.entries[column]) for row in rows) for column in columns],
+        judged=[sum(row.entries[column].difference is not None for row in rows) for column in columns],
+    )
+
+
+def left_the_catalog(trials: Iterable[Sequence[TrialRow]]) -> list[str]:
+    """Name the kinds of trials that the catalog doesn't know any more: they can't be compared."""
+    return sorted({trial.kind for run in trials for trial in run} - catalog().kinds.keys())
+
+
+def _groups(trials: Sequence[TrialRow]) -> _Groups:
+    """Group a run's trials by what makes a series: kind and identity, so that another duration is the same measure."""
+    kinds, keys, found = catalog().kinds, dict[str, _Key](), _Groups()
+    for trial in trials:
+        if trial.kind not in kinds:
+            continue
+        written = f"{trial.kind} {trial.params}"
+        if written not in keys:
+            identity = kinds[trial.kind].identity(trial.params)
+            keys[written] = trial.kind, json.dumps(identity, sort_keys=True)
+        found.setdefault(keys[written], []).append(trial)
+    return found
+
+
+def _rows(runs: Sequence[_Groups], show: str) -> list[MeasureRow]:
+    """Give a row for each metric that any run measured, in the order of the plans."""
+    places = dict.fromkeys(key for groups in runs for key in groups)
+    identities = {key: json.loads(key[1]) for key in places}
+    named: dict[str, set[str]] = {}
+    for (kind, _), identity in identities.items():
+        named.setdefault(kind, set()).update(identity)
+    rows = []
+    for key in places:
+        kind = catalog().kinds[key[0]]
+        params = {name: identities[key].get(name, kind.parameters[name].default) for name in sorted(named[kind.name])}
+        trials = [groups.get(key, []) for groups in runs]
+        measured = {metric for each in trials for trial in each if trial.measured for metric in trial.metrics}
+        rows += [
+            MeasureRow(Measure(kind, params, metric), _entries(kind, trials, metric.key))
+            for metric in _metrics(kind, show)
+            if metric.key in measured
+        ]
+    return rows
+
+
+def _metrics(kind: Kind, show: str) -> list[Metric]:
+    wanted = {kind.headline}
+    if show == "main":
+        wanted |= {metric for chart in kind.charts for metric in chart.metrics}
+    return [metric for metric in kind.metrics.values() if show == "all" or metric.key in wanted]
+
+
+def _entries(kind: Kind, runs: Sequence[Sequence[TrialRow]], metric: str) -> list[Entry]:
+    entries = []
+    for trials in runs:
+        values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
+        reason = missing_reason(trials, len(values)) if trials else ""
+        entry = Entry(values, summary(values), reason, is_planned=bool(trials))
+        if trials and runs[0]:
+            entry.set_otherwise = _set_otherwise(kind, runs[0][0].params, trials[0].params)
+        entries.append(entry)
+    return entries
+
+
+def _set_otherwise(kind: Kind, baseline: Mapping[str, Any], params: Mapping[str, Any]) -> list[Setting]:
+    if baseline == params:
+        return []
+    ours, theirs = kind.filled(params), kind.filled(baseline)
+    return [
+        Setting(name, parameter.label, ours[name], parameter.unit)
+        for name, parameter in kind.parameters.items()
+        if not parameter.identity and ours[name] != theirs[name]
+    ]
+
+
+def _judge(rows: Sequence[MeasureRow], column: int) -> None:
+    """Give a run's entries their differences and, all together, their verdicts."""
+    judged = [row for row in rows if row.entries[0].values and row.entries[column].values]
+    found = [difference(row.entries[0].values, row.entries[column].values) for row in judged]
+    for row, each, verdict in zip(judged, found, verdicts(found), strict=True):
+        entry = row.entries[column]
+        entry.difference, entry.verdict = each, verdict
+        if verdict == Verdict.DIFFERENT:
+            entry.change = _change(row.measure.metric, each)
+
+
+def _change(metric: Metric, found: Difference) -> Change:
+    if metric.better == "neutral":
+        return "changed"
+    return "better" if (found.difference > 0) == (metric.better == "higher") else "worse"
+
+
+def _outcome(entry: Entry) -> str:
+    if entry.verdict is None:
+        return "missing" if not entry.values else "alone"
+    return entry.change or entry.verdict
+
+
+# The order of the page: what is worse, what has failed here and not there, what can't be told, what is better, and
+# last what only one plan has.
+_WORSE, _FAILED, _UNTOLD, _BETTER, _ELSEWHERE = range(5)
+
+
+def _badness(row: MeasureRow) -> tuple[int, float]:
+    """Give the place of a row by its worst entry: first the kind of its change, then the size."""
+    compared = [_entry_badness(row, entry) for entry in row.entries[1:]]
+    return min(compared, default=(_UNTOLD, 0.0))
+
+
+def _entry_badness(row: MeasureRow, entry: Entry) -> tuple[int, float]:
+    if entry.difference is None:
+        has_failed = entry.is_planned and not entry.values and bool(row.entries[0].values)
+        return (_FAILED if has_failed else _ELSEWHERE), 0.0
+    group = {"worse": _WORSE, "better": _BETTER}.get(entry.change, _UNTOLD)
+    return group, -_size(row.measure.metric, entry.difference)
+
+
+def _size(metric: Metric, found: Difference) -> float:
+    """Give how much worse the median is, as a share of the baseline's; a metric without a good direction isn't."""
+    if metric.better == "neutral":
+        return 0.0
+    # From nothing to something is more than any share.
+    share = found.ratio if found.ratio is not None else found.difference * float("inf") if found.difference else 0.0
+    return share if metric.better == "lower" else -share

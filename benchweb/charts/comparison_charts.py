@@ -1,0 +1,112 @@
+"""Curves of several runs over each other: a chart for each of a kind's charts, a line for each run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from benchweb.catalog import Chart, catalog
+from benchweb.charts import axes
+from benchweb.charts.lines import MARKERS, Palette, Sweep, point, sweeps
+from benchweb.charts.percentiles import percentile_names
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.table import chart_table
+from benchweb.results.selectors import TrialRow
+
+# Without colours runs are told apart by their dashes, as combinations of parameters are by their markers.
+_DASHES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "dotted")
+
+
+@dataclass(frozen=True)
+class DrawnRun:
+    """A run to draw: its name in the legend, where its points lead, and its trials."""
+
+    id: int
+    label: str
+    href: str
+    trials: Sequence[TrialRow]
+
+
+def comparison_charts(runs: Sequence[DrawnRun]) -> list[ChartSpec]:
+    """Overlay the curves of runs; a chart with a single place on its axis is left out: the table says as much."""
+    together = sweeps([trial for run in runs for trial in run.trials], catalog().kinds)
+    specs = [_FORMS[chart.form](_by_identity(sweep), chart, runs) for sweep in together for chart in sweep.kind.charts]
+    return [spec for spec in specs if len({entry.x for line in spec.series for entry in line.points}) > 1]
+
+
+def _by_identity(sweep: Sweep) -> Sweep:
+    """Tell lines apart by what makes another measure: a run that took longer is no other curve."""
+    return Sweep(sweep.kind, sweep.trials, [name for name in sweep.swept if sweep.kind.parameters[name].identity])
+
+
+def _sweep_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartSpec:
+    """Draw the chart's first metric over its parameter."""
+    x, metric = axes.x_parameter(sweep, chart), sweep.kind.metrics[chart.metrics[0]]
+    axis = axes.x_axis(sweep, chart, x)
+
+    def points(trials: list[TrialRow]) -> list[ChartPoint]:
+        return [point(place, there, metric.key) for place, there in axes.by_place(sweep, axis, x, trials).items()]
+
+    title = f"{sweep.kind.label}: {metric.label.lower()}"
+    return _spec(sweep, chart, axis, f"{title} by {axis.label.lower()}", _lines(sweep, x, runs, points))
+
+
+def _percentile_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartSpec:
+    """Draw a line through the percentiles."""
+    names = percentile_names(chart.metrics)
+    axis = Axis(label="Percentile", unit="", scale="category", categories=list(names.values()))
+
+    def points(trials: list[TrialRow]) -> list[ChartPoint]:
+        return [point(names[metric], trials, metric) for metric in chart.metrics]
+
+    return _spec(sweep, chart, axis, f"{sweep.kind.label}: {chart.title.lower()}", _lines(sweep, "", runs, points))
+
+
+_FORMS: dict[str, Callable[[Sweep, Chart, Sequence[DrawnRun]], ChartSpec]] = {
+    "sweep": _sweep_chart,
+    "percentiles": _percentile_chart,
+}
+
+
+def _lines(
+    sweep: Sweep, x: str, runs: Sequence[DrawnRun], points: Callable[[list[TrialRow]], list[ChartPoint]]
+) -> list[ChartSeries]:
+    """Give a line for each combination of the other parameters and each run that measured it, in that order."""
+    palette, series = Palette(), []
+    # Bound before any is drawn: a run keeps its colour in all charts of the page.
+    colors = [palette.color(f"run/{run.id}") for run in runs]
+    for place, values in enumerate(sweep.lines(x)):
+        settings = dict(zip(sweep.others(x), values, strict=True))
+        for order, run in enumerate(runs):
+            drawn = points(_trials_at(sweep, run, settings))
+            if any(entry.y is not None for entry in drawn):
+                line = ChartSeries(
+                    id=f"run-{run.id}/" + ",".join(f"{name}={value}" for name, value in settings.items()),
+                    label=" · ".join([run.label, *(axes.setting_words(sweep, *each) for each in settings.items())]),
+                    color=colors[order],
+                    dash=_DASHES[order % len(_DASHES)],
+                    marker=MARKERS[place % len(MARKERS)],
+                    points=[replace(entry, href=run.href) for entry in drawn],
+                )
+                series.append(line)
+    return series
+
+
+def _trials_at(sweep: Sweep, run: DrawnRun, settings: dict[str, Any]) -> list[TrialRow]:
+    return [
+        trial
+        for trial in run.trials
+        if trial.kind == sweep.kind.name and all(sweep.value(trial, name) == settings[name] for name in settings)
+    ]
+
+
+def _spec(sweep: Sweep, chart: Chart, axis: Axis, title: str, series: list[ChartSeries]) -> ChartSpec:
+    y = axes.y_axis(sweep.kind, chart)
+    return ChartSpec(
+        id=f"{sweep.kind.name}-{chart.id}",
+        title=title,
+        form=chart.form,
+        x=axis,
+        y=y,
+        series=series,
+        table=chart_table(axis, y, series),
+    )

@@ -1,0 +1,138 @@
+"""A comparison in words and signs: what changed, how sure that is, and what these repetitions could have shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from benchweb.catalog import Metric
+from benchweb.charts.comparison import Entry
+from benchweb.statistics import Difference, Verdict
+from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
+from benchweb.web.formatting import quantity, significant
+
+_ARROWS = {1: "▲", -1: "▼", 0: "="}
+_EFFECTS = {
+    "negligible": _lazy("negligible"),
+    "small": _lazy("small"),
+    "medium": _lazy("medium"),
+    "large": _lazy("large"),
+}
+# What becomes of a measure, in the order of a summary.
+_OUTCOMES = {
+    "worse": _lazy("%(count)s worse"),
+    "better": _lazy("%(count)s better"),
+    "changed": _lazy("%(count)s changed"),
+    Verdict.PERHAPS: _lazy("%(count)s perhaps changed"),
+    Verdict.NONE_SHOWN: _lazy("%(count)s without a difference that these repetitions can show"),
+    Verdict.SAME: _lazy("%(count)s the same in every repetition"),
+    Verdict.TOO_FEW: _lazy("%(count)s with too few repetitions to tell"),
+    "missing": _lazy("%(count)s missing"),
+    "alone": _lazy("%(count)s that the baseline doesn't have"),
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """An entry's change; `tone` is worse, better, changed, or empty for what isn't shown to be any."""
+
+    tone: str
+    arrow: str
+    change: str
+    interval: str
+    # The difference in the metric's own unit, for the title.
+    full: str
+    effect: str
+    verdict: str
+
+
+def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
+    """Say what an entry's comparison with the baseline found; None where there was nothing to compare."""
+    found = entry.difference
+    if found is None:
+        return None
+    return Words(
+        tone=entry.change,
+        arrow=_ARROWS[(found.difference > 0) - (found.difference < 0)],
+        change=_size(found.difference, found, metric),
+        interval=_interval(found, metric),
+        full=_full(found, metric.unit),
+        effect=_effect(found),
+        verdict=_verdict(entry, metric, judged),
+    )
+
+
+def _size(value: float, found: Difference, metric: Metric) -> str:
+    """Write a difference: per cent of the baseline, points for shares, the unit itself where the baseline is 0."""
+    if metric.unit == "ratio":
+        return _("%(number)s points") % {"number": _signed(value * 100)}
+    share = found.share(value)
+    return _signed_quantity(value, metric.unit) if share is None else f"{_signed(share * 100)} %"
+
+
+def _interval(found: Difference, metric: Metric) -> str:
+    if found.interval is None:
+        return ""
+    low, high = (_size(end, found, metric) for end in found.interval)
+    return _("%(low)s to %(high)s") % {"low": low, "high": high}
+
+
+def _full(found: Difference, unit: str) -> str:
+    text = _signed_quantity(found.difference, unit)
+    if found.interval is None:
+        return text
+    low, high = (_signed_quantity(end, unit) for end in found.interval)
+    numbers = {"difference": text, "low": low, "high": high}
+    return _("%(difference)s; 95 %% of resamples between %(low)s and %(high)s") % numbers
+
+
+def _effect(found: Difference) -> str:
+    if found.is_constant or min(found.n, found.baseline_n) < LEAST_FOR_INTERVAL:
+        return ""
+    return f"δ {_signed(found.cliffs_delta)} {_EFFECTS[found.effect]}"
+
+
+def _verdict(entry: Entry, metric: Metric, judged: int) -> str:
+    found = entry.difference
+    match entry.verdict:
+        case Verdict.SAME:
+            return _("the same in every repetition")
+        case Verdict.TOO_FEW if found:
+            return _too_few(found)
+        case Verdict.NONE_SHOWN if found:
+            return _none_shown(found, metric)
+        case Verdict.PERHAPS:
+            return _("perhaps: among %(count)s comparisons chance does as much") % {"count": judged}
+    return ""
+
+
+def _too_few(found: Difference) -> str:
+    least = min(found.n, found.baseline_n)
+    if least == 1:
+        return _("one repetition has no spread: this can show no difference")
+    counts = {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
+    return _("%(n)s and %(m)s repetitions can show no difference, however large: it takes %(needed)s each") % counts
+
+
+def _none_shown(found: Difference, metric: Metric) -> str:
+    text = _("no difference that these repetitions can show")
+    if not found.least_shift_shown:
+        return text
+    least = _size(found.least_shift_shown, found, metric).lstrip("+")
+    return _("%(text)s; one of %(least)s would show") % {"text": text, "least": least}
+
+
+def _signed(value: float) -> str:
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return sign + significant(abs(value), digits=2 if abs(value) < 10 else 3)
+
+
+def _signed_quantity(value: float, unit: str) -> str:
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return f"{sign}{quantity(abs(value), unit)}"
+
+
+def summary_words(counts: Mapping[str, int]) -> list[str]:
+    """Say how many measures came out how, the worst first."""
+    return [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
