@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from benchweb.catalog import Kind, Metric, catalog
@@ -54,7 +54,7 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class RunsComparison:
-    """All measures of all runs; of each run `counts` its outcomes, and `judged` how many comparisons it had."""
+    """All measures of all runs; of each run `counts` its outcomes, and `judged` how many could have differed."""
 
     rows: list[MeasureRow]
     counts: list[Counter[str]]
@@ -77,8 +77,13 @@ def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", so
     return RunsComparison(
         rows=sorted(rows, key=_badness) if sort == "worst" else rows,
         counts=[Counter(_outcome(row.entries[column]) for row in rows) for column in columns],
-        judged=[sum(row.entries[column].difference is not None for row in rows) for column in columns],
+        judged=[sum(_could_tell(row.entries[column]) for row in rows) for column in columns],
     )
+
+
+def of_kind(found: RunsComparison, kind: str) -> RunsComparison:
+    """Keep the rows of a kind, or all for none; the verdicts stay those of the whole comparison."""
+    return replace(found, rows=[row for row in found.rows if kind in ("", row.measure.kind.name)])
 
 
 def left_the_catalog(trials: Iterable[Sequence[TrialRow]]) -> list[str]:
@@ -168,15 +173,19 @@ def _change(metric: Metric, found: Difference) -> Change:
     return "better" if (found.difference > 0) == (metric.better == "higher") else "worse"
 
 
+def _could_tell(entry: Entry) -> bool:
+    return entry.difference is not None and entry.difference.can_tell
+
+
 def _outcome(entry: Entry) -> str:
     if entry.verdict is None:
         return "missing" if not entry.values else "alone"
     return entry.change or entry.verdict
 
 
-# The order of the page: what is worse, what has failed here and not there, what can't be told, what is better, and
-# last what only one plan has.
-_WORSE, _FAILED, _UNTOLD, _BETTER, _ELSEWHERE = range(5)
+# The order of the page: what is worse, what has failed here and not there, what is perhaps worse, what can't be told,
+# what is better, and last what only one plan has.
+_WORSE, _FAILED, _PERHAPS, _UNTOLD, _BETTER, _ELSEWHERE = range(6)
 
 
 def _badness(row: MeasureRow) -> tuple[int, float]:
@@ -189,8 +198,9 @@ def _entry_badness(row: MeasureRow, entry: Entry) -> tuple[int, float]:
     if entry.difference is None:
         has_failed = entry.is_planned and not entry.values and bool(row.entries[0].values)
         return (_FAILED if has_failed else _ELSEWHERE), 0.0
-    group = {"worse": _WORSE, "better": _BETTER}.get(entry.change, _UNTOLD)
-    return group, -_size(row.measure.metric, entry.difference)
+    size = _size(row.measure.metric, entry.difference)
+    untold = _PERHAPS if entry.verdict == Verdict.PERHAPS and size > 0 else _UNTOLD
+    return {"worse": _WORSE, "better": _BETTER}.get(entry.change, untold), -size
 
 
 def _size(metric: Metric, found: Difference) -> float:

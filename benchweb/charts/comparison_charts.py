@@ -46,8 +46,8 @@ def _sweep_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartS
     def points(trials: list[TrialRow]) -> list[ChartPoint]:
         return [point(place, there, metric.key) for place, there in axes.by_place(sweep, axis, x, trials).items()]
 
-    title = f"{sweep.kind.label}: {metric.label.lower()}"
-    return _spec(sweep, chart, axis, f"{title} by {axis.label.lower()}", _lines(sweep, x, runs, points))
+    title = chart.title if x in ("", chart.x) else f"{metric.label} by {axis.label.lower()}"
+    return _spec(sweep, chart, axis=axis, title=title, drawn=metric.label, series=_lines(sweep, x, runs, points))
 
 
 def _percentile_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartSpec:
@@ -58,7 +58,7 @@ def _percentile_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> C
     def points(trials: list[TrialRow]) -> list[ChartPoint]:
         return [point(names[metric], trials, metric) for metric in chart.metrics]
 
-    return _spec(sweep, chart, axis, f"{sweep.kind.label}: {chart.title.lower()}", _lines(sweep, "", runs, points))
+    return _spec(sweep, chart, axis=axis, title=chart.title, drawn="", series=_lines(sweep, "", runs, points))
 
 
 _FORMS: dict[str, Callable[[Sweep, Chart, Sequence[DrawnRun]], ChartSpec]] = {
@@ -72,8 +72,8 @@ def _lines(
 ) -> list[ChartSeries]:
     """Give a line for each combination of the other parameters and each run that measured it, in that order."""
     palette, series = Palette(), []
-    # Bound before any is drawn: a run keeps its colour in all charts of the page.
-    colors = [palette.color(f"run/{run.id}") for run in runs]
+    # By their ids, before any is drawn: a run keeps its colour in all charts, whichever is the baseline.
+    colors = {run: palette.color(f"run/{run}") for run in sorted(run.id for run in runs)}
     for place, values in enumerate(sweep.lines(x)):
         settings = dict(zip(sweep.others(x), values, strict=True))
         for order, run in enumerate(runs):
@@ -82,7 +82,7 @@ def _lines(
                 line = ChartSeries(
                     id=f"run-{run.id}/" + ",".join(f"{name}={value}" for name, value in settings.items()),
                     label=" · ".join([run.label, *(axes.setting_words(sweep, *each) for each in settings.items())]),
-                    color=colors[order],
+                    color=colors[run.id],
                     dash=_DASHES[order % len(_DASHES)],
                     marker=MARKERS[place % len(MARKERS)],
                     points=[replace(entry, href=run.href) for entry in drawn],
@@ -99,11 +99,13 @@ def _trials_at(sweep: Sweep, run: DrawnRun, settings: dict[str, Any]) -> list[Tr
     ]
 
 
-def _spec(sweep: Sweep, chart: Chart, axis: Axis, title: str, series: list[ChartSeries]) -> ChartSpec:
+def _spec(sweep: Sweep, chart: Chart, *, axis: Axis, title: str, drawn: str, series: list[ChartSeries]) -> ChartSpec:
+    """Make the chart; its subtitle says the kind, and which of the chart's metrics is drawn."""
     y = axes.y_axis(sweep.kind, chart)
     return ChartSpec(
         id=f"{sweep.kind.name}-{chart.id}",
         title=title,
+        subtitle=" · ".join(part for part in (sweep.kind.label, drawn) if part),
         form=chart.form,
         x=axis,
         y=y,

@@ -58,6 +58,11 @@ class Difference:
         return value / abs(self.baseline_median) if self.baseline_median else None
 
     @property
+    def can_tell(self) -> bool:
+        """Tell whether samples of these sizes could have been found different at all."""
+        return not self.is_constant and self.least_p_value <= ALPHA and self.interval is not None
+
+    @property
     def is_shown(self) -> bool:
         """Tell whether the difference counts by itself: the test finds it, and the interval leaves out 0."""
         if self.p_value > ALPHA or self.interval is None:
@@ -76,9 +81,10 @@ def verdicts(differences: Sequence[Difference]) -> list[Verdict]:
 
     DIFFERENT holds the false discovery rate to ALPHA (Benjamini and Hochberg): of what is called so at most 5 % is
     expected to be chance, and when nothing differs at all, the whole family stays silent in at least 95 of 100 cases.
+    What could not be called different whatever its order, equal or too few values, doesn't count (Tarone 1990).
     """
-    adjusted = adjusted_p_values([each.p_value for each in differences])
-    return [_verdict(each, p_value) for each, p_value in zip(differences, adjusted, strict=True)]
+    adjusted = iter(adjusted_p_values([each.p_value for each in differences if each.can_tell]))
+    return [_verdict(each, next(adjusted) if each.can_tell else 1.0) for each in differences]
 
 
 def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
@@ -123,7 +129,7 @@ def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Differ
 def _verdict(found: Difference, adjusted_p_value: float) -> Verdict:
     if found.is_constant:
         return Verdict.SAME
-    if found.least_p_value > ALPHA or found.interval is None:
+    if not found.can_tell:
         return Verdict.TOO_FEW
     if not found.is_shown:
         return Verdict.NONE_SHOWN

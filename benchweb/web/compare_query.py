@@ -1,11 +1,13 @@
 """What the compare page shows, as its query string says: the runs, which metrics, which kind, in which order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison import SHOWN, SORTS
 from benchweb.web.row_ids import row_id
@@ -44,6 +46,34 @@ class CompareQuery:
     def with_baseline(self, run: int) -> str:
         """Give the URL with another run as the baseline, the others in their order."""
         return self.url(runs=(run, *(each for each in self.runs if each != run)))
+
+
+def links(query: CompareQuery) -> dict[str, str]:
+    """Give the page's own URLs: its exports and charts, and with the choice of runs open or closed."""
+    exports = {each: query.url(f"compare_{each}", is_choosing=False) for each in ("csv", "json", "charts")}
+    return exports | {"choose": query.url(is_choosing=True), "closed": query.url(is_choosing=False)}
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice of one, as links: each a label, the URL, and whether it is the one that is shown."""
+
+    label: str
+    options: list[tuple[str, str, bool]]
+
+
+def switches(query: CompareQuery, kinds: Sequence[tuple[str, str]]) -> list[Switch]:
+    """Give what else the page could show of the same runs."""
+    shows = zip(SHOWN, (_("Main"), _("Headline"), _("All")), strict=True)
+    sorts = zip(SORTS, (_("Worst first"), _("As in the plan")), strict=True)
+    found = [
+        Switch(_("Metrics"), [(label, query.url(show=name), query.show == name) for name, label in shows]),
+        Switch(_("Order"), [(label, query.url(sort=name), query.sort == name) for name, label in sorts]),
+    ]
+    if len(kinds) > 1 or query.kind:
+        every = [("", _("All")), *kinds]
+        found.append(Switch(_("Kind"), [(label, query.url(kind=name), query.kind == name) for name, label in every]))
+    return found
 
 
 def compare_query(query: QueryDict) -> CompareQuery:

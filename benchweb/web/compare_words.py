@@ -19,6 +19,7 @@ _EFFECTS = {
     "medium": _lazy("medium"),
     "large": _lazy("large"),
 }
+_TONES = {"worse": _lazy("worse"), "better": _lazy("better")}
 # What becomes of a measure, in the order of a summary.
 _OUTCOMES = {
     "worse": _lazy("%(count)s worse"),
@@ -38,6 +39,7 @@ class Words:
     """An entry's change; `tone` is worse, better, changed, or empty for what isn't shown to be any."""
 
     tone: str
+    tone_words: str
     arrow: str
     change: str
     interval: str
@@ -54,6 +56,7 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         return None
     return Words(
         tone=entry.change,
+        tone_words=str(_TONES.get(entry.change, "")),
         arrow=_ARROWS[(found.difference > 0) - (found.difference < 0)],
         change=_size(found.difference, found, metric),
         interval=_interval(found, metric),
@@ -64,33 +67,47 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
 
 
 def _size(value: float, found: Difference, metric: Metric) -> str:
+    return " ".join(_parts(value, found, metric)).rstrip()
+
+
+def _parts(value: float, found: Difference, metric: Metric) -> tuple[str, str]:
     """Write a difference: per cent of the baseline, points for shares, the unit itself where the baseline is 0."""
     if metric.unit == "ratio":
-        return _("%(number)s points") % {"number": _signed(value * 100)}
+        return _signed(value * 100), _("points")
     share = found.share(value)
-    return _signed_quantity(value, metric.unit) if share is None else f"{_signed(share * 100)} %"
+    return _quantity(value, metric.unit) if share is None else (_signed(share * 100), "%")
 
 
 def _interval(found: Difference, metric: Metric) -> str:
     if found.interval is None:
         return ""
-    low, high = (_size(end, found, metric) for end in found.interval)
-    return _("%(low)s to %(high)s") % {"low": low, "high": high}
+    low, high = (_parts(end, found, metric) for end in found.interval)
+    return _between(low, high)
 
 
 def _full(found: Difference, unit: str) -> str:
-    text = _signed_quantity(found.difference, unit)
+    """Write the difference and its interval in the unit itself."""
+    if unit == "ratio":
+        return ""
+    text = " ".join(_quantity(found.difference, unit)).rstrip()
     if found.interval is None:
         return text
-    low, high = (_signed_quantity(end, unit) for end in found.interval)
-    numbers = {"difference": text, "low": low, "high": high}
-    return _("%(difference)s; 95 %% of resamples between %(low)s and %(high)s") % numbers
+    low, high = (_quantity(end, unit) for end in found.interval)
+    return _("%(difference)s; 95 %% of resamples: %(interval)s") % {
+        "difference": text,
+        "interval": _between(low, high),
+    }
+
+
+def _between(low: tuple[str, str], high: tuple[str, str]) -> str:
+    first = low[0] if low[1] == high[1] else " ".join(low).rstrip()
+    return _("%(low)s to %(high)s") % {"low": first, "high": " ".join(high).rstrip()}
 
 
 def _effect(found: Difference) -> str:
     if found.is_constant or min(found.n, found.baseline_n) < LEAST_FOR_INTERVAL:
         return ""
-    return f"δ {_signed(found.cliffs_delta)} {_EFFECTS[found.effect]}"
+    return f"δ {found.cliffs_delta:+.2f} {_EFFECTS[found.effect]}".replace("-", "−")
 
 
 def _verdict(entry: Entry, metric: Metric, judged: int) -> str:
@@ -128,9 +145,10 @@ def _signed(value: float) -> str:
     return sign + significant(abs(value), digits=2 if abs(value) < 10 else 3)
 
 
-def _signed_quantity(value: float, unit: str) -> str:
+def _quantity(value: float, unit: str) -> tuple[str, str]:
     sign = "+" if value > 0 else "−" if value < 0 else ""
-    return f"{sign}{quantity(abs(value), unit)}"
+    shown = quantity(abs(value), unit)
+    return sign + shown.number, shown.unit
 
 
 def summary_words(counts: Mapping[str, int]) -> list[str]:

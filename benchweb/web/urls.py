@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.i18n import set_language
 
 from benchweb.web import definition_urls, schedule_urls
-from benchweb.web.views import live, matrix, overview, runs, session, trials
+from benchweb.web.views import compare, live, matrix, overview, runs, session, trials
 
 app_name = "web"
 urlpatterns = [
@@ -25,6 +25,10 @@ urlpatterns = [
     path("matrix", matrix.matrix, name="matrix"),
     path("matrix.csv", matrix.matrix_csv_file, name="matrix_csv"),
     path("matrix.png", matrix.matrix_picture_file, name="matrix_picture"),
+    path("compare", compare.compare_page, name="compare"),
+    path("compare/charts.json", compare.compare_charts_json, name="compare_charts"),
+    path("compare/results.csv", compare.compare_csv_file, name="compare_csv"),
+    path("compare/results.json", compare.compare_json_file, name="compare_json"),
     *definition_urls.urlpatterns,
     *schedule_urls.urlpatterns,
 ]

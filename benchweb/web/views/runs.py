@@ -22,6 +22,7 @@ from benchweb.web.run_rows import run_rows, runs_with_names
 from benchweb.web.run_view import run_view
 
 _COLUMNS = [
+    Column("Compare"),
     Column("Run", "pk", numeric=True),
     Column("State", "state"),
     Column("Plan", "plan_version__plan__name"),

@@ -1,0 +1,171 @@
+"""The compare page's prepared structure: runs as columns, measures as rows, what else differs, and the curves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import catalog
+from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, of_kind
+from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
+from benchweb.charts.spec import ChartSpec
+from benchweb.hosts.models import Facts
+from benchweb.results.models import Result
+from benchweb.results.selectors import TrialRow, trial_rows_of_runs
+from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.web.compare_query import CompareQuery
+from benchweb.web.compare_words import Words, summary_words, words
+from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
+from benchweb.web.run_rows import runs_with_names
+
+
+@dataclass(frozen=True)
+class Column:
+    """A run at the head of its column; `summary` and `judged` tell of its comparisons with the baseline."""
+
+    run: Run
+    label: str
+    is_baseline: bool
+    is_open: bool
+    summary: list[str]
+    judged: int
+    baseline_url: str
+    remove_url: str
+
+
+@dataclass(frozen=True)
+class ShownEntry:
+    """A run's figure of a measure; `missing` says why there is none, or why repetitions lack."""
+
+    label: str
+    entry: Entry
+    words: Words | None
+    missing: str
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A measure with its entries in the order of the columns."""
+
+    measure: Measure
+    entries: list[ShownEntry]
+
+
+@dataclass(frozen=True)
+class FactCell:
+    """A run's value of a fact; empty where it isn't known."""
+
+    label: str
+    value: str
+    changed: bool
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """A fact that differs between the runs, with a cell for each of them."""
+
+    label: str
+    ends: str
+    cells: list[FactCell]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two or more runs compared."""
+
+    columns: list[Column]
+    rows: list[ShownRow]
+    kinds: list[tuple[str, str]]
+    left_out: list[str]
+    facts: list[FactRow]
+    without_facts: list[Run]
+    charts: list[ChartSpec]
+
+
+def runs_asked(query: CompareQuery) -> list[Run]:
+    """Read the runs in the query's order; one that doesn't exist is left out. One query."""
+    found = {run.pk: run for run in runs_with_names().filter(pk__in=query.runs)}
+    return [found[pk] for pk in query.runs if pk in found]
+
+
+def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
+    """Prepare the comparison of runs, the baseline first; three queries: trials, last results, facts."""
+    trials = trial_rows_of_runs([run.pk for run in runs])
+    found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
+    labels = _labels(runs)
+    columns = [_column(query, run, labels[run.pk], found, place) for place, run in enumerate(runs)]
+    facts, without_facts = _facts(runs)
+    present = {row.measure.kind.name for row in found.rows}
+    return Comparison(
+        columns=columns,
+        rows=[
+            ShownRow(row.measure, [_shown(row.measure, *each) for each in zip(columns, row.entries, strict=True)])
+            for row in of_kind(found, query.kind).rows
+        ],
+        kinds=[(kind.name, kind.label) for kind in catalog().kinds.values() if kind.name in present],
+        left_out=left_the_catalog(trials.values()),
+        facts=[_fact_row(columns, fact) for fact in facts],
+        without_facts=without_facts,
+        charts=comparison_charts(_drawn(runs, labels, trials, query.kind)),
+    )
+
+
+def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
+    missing = entry.reason if entry.is_planned else _("not in this run's plan")
+    return ShownEntry(column.label, entry, words(entry, measure.metric, column.judged), missing)
+
+
+def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
+    cells = zip(columns, fact.values, fact.changed, strict=True)
+    return FactRow(fact.label, fact.ends, [FactCell(column.label, *cell) for column, *cell in cells])
+
+
+def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, place: int) -> Column:
+    return Column(
+        run=run,
+        label=label,
+        is_baseline=place == 0,
+        is_open=run.state in OPEN_STATES,
+        summary=summary_words(found.counts[place]),
+        judged=found.judged[place],
+        baseline_url=query.with_baseline(run.pk),
+        remove_url=query.without(run.pk),
+    )
+
+
+def _labels(runs: Sequence[Run]) -> dict[int, str]:
+    """Name each run by its number and by what sets it apart from the others: pair, plan, environment, else when."""
+    parts = [
+        {run.pk: str(run.pair) for run in runs},
+        {run.pk: str(run.plan_version) for run in runs},
+        {run.pk: run.pair.environment.name for run in runs},
+    ]
+    apart = [part for part in parts if len(set(part.values())) > 1]
+    if not apart:
+        apart = [{run.pk: f"{run.started_at or run.created_at:%Y-%m-%d %H:%M}" for run in runs}]
+    return {run.pk: " · ".join([_("Run %(id)s") % {"id": run.pk}, *(part[run.pk] for part in apart)]) for run in runs}
+
+
+def _drawn(runs: Sequence[Run], labels: dict[int, str], trials: dict[int, list[TrialRow]], kind: str) -> list[DrawnRun]:
+    return [
+        DrawnRun(
+            id=run.pk,
+            label=labels[run.pk],
+            href=reverse("web:run", args=[run.pk]),
+            trials=[trial for trial in trials[run.pk] if kind in ("", trial.kind)],
+        )
+        for run in runs
+    ]
+
+
+def _facts(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
+    """Read what was true of the hosts at each run's last result; two queries."""
+    results = Result.objects.filter(trial__run__in=runs).exclude(source_facts=None, sink_facts=None)
+    last = results.order_by("trial__run_id", "-pk").distinct("trial__run_id")
+    ids = {run: ends for run, *ends in last.values_list("trial__run_id", "source_facts", "sink_facts")}
+    known = Facts.objects.in_bulk([pk for ends in ids.values() for pk in ends if pk])
+    documents = {run: [known[pk].document if pk else {} for pk in ends] for run, ends in ids.items()}
+    source = [HostFacts(run.pair.source_id, documents.get(run.pk, [{}, {}])[0]) for run in runs]
+    sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, [{}, {}])[1]) for run in runs]
+    return changed_facts(source, sink), [run for run in runs if run.pk not in documents]

@@ -1,0 +1,89 @@
+"""Runs beside each other: what differs between them, in figures and in facts."""
+
+import json
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchweb.charts.comparison import RunsComparison, compare_runs, of_kind
+from benchweb.charts.comparison_export import comparison_csv, comparison_document
+from benchweb.charts.moments import rfc3339
+from benchweb.results.selectors import trial_rows_of_runs
+from benchweb.runs.models import Run
+from benchweb.web.compare_choice import choice
+from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
+from benchweb.web.compare_view import comparison, runs_asked
+
+
+@login_required
+def compare_page(request: HttpRequest) -> HttpResponse:
+    """Compare the runs in the query; with fewer than two, or when asked, offer runs to choose from."""
+    query = compare_query(request.GET)
+    if len(request.GET.getlist("runs")) > 1:
+        return redirect(query.url())
+    runs = runs_asked(query)
+    context: dict[str, object] = {"query": query, "runs": runs, "notices": _notices(query, runs)}
+    if len(runs) > 1:
+        page = comparison(runs, query)
+        charts = [spec.as_json() for spec in page.charts]
+        context |= {"page": page, "charts": charts, "links": links(query), "switches": switches(query, page.kinds)}
+    if len(runs) < 2 or query.is_choosing:
+        context["choice"] = choice(query, runs)
+    return render(request, "pages/compare.html", context)
+
+
+@login_required
+def compare_charts_json(request: HttpRequest) -> JsonResponse:
+    """Give the comparison's chart specs, for the script that draws them."""
+    query = compare_query(request.GET)
+    return JsonResponse({"charts": [spec.as_json() for spec in comparison(runs_asked(query), query).charts]})
+
+
+@login_required
+def compare_csv_file(request: HttpRequest) -> HttpResponse:
+    """Give the comparison as CSV, a line for each measure and run."""
+    runs, found = _asked(request)
+    return _download(comparison_csv(runs, found), "text/csv", runs, "csv")
+
+
+@login_required
+def compare_json_file(request: HttpRequest) -> HttpResponse:
+    """Give the comparison as JSON, with every repetition's value."""
+    runs, found = _asked(request)
+    text = json.dumps(comparison_document(runs, found), default=rfc3339, ensure_ascii=False)
+    return _download(text, "application/json", runs, "json")
+
+
+def _asked(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
+    query = compare_query(request.GET)
+    runs = runs_asked(query)
+    if len(runs) < 2:
+        raise Http404(_("A comparison takes two runs or more: ?runs=1,2"))
+    trials = trial_rows_of_runs([run.pk for run in runs])
+    found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
+    return runs, of_kind(found, query.kind)
+
+
+def _download(text: str, content_type: str, runs: list[Run], ending: str) -> HttpResponse:
+    name = f"compare-{'-'.join(str(run.pk) for run in runs)}.{ending}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+def _notices(query: CompareQuery, runs: list[Run]) -> list[str]:
+    """Say what of the query can't be shown, so that no column is silently missing."""
+    known = {run.pk for run in runs}
+    gone = [str(pk) for pk in query.runs if pk not in known]
+    notices = []
+    if query.unread:
+        notices.append(_("Not a run's number: %(words)s.") % {"words": ", ".join(query.unread)})
+    if gone:
+        text = ngettext("Run %(ids)s doesn't exist.", "Runs %(ids)s don't exist.", len(gone))
+        notices.append(text % {"ids": ", ".join(gone)})
+    if query.too_many:
+        numbers = {"count": query.too_many, "most": MOST_RUNS}
+        notices.append(_("Only the first %(most)s runs are shown: %(count)s more were asked for.") % numbers)
+    return notices
