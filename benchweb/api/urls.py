@@ -8,6 +8,7 @@ from benchweb.api.resources import (
     availability,
     campaigns,
     catalog,
+    compare,
     endpoints,
     environments,
     hosts,
@@ -30,5 +31,5 @@ api = BenchwebAPI(
 
 for resource in (hosts, availability, environments, endpoints, pairs, plans):
     api.add_router("", resource.router)
-for resource in (runs, campaigns, schedules, series, catalog):
+for resource in (runs, compare, campaigns, schedules, series, catalog):
     api.add_router("", resource.router)

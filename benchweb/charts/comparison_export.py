@@ -39,7 +39,7 @@ def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
 
 
 def comparison_document(runs: Sequence[Run], found: RunsComparison) -> dict[str, Any]:
-    """Give the whole comparison; `alpha` is the rate that the verdicts keep."""
+    """Give the whole comparison, each repetition's value included; `alpha` is the rate that the verdicts keep."""
     return {
         "baseline": runs[0].pk,
         "alpha": ALPHA,

@@ -36,7 +36,8 @@ def test_the_document_is_openapi_3_1_with_every_resource(document):
     assert document["openapi"] == "3.1.0"
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
-        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "series", "catalog",
+        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns", "schedules", "series",
+        "catalog",
     }  # fmt: skip
 
 

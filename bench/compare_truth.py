@@ -1,0 +1,124 @@
+"""How often the comparison of runs is wrong, where the truth is known: samples drawn from known distributions.
+
+    .venv/bin/python -m bench.compare_truth [--pages N] [--seed S]
+
+Prints, for repetitions of each count and shape of noise: how often runs that don't differ are called different (by a
+measure alone, and by a page of 40 measures at all), how often the 95 % interval holds the true difference, how often a
+true shift is found, and what a comparison costs. Exits 1 if a promised rate is broken.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from math import sqrt
+
+from benchweb.statistics import Verdict, difference, verdicts
+from benchweb.statistics.comparison import ALPHA, Difference
+
+MEASURES = 40
+COUNTS = (4, 5, 8, 10)
+# Shifts in standard deviations of the noise; on all measures of a page, or on one of them.
+SHIFTS = (1.0, 2.0, 3.0)
+# A rate counts as broken only where chance doesn't explain it.
+ERRORS = 4
+
+Draw = Callable[[random.Random], float]
+NOISE: dict[str, Draw] = {
+    "normal": lambda draw: draw.gauss(100, 1),
+    "skewed": lambda draw: 100 * draw.lognormvariate(0, 0.3),
+    "3 % spikes": lambda draw: draw.gauss(100, 1) - (20 if draw.random() < 0.03 else 0),
+    "two modes": lambda draw: draw.gauss(100 if draw.random() < 0.7 else 90, 1),
+    "counts": lambda draw: float(max(0, round(draw.gauss(1, 1.5)))),
+}
+
+
+def main() -> None:
+    """Print the tables and the verdict."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    broken = [*false_alarms(draw, arguments.pages), *coverage(draw, arguments.pages * 10)]
+    found_shifts(draw, arguments.pages)
+    cost(draw)
+    print("\nBroken: " + "; ".join(broken) if broken else "\nEvery promised rate is kept.")
+    sys.exit(bool(broken))
+
+
+def page(draw: random.Random, noise: Draw, count: int, shifts: Sequence[float]) -> list[Difference]:
+    """Compare two runs whose measures differ by these shifts."""
+    samples = [([noise(draw) for _ in range(count)], [noise(draw) + shift for _ in range(count)]) for shift in shifts]
+    return [difference(*pair) for pair in samples]
+
+
+def false_alarms(draw: random.Random, pages: int) -> list[str]:
+    """Print how often equal runs are called different; give the rates that are above what is stated."""
+    print(f"Equal runs called different; stated are at most {ALPHA:.0%} of either\n")
+    print("| noise | n | of single measures | of pages with any |\n|---|---|---|---|")
+    broken = []
+    for name, noise in NOISE.items():
+        for count in COUNTS:
+            found = [page(draw, noise, count, [0.0] * MEASURES) for _ in range(pages)]
+            single = sum(each.is_shown for one in found for each in one) / (pages * MEASURES)
+            loud = sum(Verdict.DIFFERENT in verdicts(one) for one in found) / pages
+            print(f"| {name} | {count} | {single:.2%} | {loud:.1%} |")
+            broken += [f"{name}, n={count}: {single:.2%} of measures"] if above(single, pages * MEASURES) else []
+            broken += [f"{name}, n={count}: {loud:.1%} of pages"] if above(loud, pages) else []
+    return broken
+
+
+def above(rate: float, trials: int) -> bool:
+    """Tell whether a rate is above what is stated, and not by chance."""
+    return rate > ALPHA + ERRORS * sqrt(ALPHA * (1 - ALPHA) / trials)
+
+
+def coverage(draw: random.Random, cases: int) -> list[str]:
+    """Print how often the interval holds the true difference of medians; nothing is promised below n = 5."""
+    print("\nIntervals of 95 % that hold the true difference of medians\n")
+    print("| noise | " + " | ".join(f"n={count}" for count in (3, *COUNTS)) + " |\n|---|" + "---|" * (len(COUNTS) + 1))
+    broken = []
+    for name, noise in NOISE.items():
+        rates = {}
+        for count in (3, *COUNTS):
+            found = page(draw, noise, count, [5.0] * cases)
+            rates[count] = sum(each.interval[0] <= 5 <= each.interval[1] for each in found) / cases
+        print(f"| {name} | " + " | ".join(f"{rate:.1%}" for rate in rates.values()) + " |")
+        broken += [
+            f"{name}, n={count}: intervals hold {rate:.1%}"
+            for count, rate in rates.items()
+            if count >= 5 and rate < 0.9
+        ]
+    return broken
+
+
+def found_shifts(draw: random.Random, pages: int) -> None:
+    """Print how often a true shift of the normal noise is found: in all measures of a page, and in one alone."""
+    print("\nTrue shifts found, in standard deviations of normal noise\n")
+    print("| n | shift | called different, all 40 shifted | one of 40 shifted | that one: at least perhaps |")
+    print("|---|---|---|---|---|")
+    for count in COUNTS:
+        for shift in SHIFTS:
+            every = [verdicts(page(draw, NOISE["normal"], count, [shift] * MEASURES)) for _ in range(pages // 4)]
+            one = [verdicts(page(draw, NOISE["normal"], count, [shift, *[0.0] * (MEASURES - 1)])) for _ in range(pages)]
+            of_all = sum(each.count(Verdict.DIFFERENT) for each in every) / (len(every) * MEASURES)
+            of_one = sum(each[0] == Verdict.DIFFERENT for each in one) / pages
+            perhaps = sum(each[0] in (Verdict.DIFFERENT, Verdict.PERHAPS) for each in one) / pages
+            print(f"| {count} | {shift:g} | {of_all:.0%} | {of_one:.0%} | {perhaps:.0%} |")
+
+
+def cost(draw: random.Random) -> None:
+    """Print what a comparison costs the first time; after that it is remembered."""
+    print("\nMicroseconds for one comparison that wasn't made before\n")
+    print("| n | µs |\n|---|---|")
+    for count in (3, *COUNTS):
+        page(draw, NOISE["normal"], count, [0.0])
+        start = time.perf_counter()
+        page(draw, NOISE["normal"], count, [0.0] * 100)
+        print(f"| {count} | {(time.perf_counter() - start) * 1e4:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
