@@ -42,6 +42,9 @@ PAGES = {
     "runs": "/runs",
     "matrix": "/matrix",
     "matrix-modes": "/matrix?by=mode",
+    "compare": "/compare?runs=1,2",
+    "compare-one": "/compare?runs=1",
+    "compare-none": "/compare",
     "tokens": "/tokens",
 }
 # Pages of a row: the list they are found on, and what follows the row's URL.

@@ -26,6 +26,8 @@ class Column:
 
     run: Run
     label: str
+    # The label where there is little room: its number alone.
+    short: str
     is_baseline: bool
     is_open: bool
     summary: list[str]
@@ -95,7 +97,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs)
     columns = [_column(query, run, labels[run.pk], found, place) for place, run in enumerate(runs)]
-    facts, without_facts = _facts(runs)
+    facts, without_facts = facts_changed(runs)
     present = {row.measure.kind.name for row in found.rows}
     return Comparison(
         columns=columns,
@@ -111,20 +113,33 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     )
 
 
+def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
+    """Give the hosts' facts that differ by each run's last result, and the runs of which none are known; two queries."""
+    results = Result.objects.filter(trial__run__in=runs).exclude(source_facts=None, sink_facts=None)
+    last = results.order_by("trial__run_id", "-pk").distinct("trial__run_id")
+    ids = {run: ends for run, *ends in last.values_list("trial__run_id", "source_facts", "sink_facts")}
+    known = Facts.objects.in_bulk([pk for ends in ids.values() for pk in ends if pk])
+    documents = {run: [known[pk].document if pk else {} for pk in ends] for run, ends in ids.items()}
+    source = [HostFacts(run.pair.source_id, documents.get(run.pk, [{}, {}])[0]) for run in runs]
+    sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, [{}, {}])[1]) for run in runs]
+    return changed_facts(source, sink), [run for run in runs if run.pk not in documents]
+
+
 def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
     missing = entry.reason if entry.is_planned else _("not in this run's plan")
-    return ShownEntry(column.label, entry, words(entry, measure.metric, column.judged), missing)
+    return ShownEntry(column.short, entry, words(entry, measure.metric, column.judged), missing)
 
 
 def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
     cells = zip(columns, fact.values, fact.changed, strict=True)
-    return FactRow(fact.label, fact.ends, [FactCell(column.label, *cell) for column, *cell in cells])
+    return FactRow(fact.label, fact.ends, [FactCell(column.short, *cell) for column, *cell in cells])
 
 
 def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, place: int) -> Column:
     return Column(
         run=run,
         label=label,
+        short=_short(run),
         is_baseline=place == 0,
         is_open=run.state in OPEN_STATES,
         summary=summary_words(found.counts[place]),
@@ -132,6 +147,10 @@ def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, pl
         baseline_url=query.with_baseline(run.pk),
         remove_url=query.without(run.pk),
     )
+
+
+def _short(run: Run) -> str:
+    return _("Run %(id)s") % {"id": run.pk}
 
 
 def _labels(runs: Sequence[Run]) -> dict[int, str]:
@@ -144,7 +163,7 @@ def _labels(runs: Sequence[Run]) -> dict[int, str]:
     apart = [part for part in parts if len(set(part.values())) > 1]
     if not apart:
         apart = [{run.pk: f"{run.started_at or run.created_at:%Y-%m-%d %H:%M}" for run in runs}]
-    return {run.pk: " · ".join([_("Run %(id)s") % {"id": run.pk}, *(part[run.pk] for part in apart)]) for run in runs}
+    return {run.pk: " · ".join([_short(run), *(part[run.pk] for part in apart)]) for run in runs}
 
 
 def _drawn(runs: Sequence[Run], labels: dict[int, str], trials: dict[int, list[TrialRow]], kind: str) -> list[DrawnRun]:
@@ -157,15 +176,3 @@ def _drawn(runs: Sequence[Run], labels: dict[int, str], trials: dict[int, list[T
         )
         for run in runs
     ]
-
-
-def _facts(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
-    """Read what was true of the hosts at each run's last result; two queries."""
-    results = Result.objects.filter(trial__run__in=runs).exclude(source_facts=None, sink_facts=None)
-    last = results.order_by("trial__run_id", "-pk").distinct("trial__run_id")
-    ids = {run: ends for run, *ends in last.values_list("trial__run_id", "source_facts", "sink_facts")}
-    known = Facts.objects.in_bulk([pk for ends in ids.values() for pk in ends if pk])
-    documents = {run: [known[pk].document if pk else {} for pk in ends] for run, ends in ids.items()}
-    source = [HostFacts(run.pair.source_id, documents.get(run.pk, [{}, {}])[0]) for run in runs]
-    sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, [{}, {}])[1]) for run in runs]
-    return changed_facts(source, sink), [run for run in runs if run.pk not in documents]

@@ -15,7 +15,7 @@ from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs.models import Run
 from benchweb.web.compare_choice import choice
 from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
-from benchweb.web.compare_view import comparison, runs_asked
+from benchweb.web.compare_view import comparison, facts_changed, runs_asked
 
 
 @login_required
@@ -51,9 +51,11 @@ def compare_csv_file(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def compare_json_file(request: HttpRequest) -> HttpResponse:
-    """Give the comparison as JSON, with every repetition's value."""
+    """Give the comparison as JSON, with every repetition's value and the facts that differ."""
     runs, found = _asked(request)
-    text = json.dumps(comparison_document(runs, found), default=rfc3339, ensure_ascii=False)
+    facts = [{"fact": each.label, "hosts": each.ends, "values": each.values} for each in facts_changed(runs)[0]]
+    document = comparison_document(runs, found) | {"facts": facts}
+    text = json.dumps(document, default=rfc3339, ensure_ascii=False)
     return _download(text, "application/json", runs, "json")
 
 

@@ -1,0 +1,109 @@
+"""Comparing runs in a real browser, by keyboard alone; back, forward and reload keep what is shown."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from benchweb.results.ingest import ingest, parsed_result
+from benchweb.runs.models import Run, State
+from tests.browser.steps import PASSWORD, ink_of, log_in
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384], "duration_seconds": 1}}]
+# A page with more stops than this before what it is about is no page for a keyboard.
+MOST_TABS = 60
+FOCUSED = """() => {
+    const style = getComputedStyle(document.activeElement);
+    return [document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim(),
+            style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
+}"""
+
+
+@pytest.fixture
+def runs(transactional_db: None) -> list[int]:
+    """Give two finished runs, the second 10 % slower everywhere, and a user who may look at them."""
+    User.objects.create_user("ada", password=PASSWORD)
+    return [finished(1.0), finished(0.9)]
+
+
+def finished(factor: float) -> int:
+    """Make a run of three sizes and five repetitions."""
+    run = make_run(steps=STEPS, repetitions=5)
+    for trial in run.trials.order_by("index"):
+        value = factor * trial.params["message_size_bytes"] * 1e6 * (1 + trial.repetition / 1000)
+        document = {"kind": trial.kind, "metrics": {"throughput_bps": value}}
+        assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+    return run.pk
+
+
+def tab_to(page: Page, name: str) -> list[str]:
+    """Press Tab until what bears this name has the focus; each stop on the way must show that it has it."""
+    passed = []
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        found, is_visible = page.evaluate(FOCUSED)
+        assert is_visible, f"{found}: the focus can't be seen"
+        passed.append(found)
+        if found == name:
+            return passed
+    raise AssertionError(f"{name} isn't reached by Tab: {passed}")
+
+
+def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Page, runs: list[int]) -> None:
+    log_in(page)
+    page.goto("/runs")
+    first, second = runs
+    tab_to(page, f"Compare run {second}")
+    page.keyboard.press("Space")
+    tab_to(page, f"Compare run {first}")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/compare\?runs={first},{second}$"))
+    expect(page.get_by_text("▼ −10 %").first).to_be_visible()
+    passed = tab_to(page, f"Make run {second} the baseline")
+    assert {"Add a run…", "CSV", "JSON"} <= set(passed)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/compare\?runs={second},{first}$"))
+    expect(page.get_by_text("▲ +11 %").first).to_be_visible()
+    tab_to(page, "Headline")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"\?runs={second},{first}&show=headline$"))
+    passed = tab_to(page, "Link")
+    assert {"Measures", "Table", "PNG"} <= set(passed)
+    tab_to(page, "How to read this")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Cliff's delta:")).to_be_visible()
+
+
+def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: list[int]) -> None:
+    log_in(page)
+    page.goto(f"/compare?runs={runs[0]},{runs[1]}")
+    page.get_by_role("link", name="As in the plan").click()
+    expect(page).to_have_url(re.compile(r"&sort=plan$"))
+    rows = page.locator(".compare-table tbody:last-child tr")
+    in_plan = rows.all_inner_texts()
+    page.reload()
+    assert rows.all_inner_texts() == in_plan
+    page.go_back()
+    expect(page.get_by_role("link", name="Worst first")).to_have_attribute("aria-current", "true")
+    page.go_forward()
+    expect(page.get_by_role("link", name="As in the plan")).to_have_attribute("aria-current", "true")
+    assert rows.all_inner_texts() == in_plan
+    assert min(ink_of(page)) > 1000
+
+
+def test_the_legend_and_the_table_of_an_overlaid_chart_work_by_keyboard(page: Page, runs: list[int]) -> None:
+    log_in(page)
+    page.goto(f"/compare?runs={runs[0]},{runs[1]}")
+    chart = page.get_by_role("region", name="Throughput by message size", exact=True)
+    baseline, other = chart.locator(".legend button").all()
+    baseline.focus()
+    page.keyboard.press("i")
+    expect(other).to_have_attribute("aria-pressed", "false")
+    chart.get_by_role("button", name="Table").focus()
+    page.keyboard.press("Enter")
+    expect(chart.get_by_role("table").get_by_role("row")).to_have_count(1 + 2 * 3)

@@ -1,0 +1,57 @@
+"""Runs that another is worth comparing with."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from benchweb.runs.models import Run, State
+from benchweb.runs.neighbours import neighbours
+from benchweb.runs.services import launch
+from tests.factories import make_pair, make_plan
+
+pytestmark = pytest.mark.django_db
+
+
+def launched(plan, *pairs, days_ago: float = 0, state: str = State.FINISHED) -> list[Run]:
+    campaign = launch(plan=plan, pairs=list(pairs), user=None)
+    runs = list(campaign.runs.order_by("pk"))
+    campaign.runs.update(state=state, created_at=timezone.now() - timedelta(days=days_ago))
+    for run in runs:
+        run.refresh_from_db()
+    return runs
+
+
+def test_the_latest_before_it_and_last_night_and_last_week_are_found_once_each():
+    plan, pair = make_plan(), make_pair()
+    (week,), (night,) = launched(plan, pair, days_ago=7.1), launched(plan, pair, days_ago=1)
+    today = [launched(plan, pair)[0] for _ in range(3)]
+    (run,) = launched(plan, pair)
+    found = neighbours(run)
+    assert found.earlier == today[::-1]
+    assert (found.night_before, found.week_before) == (night, week)
+    of_first = neighbours(today[0])
+    assert of_first.earlier == [night, week]
+    assert (of_first.night_before, of_first.week_before) == (None, None)
+
+
+def test_open_runs_other_plans_and_other_pairs_are_not_before_it():
+    plan, pair = make_plan(), make_pair()
+    launched(plan, pair, state=State.RUNNING)
+    launched(make_plan(), pair)
+    launched(plan, make_pair())
+    (run,) = launched(plan, pair)
+    found = neighbours(run)
+    assert (found.earlier, found.night_before, found.week_before, found.elsewhere) == ([], None, None, [])
+
+
+def test_runs_launched_together_are_found_on_other_pairs():
+    runs = launched(make_plan(), make_pair(), make_pair(), make_pair())
+    assert neighbours(runs[1]).elsewhere == [runs[0], runs[2]]
+
+
+def test_it_costs_four_queries(django_assert_num_queries):
+    (run,) = launched(make_plan(), make_pair())
+    run = Run.objects.select_related("plan_version").get(pk=run.pk)
+    with django_assert_num_queries(4):
+        neighbours(run)

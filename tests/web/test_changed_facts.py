@@ -1,0 +1,55 @@
+"""Facts that differ between runs: only those, the telling ones first, once for both hosts."""
+
+from typing import Any
+
+from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
+
+HOST = {
+    "hostname": "a",
+    "kernel": "6.1",
+    "boot_id": "one",
+    "cpu": {"model": "X", "governor": "powersave"},
+    "interfaces": [{"name": "eth0", "mtu": 1500, "offloads": {"gro": True, "gso": True, "tso": True, "lro": False}}],
+}
+
+
+def told(document: dict[str, Any], endpoint: int = 1) -> HostFacts:
+    return HostFacts(endpoint, document)
+
+
+def test_equal_facts_are_left_out():
+    assert changed_facts([told(HOST)] * 3, [told(HOST)] * 3) == []
+
+
+def test_the_telling_ones_come_first_and_both_hosts_share_a_line_where_they_tell_the_same():
+    after = HOST | {"kernel": "6.6", "cpu": {"model": "Y", "governor": "performance"}, "boot_id": "two"}
+    (kernel, boot, governor, model) = changed_facts([told(HOST), told(after)], [told(HOST), told(after)])
+    assert kernel == ChangedFact("Kernel", "both", ["6.1", "6.6"])
+    assert (boot.label, governor.label, governor.values) == ("Boot id", "Governor", ["powersave", "performance"])
+    assert (model.label, model.changed) == ("CPU", [False, True])
+
+
+def test_each_host_has_its_own_line_where_only_one_changed():
+    (fact,) = changed_facts([told(HOST), told(HOST)], [told(HOST), told(HOST | {"kernel": "6.6"})])
+    assert fact == ChangedFact("Kernel", "sink", ["6.1", "6.6"])
+
+
+def test_of_offloads_only_those_are_told_that_not_all_have():
+    interface = HOST["interfaces"][0] | {"mtu": 9000, "offloads": {"gro": True, "gso": False, "tso": True, "lro": True}}
+    hosts = [told(HOST), told(HOST | {"interfaces": [interface]})]
+    assert changed_facts(hosts, [told(HOST)] * 2) == [
+        ChangedFact("eth0 MTU", "source", ["1500", "9000"]),
+        ChangedFact("eth0 Offloads on", "source", ["gso", "lro"]),
+    ]
+
+
+def test_two_machines_always_differ_in_name_and_boot_which_is_nothing_to_mark():
+    other = HOST | {"hostname": "b", "boot_id": "other"}
+    assert changed_facts([told(HOST, 1), told(other, 2)], [told(HOST)] * 2) == []
+
+
+def test_a_run_whose_facts_are_not_known_marks_nothing():
+    assert changed_facts([told(HOST), told({})], [told(HOST), told({})]) == []
+    upgraded = HOST | {"kernel": "6.6"}
+    (fact,) = changed_facts([told(HOST), told({}), told(upgraded)], [told(HOST)] * 3)
+    assert (fact.values, fact.changed) == (["6.1", "", "6.6"], [False, False, True])
