@@ -114,7 +114,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
 
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
-    """Give the hosts' facts that differ by each run's last result, and the runs of which none are known; two queries."""
+    """Give the facts that differ between the runs' last results, and the runs of which none are known; two queries."""
     results = Result.objects.filter(trial__run__in=runs).exclude(source_facts=None, sink_facts=None)
     last = results.order_by("trial__run_id", "-pk").distinct("trial__run_id")
     ids = {run: ends for run, *ends in last.values_list("trial__run_id", "source_facts", "sink_facts")}
