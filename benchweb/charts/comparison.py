@@ -108,14 +108,14 @@ def _groups(trials: Sequence[TrialRow]) -> _Groups:
 def _rows(runs: Sequence[_Groups], show: str) -> list[MeasureRow]:
     """Give a row for each metric that any run measured, in the order of the plans."""
     places = dict.fromkeys(key for groups in runs for key in groups)
-    identities = {key: json.loads(key[1]) for key in places}
+    identities: dict[_Key, dict[str, Any]] = {key: json.loads(key[1]) for key in places}
     named: dict[str, set[str]] = {}
-    for (kind, _), identity in identities.items():
-        named.setdefault(kind, set()).update(identity)
+    for (name, _), identity in identities.items():
+        named.setdefault(name, set()).update(identity)
     rows = []
-    for key in places:
+    for key, identity in identities.items():
         kind = catalog().kinds[key[0]]
-        params = {name: identities[key].get(name, kind.parameters[name].default) for name in sorted(named[kind.name])}
+        params = {name: identity.get(name, kind.parameters[name].default) for name in sorted(named[kind.name])}
         trials = [groups.get(key, []) for groups in runs]
         measured = {metric for each in trials for trial in each if trial.measured for metric in trial.metrics}
         rows += [

@@ -63,8 +63,9 @@ def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
             "result__pk",
         )
     )
-    for run_id, *row, metrics, flags, limits, result in rows:
-        found[run_id].append(TrialRow(*row, metrics or {}, flags or [], limits or [], result is not None))
+    for row in rows:
+        trial = TrialRow(*row[1:10], row[10] or {}, row[11] or [], row[12] or [], row[13] is not None)
+        found[row[0]].append(trial)
     return found
 
 

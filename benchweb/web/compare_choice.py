@@ -1,6 +1,6 @@
 """Runs to choose from on the compare page: those worth comparing with first, then the latest."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -39,7 +39,7 @@ def choice(query: CompareQuery, runs: Sequence[Run]) -> Choice:
 
 def _groups(query: CompareQuery, runs: Sequence[Run]) -> list[tuple[str, list[Offered]]]:
     found = neighbours(runs[0])
-    earlier = [
+    earlier: list[tuple[str, Sequence[Run | None]]] = [
         (_("The same plan on this pair, before"), found.earlier),
         (_("The night before"), [found.night_before]),
         (_("A week before"), [found.week_before]),
@@ -50,7 +50,7 @@ def _groups(query: CompareQuery, runs: Sequence[Run]) -> list[tuple[str, list[Of
 
 
 def _offered(
-    query: CompareQuery, runs: Sequence[Run], offered: Iterable[Run | None], *, is_earlier: bool
+    query: CompareQuery, runs: Sequence[Run], offered: Sequence[Run | None], *, is_earlier: bool
 ) -> list[Offered]:
     chosen = tuple(run.pk for run in runs)
     new = [run for run in offered if run is not None and run.pk not in chosen]

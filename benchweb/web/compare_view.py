@@ -42,6 +42,8 @@ class ShownEntry:
 
     label: str
     entry: Entry
+    median: float | None
+    spread_ratio: float | None
     words: Words | None
     missing: str
 
@@ -126,13 +128,21 @@ def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
 
 
 def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
-    missing = entry.reason if entry.is_planned else _("not in this run's plan")
-    return ShownEntry(column.short, entry, words(entry, measure.metric, column.judged), missing)
+    found = entry.summary
+    return ShownEntry(
+        label=column.short,
+        entry=entry,
+        median=found.median if found else None,
+        spread_ratio=found.spread_ratio if found else None,
+        words=words(entry, measure.metric, column.judged),
+        missing=entry.reason if entry.is_planned else _("not in this run's plan"),
+    )
 
 
 def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
-    cells = zip(columns, fact.values, fact.changed, strict=True)
-    return FactRow(fact.label, fact.ends, [FactCell(column.short, *cell) for column, *cell in cells])
+    told = zip(columns, fact.values, fact.changed, strict=True)
+    cells = [FactCell(column.short, value, changed) for column, value, changed in told]
+    return FactRow(fact.label, fact.ends, cells)
 
 
 def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, place: int) -> Column:

@@ -107,7 +107,8 @@ def _between(low: tuple[str, str], high: tuple[str, str]) -> str:
 def _effect(found: Difference) -> str:
     if found.is_constant or min(found.n, found.baseline_n) < LEAST_FOR_INTERVAL:
         return ""
-    return f"δ {found.cliffs_delta:+.2f} {_EFFECTS[found.effect]}".replace("-", "−")
+    delta = f"{found.cliffs_delta:+.2f}".replace("-", "−")
+    return f"δ {'0' if found.cliffs_delta == 0 else delta} {_EFFECTS[found.effect]}"
 
 
 def _verdict(entry: Entry, metric: Metric, judged: int) -> str:

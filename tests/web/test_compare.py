@@ -71,7 +71,7 @@ def test_what_is_worse_comes_first_with_interval_effect_and_count(signed_in: Cli
     baseline, other = cells(page, 0)
     assert baseline.split() == ["10.0", "Gbit/s", "±0.20", "%", "·", "n=5"]
     assert "9.10 Gbit/s ±0.20 % · n=5 ▼ −9.0 % worse (−9.3 to −8.7 %) δ −1.00 large" in other
-    assert "no difference that these repetitions can show; one of 0.20 % would show" in cells(page, 1)[1]
+    assert "no difference that these repetitions can show; one of 0.30 % would show" in cells(page, 1)[1]
     assert "1 worse, 1 without a difference that these repetitions can show." in text_of(page)
 
 
@@ -82,7 +82,7 @@ def test_the_baseline_is_the_first_in_the_address_and_turns_the_sign(signed_in: 
 
 
 def test_three_repetitions_say_that_they_can_show_nothing(signed_in: Client) -> None:
-    runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: [5e9]})]
+    runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: around(5e9, 3)})]
     text = text_of(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"))
     assert "3 and 3 repetitions can show no difference, however large: it takes 4 each" in text
     assert "worse" not in text.split("How to read this")[0]
