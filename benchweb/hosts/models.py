@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Archivable(models.Model):
@@ -49,10 +50,10 @@ class Endpoint(models.Model):
     """One way to reach a host: its engine's control address and the address that test traffic uses."""
 
     class Status(models.TextChoices):
-        UNKNOWN = "unknown", "not checked yet"
-        ANSWERED = "answered", "answers"
-        UNREACHABLE = "unreachable", "unreachable"
-        REFUSED = "refused", "refused"
+        UNKNOWN = "unknown", _("not checked yet")
+        ANSWERED = "answered", _("answers")
+        UNREACHABLE = "unreachable", _("unreachable")
+        REFUSED = "refused", _("refused")
 
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="endpoints")
     name = models.CharField(max_length=100, blank=True)

@@ -1,6 +1,7 @@
 """Plans and their versions: what to test, how often, in which order."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.plans.confidence import AskedConfidence
 
@@ -25,9 +26,9 @@ class PlanVersion(models.Model):
     """One version: steps as `[{"kind", "params"}]`, where a list as a value is a sweep."""
 
     class Order(models.TextChoices):
-        INTERLEAVED = "interleaved", "interleaved: every trial once, then all again"
-        SEQUENTIAL = "sequential", "sequential: all repetitions of a trial, then the next"
-        SHUFFLED = "shuffled", "shuffled: random, so that drift doesn't fall on one trial"
+        INTERLEAVED = "interleaved", _("interleaved: every trial once, then all again")
+        SEQUENTIAL = "sequential", _("sequential: all repetitions of a trial, then the next")
+        SHUFFLED = "shuffled", _("shuffled: random, so that drift doesn't fall on one trial")
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

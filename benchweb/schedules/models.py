@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
@@ -13,9 +14,9 @@ class Schedule(Archivable):
     """A plan on chosen pairs, repeated by cron or interval; its latest plan version is taken at each slot."""
 
     class Missed(models.TextChoices):
-        SKIP = "skip", "skip: a missed time is recorded, and nothing runs"
-        RUN_ONCE = "run_once", "run once: however many were missed, one run makes up for them"
-        RUN_ALL = "run_all", "run all: every missed time is run, one after the other"
+        SKIP = "skip", _("skip: a missed time is recorded, and nothing runs")
+        RUN_ONCE = "run_once", _("run once: however many were missed, one run makes up for them")
+        RUN_ALL = "run_all", _("run all: every missed time is run, one after the other")
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="schedules")
     # As benchweb.schedules.targets has it: pairs, an environment, a label, or a mesh.

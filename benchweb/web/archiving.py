@@ -1,10 +1,22 @@
 """The page that asks before something is archived, and says what will be hidden and what stays."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+Noun = Literal["endpoint", "pair", "run", "series", "slot"]
+_NOUNS: dict[Noun, Callable[[int], str]] = {
+    "endpoint": lambda number: ngettext("{number} endpoint", "{number} endpoints", number),
+    "pair": lambda number: ngettext("{number} pair", "{number} pairs", number),
+    "run": lambda number: ngettext("{number} run", "{number} runs", number),
+    "series": lambda number: ngettext("{number} series", "{number} series", number),
+    "slot": lambda number: ngettext("{number} slot", "{number} slots", number),
+}
 
 
 def archive_page(
@@ -13,11 +25,13 @@ def archive_page(
     """Ask on GET; archive on POST and go to `done`. `losses` say what is hidden, in words."""
     if request.method == "POST":
         if act():
-            messages.success(request, f"Archived: {title}. It can be restored from the list of archived ones.")
+            messages.success(
+                request, _("Archived: {title}. It can be restored from the list of archived ones.").format(title=title)
+            )
         return redirect(done)
     return render(request, "pages/archive.html", {"title": title, "losses": losses, "back": back})
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
+def counted(number: int, noun: Noun) -> str:
     """Give a number with its noun: 1 pair, 3 pairs."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+    return _NOUNS[noun](number).format(number=f"{number:,}")

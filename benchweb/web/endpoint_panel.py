@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Endpoint, Facts
@@ -62,8 +63,9 @@ class EndpointPanel:
         engines, ours = self.endpoint.catalog_version, catalog().version
         if engines is None or engines == ours:
             return ""
-        older = engines < ours
-        return f"{'older' if older else 'newer'} than this dashboard's {ours}: it may not know every kind and parameter"
+        if engines < ours:
+            return _("older than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
+        return _("newer than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
 
     @property
     def fingerprint_changed(self) -> bool:

@@ -3,6 +3,8 @@
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.feasibility import Feasibility
 from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
@@ -23,7 +25,7 @@ def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
         by_place.setdefault(each.place, []).append(bar)
     end = max(each.ends for each in found.bars)
     return lanes_of(
-        "The campaign to come, by host",
+        _("The campaign to come, by host"),
         [Lane(place, bars) for place, bars in by_place.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext
 
 from benchweb.web.row_ids import row_id
 
@@ -15,7 +16,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a list: its label and, when it can be sorted by, the field that does it."""
+    """A column of a list: its label, marked by gettext_noop, and, when it can be sorted by, the field that does it."""
 
     label: str
     field: str = ""
@@ -83,12 +84,14 @@ def _beyond(rows: QuerySet[Row], sort: str, after: str) -> QuerySet[Row]:
 
 
 def _heading(query: QueryDict, column: Column, sort: str) -> Heading:
+    # gettext gives its own header for the empty text.
+    label = gettext(column.label) if column.label else ""
     if not column.field:
-        return Heading(column.label, column.numeric, url="", direction="none")
+        return Heading(label, column.numeric, url="", direction="none")
     directions = {column.field: "ascending", f"-{column.field}": "descending"}
     following = f"-{column.field}" if sort == column.field else column.field
     url = _url(query, sort=following, after="")
-    return Heading(column.label, column.numeric, url=url, direction=directions.get(sort, "none"))
+    return Heading(label, column.numeric, url=url, direction=directions.get(sort, "none"))
 
 
 def _url(query: QueryDict, **changes: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS
@@ -101,7 +102,7 @@ def values_of(draft: PlanDraft) -> tuple[PlanValues, dict[str, str]]:
     repetitions = _read_number(draft.repetitions, "repetitions", errors)
     pause_seconds = _read_number(draft.pause_seconds or "0", "pause_seconds", errors)
     if repetitions != int(repetitions):
-        errors["repetitions"] = "Repetitions are whole numbers."
+        errors["repetitions"] = _("Repetitions are whole numbers.")
     steps = [_read_step(step, errors) for step in draft.steps]
     confidence = _read_confidence(draft, errors)
     return PlanValues(draft.name, int(repetitions), draft.order, float(pause_seconds), steps, confidence), errors
@@ -143,7 +144,9 @@ def _read_number(text: str, name: str, errors: dict[str, str]) -> float:
         if not -1e9 < value < 1e9:
             raise ValueError
     except ValueError:
-        errors[name] = f"{text[:40]!r} is not a number." if text.strip() else "Enter a number."
+        errors[name] = (
+            _("{text} is not a number.").format(text=f"{text[:40]!r}") if text.strip() else _("Enter a number.")
+        )
         return 1
     return value
 
@@ -155,7 +158,7 @@ def _read_confidence(draft: PlanDraft, errors: dict[str, str]) -> dict[str, Any]
     most = draft.confidence_max_repetitions.strip() or str(DEFAULT_MAXIMUM_REPETITIONS)
     found = _read_number(most, "confidence_max_repetitions", errors)
     if found != int(found):
-        errors["confidence_max_repetitions"] = "Repetitions are whole numbers."
+        errors["confidence_max_repetitions"] = _("Repetitions are whole numbers.")
     return {
         "level_percent": _read_number(draft.confidence_level_percent, "confidence_level_percent", errors),
         "width_percent": _read_number(draft.confidence_width_percent, "confidence_width_percent", errors),

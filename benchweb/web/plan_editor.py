@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from benchweb.catalog import Kind, Parameter, catalog
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS, validated_confidence
 from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
@@ -14,16 +17,16 @@ from benchweb.web.sweep_text import spelled
 # Trials that the preview lists; the rest is counted.
 PREVIEWED_TRIALS = 60
 _CONFIDENCE = {
-    "confidence_level_percent": ("Confidence level", "%", "99"),
-    "confidence_width_percent": ("Width of the interval", "% of the mean", "5"),
-    "confidence_max_repetitions": ("Most repetitions", "", str(DEFAULT_MAXIMUM_REPETITIONS)),
+    "confidence_level_percent": (gettext_noop("Confidence level"), "%", "99"),
+    "confidence_width_percent": (gettext_noop("Width of the interval"), gettext_noop("% of the mean"), "5"),
+    "confidence_max_repetitions": (gettext_noop("Most repetitions"), "", str(DEFAULT_MAXIMUM_REPETITIONS)),
 }
 _BASICS = {
-    "name": "Name",
-    "repetitions": "Repetitions",
-    "order": "Order",
-    "pause_seconds": "Pause",
-    **{name: label for name, (label, _, _) in _CONFIDENCE.items()},
+    "name": gettext_noop("Name"),
+    "repetitions": gettext_noop("Repetitions"),
+    "order": gettext_noop("Order"),
+    "pause_seconds": gettext_noop("Pause"),
+    **{name: label for name, (label, _unit, _default) in _CONFIDENCE.items()},
 }
 
 
@@ -140,11 +143,13 @@ class Editor:
     @property
     def problems(self) -> list[Problem]:
         """Give the errors in the order of the form, each with the field to go to."""
-        labels = dict(_BASICS)
+        labels = {name: _(label) for name, label in _BASICS.items()}
         for step in self.steps:
-            labels |= {step.kind_field: f"Step {step.number}, test kind"}
+            labels |= {step.kind_field: _("Step {number}, test kind").format(number=step.number)}
             for each in step.fields + step.more:
-                labels[each.input_name] = f"Step {step.number}, {each.label.lower()}"
+                labels[each.input_name] = _("Step {number}, {field}").format(
+                    number=step.number, field=each.label.lower()
+                )
         known = [
             Problem(f"id_{name}", label, self.errors[name]) for name, label in labels.items() if name in self.errors
         ]
@@ -153,7 +158,9 @@ class Editor:
     @property
     def confidence_fields(self) -> list[ConfidenceField]:
         return [
-            ConfidenceField(name, label, unit, default, getattr(self.draft, name), self.errors.get(name, ""))
+            ConfidenceField(
+                name, _(label), _(unit) if unit else "", default, getattr(self.draft, name), self.errors.get(name, "")
+            )
             for name, (label, unit, default) in _CONFIDENCE.items()
         ]
 
@@ -163,7 +170,7 @@ class Editor:
 
     @property
     def orders(self) -> list[tuple[str, str]]:
-        return PlanVersion.Order.choices
+        return [(value, str(label)) for value, label in PlanVersion.Order.choices]
 
 
 def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
@@ -183,7 +190,10 @@ def preview_of(version: PlanVersion) -> Preview:
 def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
     values, errors = values_of(draft)
     if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
-        errors.setdefault("pause_seconds", f"The pause is from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+        errors.setdefault(
+            "pause_seconds",
+            _("The pause is from 0 to {most} s.").format(most=f"{MAXIMUM_PAUSE_SECONDS:g}"),
+        )
     most = values.repetitions
     try:
         if asked := validated_confidence(values.confidence, values.repetitions):
@@ -220,10 +230,10 @@ def _resources(trials: list[PlannedTrial]) -> str:
     kinds = catalog().kinds
     classes = {kinds[trial.kind].exclusivity_of(trial.params) for trial in trials}
     if "exclusive" in classes:
-        return "both hosts of the pair: no other test runs on them meanwhile."
+        return _("both hosts of the pair: no other test runs on them meanwhile.")
     if "normal" in classes:
-        return "both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait."
-    return "no host: it runs beside anything."
+        return _("both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait.")
+    return _("no host: it runs beside anything.")
 
 
 def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:
@@ -266,14 +276,14 @@ def _bounds(parameter: Parameter) -> str:
     if not parameter.is_number:
         return ""
     low, high = (spelled(parameter, parameter.schema[name]) for name in ("minimum", "maximum"))
-    return f"{low} to {high} {parameter.unit}".rstrip()
+    return _("{low} to {high} {unit}").format(low=low, high=high, unit=parameter.unit).rstrip()
 
 
 def _choices(parameter: Parameter, text: str) -> list[Choice]:
     """Give a box for each value of a parameter with few; with none ticked it keeps its default."""
     values = [False, True] if parameter.schema["type"] == "boolean" else parameter.schema.get("enum", [])
     ticked = {part.strip() for part in text.split(",")}
-    labels = {False: "off", True: "on"}
+    labels = {False: _("off"), True: _("on")}
     return [
         Choice(
             value=spelled(parameter, value),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.confidence import ShownCombination, shown_combinations
@@ -17,6 +18,7 @@ from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
 from benchweb.web.facts_diff import FactsRows, facts_side_by_side
 from benchweb.web.run_rows import seconds_left
+from benchweb.web.state_words import state_word
 
 # A page of this many trials stays readable; the exports have all of them.
 TRIALS_SHOWN = 200
@@ -85,7 +87,7 @@ def _shown(trial: TrialRow, run: Run) -> ShownTrial:
         trial=trial,
         metric=metric,
         value=trial.metrics.get(metric.key) if metric else None,
-        missing=trial.reason or f"the trial is {trial.state}",
+        missing=trial.reason or _("the trial is {state}").format(state=state_word(trial.state)),
         command=engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
     )
 

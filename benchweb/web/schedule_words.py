@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Environment
 from benchweb.schedules.durations import duration_seconds
@@ -19,7 +20,11 @@ _ANY_TIME = datetime(2000, 1, 1)
 def when_words(cron: str, every: str) -> str:
     """Read a rule aloud: At 02:00 every day; Every 30 min. Empty when it can't be read."""
     try:
-        return CronSim(cron, _ANY_TIME).explain() if cron else f"Every {duration(duration_seconds(every))}"
+        return (
+            CronSim(cron, _ANY_TIME).explain()
+            if cron
+            else _("Every {duration_seconds}").format(duration_seconds=duration(duration_seconds(every)))
+        )
     # Whatever cronsim doesn't foresee: the expression is checked elsewhere, with words for what is wrong.
     except (CronSimError, TimingError, AssertionError, TypeError, ValueError, IndexError):
         return cron
@@ -29,34 +34,47 @@ def bounds_words(schedule: Schedule) -> str:
     """Say the window, the blackouts and the bounds of a schedule; empty when it has none."""
     parts = []
     if schedule.window_from and schedule.window_until:
-        parts.append(f"only from {schedule.window_from:%H:%M} until {schedule.window_until:%H:%M}")
+        parts.append(
+            _("only from {window_from} until {window_until}").format(
+                window_from=f"{schedule.window_from:%H:%M}", window_until=f"{schedule.window_until:%H:%M}"
+            )
+        )
     if schedule.blackouts:
         spans = (
-            f"{each['from'].replace('T', ' ')} to {each['until'].replace('T', ' ')}" for each in schedule.blackouts
+            _("{replace} to {replace_2}").format(
+                replace=each["from"].replace("T", " "), replace_2=each["until"].replace("T", " ")
+            )
+            for each in schedule.blackouts
         )
-        parts.append(f"not from {', '.join(spans)}")
+        parts.append(_("not from {join}").format(join=", ".join(spans)))
     if schedule.max_runs:
-        parts.append(f"at most {counted(schedule.max_runs, 'slot')}")
+        parts.append(_("at most {max_runs}").format(max_runs=counted(schedule.max_runs, "slot")))
     if schedule.deadline_seconds:
-        parts.append(f"begun within {duration(schedule.deadline_seconds)}")
+        parts.append(_("begun within {deadline_seconds}").format(deadline_seconds=duration(schedule.deadline_seconds)))
     if schedule.slip_seconds:
-        parts.append(f"up to {duration(schedule.slip_seconds)} later")
+        parts.append(_("up to {slip_seconds} later").format(slip_seconds=duration(schedule.slip_seconds)))
     return ", ".join(parts)
 
 
 def target_words(target: Mapping[str, Any], environments: Mapping[int, str]) -> str:
     """Say what a schedule runs on; `environments` has the names by id."""
     mesh = target.get("mesh", {})
-    inside = f" in {environments.get(mesh['environment'], 'an environment')}" if mesh.get("environment") else ""
+    inside = (
+        _(" in {get}").format(get=environments.get(mesh["environment"], "an environment"))
+        if mesh.get("environment")
+        else ""
+    )
     if "pairs" in target:
         return counted(len(target["pairs"]), "pair")
     if "environment" in target:
-        return f"all pairs of {environments.get(target['environment'], 'an environment')}"
+        return _("all pairs of {get}").format(get=environments.get(target["environment"], "an environment"))
     if "label" in target:
-        return f"all pairs between hosts labelled {target['label']}"
+        return _("all pairs between hosts labelled {target}").format(target=target["label"])
     if "endpoints" in mesh:
-        return f"a mesh of {counted(len(mesh['endpoints']), 'endpoint')}{inside}"
-    return f"{', '.join(mesh.get('source_modes', []))} to {', '.join(mesh.get('sink_modes', []))}{inside}"
+        return _("a mesh of {mesh}{inside}").format(mesh=counted(len(mesh["endpoints"]), "endpoint"), inside=inside)
+    return _("{join} to {join_2}{inside}").format(
+        join=", ".join(mesh.get("source_modes", [])), join_2=", ".join(mesh.get("sink_modes", [])), inside=inside
+    )
 
 
 def environment_names(targets: Iterable[Mapping[str, Any]]) -> dict[int, str]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext, gettext_noop
 
-_REFUSAL = "The address or the form holds a NUL character, which can't be stored: leave it out."
+_REFUSAL = gettext_noop("The address or the form holds a NUL character, which can't be stored: leave it out.")
 
 
 class StorableTextMiddleware(MiddlewareMixin):
@@ -18,7 +19,7 @@ class StorableTextMiddleware(MiddlewareMixin):
         """Look before the view runs; `args` and `kwargs` come from the path, which holds numbers only."""
         is_page = request.resolver_match is not None and request.resolver_match.app_name == "web"
         if is_page and (_has_nul(request.GET) or _has_nul(request.POST)):
-            return HttpResponseBadRequest(_REFUSAL, content_type="text/plain; charset=utf-8")
+            return HttpResponseBadRequest(gettext(_REFUSAL), content_type="text/plain; charset=utf-8")
         return None
 
 

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Parameter, ParameterError, catalog, nested_words
 
 _MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -18,7 +20,7 @@ MAXIMUM_TEXT = 100_000
 def parsed_values(parameter: Parameter, text: str) -> Any:
     """Give one value, or a list when the text holds several; raise ParameterError with the part that can't be read."""
     if len(text) > MAXIMUM_TEXT:
-        raise ParameterError(parameter.name, f"{parameter.label} is too long: shorten the sweep.")
+        raise ParameterError(parameter.name, _("{label} is too long: shorten the sweep.").format(label=parameter.label))
     parts = _parts(parameter, text)
     values = [_parsed(parameter, part) for part in parts]
     return values[0] if len(values) == 1 else values
@@ -55,7 +57,10 @@ def _parsed(parameter: Parameter, part: str) -> Any:
     match = _NUMBER.fullmatch(part)
     if match is None:
         raise ParameterError(
-            parameter.name, f"{part[:40]!r} is not a number: write 64, 1.5k (k is 1,000) or 64Ki (Ki is 1,024)."
+            parameter.name,
+            _("{part} is not a number: write 64, 1.5k (k is 1,000) or 64Ki (Ki is 1,024).").format(
+                part=f"{part[:40]!r}"
+            ),
         )
     return _number(match[1], _MULTIPLIERS[(match[2] or "").replace("K", "k").replace("ki", "Ki")])
 
@@ -68,14 +73,18 @@ def _parsed_test(parameter: Parameter, part: str) -> Any:
         try:
             return json.loads(part)
         except ValueError as error:
-            raise ParameterError(parameter.name, f"{part[:40]!r} is not JSON: {error}.") from error
+            raise ParameterError(
+                parameter.name, _("{part} is not JSON: {error}.").format(part=f"{part[:40]!r}", error=error)
+            ) from error
     name, *settings = part.split()
     kind = catalog().kinds.get(name)
     params: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:
-            raise ParameterError(parameter.name, f"{setting[:40]!r} is not name=value, such as flows=4.")
+            raise ParameterError(
+                parameter.name, _("{setting} is not name=value, such as flows=4.").format(setting=f"{setting[:40]!r}")
+            )
         known = kind.parameters.get(key) if kind else None
         params[key] = parsed_values(known, text) if known else text
     return {"kind": name, "params": params}

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.runs.models import Run, State
@@ -15,6 +16,8 @@ from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
 from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane
+from benchweb.web.phrasebook import said
+from benchweb.web.state_words import state_word
 
 # A night of 10,000 runs would be a page of many megabytes: the newest are drawn, and the page says so.
 MOST_RUNS = 3_000
@@ -137,8 +140,9 @@ def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo) -> Iterator[Entry
     worst = next((each for each in slots if each.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
     without = sum(each.state not in (State.FINISHED, State.PENDING, State.RUNNING) for each in slots)
     first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
-    said = f"{first}–{last}, {counted(len(times), 'slot')}" + (f", {without} without a result" if without else "")
-    yield _entry(worst or times[0], said)
+    text = f"{first}–{last}, {counted(len(times), 'slot')}"
+    text += _(", {without} without a result").format(without=without) if without else ""
+    yield _entry(worst or times[0], text)
 
 
 # More slots of one schedule on a day than these are told by their count.
@@ -147,7 +151,7 @@ _SINGLY = 4
 
 def _entry(each: Slot | Coming, text: str) -> Entry:
     if isinstance(each, Coming):
-        return Entry(each.schedule, "planned", text, "to come", reverse("web:schedule", args=[each.schedule.pk]))
+        return Entry(each.schedule, "planned", text, _("to come"), reverse("web:schedule", args=[each.schedule.pk]))
     return Entry(each.schedule, each.state, text, each.reason, _slot_url(each))
 
 
@@ -161,20 +165,29 @@ def _run_bar(run: Run, now: datetime) -> Bar:
     begin = run.started_at or now
     end = run.finished_at or now
     took = duration((end - begin).total_seconds())
-    reason = f": {run.reason}" if run.reason else ""
-    label = f"Run {run.pk} · {run.plan_version.plan.name} · {run.pair} · {run.state}, {took}{reason}"
+    reason = f": {said(run.reason)}" if run.reason else ""
+    label = _("Run {run} · {plan} · {pair} · {state}, {took}{reason}").format(
+        run=run.pk,
+        plan=run.plan_version.plan.name,
+        pair=run.pair,
+        state=state_word(run.state),
+        took=took,
+        reason=reason,
+    )
     return Bar(begin, end, run.state, label, reverse("web:run", args=[run.pk]))
 
 
 def _slot_bar(slot: Slot) -> Bar:
     seconds = (slot.campaign.planned_seconds if slot.campaign else None) or _UNKNOWN_SECONDS
-    reason = f": {slot.reason}" if slot.reason else ""
-    label = f"{slot.schedule.name} · {slot.state}{reason}"
+    reason = f": {said(slot.reason)}" if slot.reason else ""
+    label = f"{slot.schedule.name} · {state_word(slot.state)}{reason}"
     return Bar(slot.at, slot.at + timedelta(seconds=seconds), slot.state, label, _slot_url(slot))
 
 
 def _coming_bar(each: Coming) -> Bar:
-    label = f"{each.schedule.name} · to come · about {duration(each.seconds)}"
+    label = _("{schedule} · to come · about {length}").format(
+        schedule=each.schedule.name, length=duration(each.seconds)
+    )
     url = reverse("web:schedule", args=[each.schedule.pk])
     return Bar(each.at, each.at + timedelta(seconds=each.seconds), "planned", label, url)
 

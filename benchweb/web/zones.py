@@ -6,6 +6,8 @@ from urllib.parse import unquote
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.http import HttpRequest
+from django.utils.dateformat import format as date_format
+from django.utils.translation import pgettext
 
 COOKIE = "zone"
 
@@ -27,8 +29,9 @@ def reader_zone(request: HttpRequest) -> ZoneInfo:
     return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
 
 
-def said(moment: datetime, zone: tzinfo) -> str:
+def moment_said(moment: datetime, zone: tzinfo) -> str:
     """Say a time in a zone: Sun 22 Nov 02:00; with the year when it isn't this one."""
     local = moment.astimezone(zone)
-    year = "" if local.year == datetime.now(UTC).astimezone(zone).year else " %Y"
-    return local.strftime(f"%a %-d %b{year} %H:%M") + (local.strftime(":%S") if local.second else "")
+    is_this_year = local.year == datetime.now(UTC).astimezone(zone).year
+    form = pgettext("a date without a year", "D j M") if is_this_year else pgettext("a date", "D j M Y")
+    return f"{date_format(local, form)} {local:%H:%M}" + (f":{local:%S}" if local.second else "")

@@ -1,8 +1,17 @@
 """What every form shares: the look of its widgets, and a service's refusal put at the field at fault."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from benchweb.web.phrasebook import said
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 TEXT_INPUTS = (forms.TextInput, forms.Textarea, forms.NumberInput)
 
@@ -22,11 +31,16 @@ class PageForm(forms.Form):
 
     def refuse(self, field: str, message: str) -> None:
         """Show a service's refusal at its field, or above the form when the form has no such field."""
-        self.add_error(field if field in self.fields else None, message)
+        self.add_error(field if field in self.fields else None, said(message))
 
 
 def text_field(
-    label: str, *, help_text: str = "", required: bool = False, max_length: int = 255, **attributes: str
+    label: StrOrPromise,
+    *,
+    help_text: StrOrPromise = "",
+    required: bool = False,
+    max_length: int = 255,
+    **attributes: StrOrPromise,
 ) -> forms.CharField:
     """Give a one-line text field."""
     return forms.CharField(
@@ -35,12 +49,12 @@ def text_field(
         required=required,
         max_length=max_length,
         widget=forms.TextInput(attrs=attributes | {"autocomplete": "off"}),
-        error_messages={"required": f"{label} is needed."},
+        error_messages={"required": format_lazy(_("{label} is needed."), label=label)},
     )
 
 
 def description_field() -> forms.CharField:
     """Give the field for free words about a row."""
     return forms.CharField(
-        label="Description", required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
+        label=_("Description"), required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
     )

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 MOST_LINES = 100
 _BETWEEN = re.compile(r"\s+(?:to|until)\s+|\s*[–—]\s*|\s+-\s+|(?<=\d\d:\d\d)\s*-\s*(?=\d\d:\d\d$)")
@@ -15,27 +16,33 @@ class BlackoutsField(forms.CharField):
 
     def __init__(self) -> None:
         super().__init__(
-            label="Blackouts",
+            label=_("Blackouts"),
             required=False,
-            help_text="A line each: 12:00 to 13:00 every day, or 2026-12-24 to 2026-12-27, or with both date and time.",
-            widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": "12:00 to 13:00"}),
+            help_text=_(
+                "A line each: 12:00 to 13:00 every day, or 2026-12-24 to 2026-12-27, or with both date and time."
+            ),
+            widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": _("12:00 to 13:00")}),
         )
 
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        return "\n".join(f"{each['from']} to {each['until']}" for each in value)
+        return "\n".join(_("{each} to {each_2}").format(each=each["from"], each_2=each["until"]) for each in value)
 
     def to_python(self, value: Any) -> Any:
         lines = [line.strip() for line in (value or "").splitlines() if line.strip()]
         if len(lines) > MOST_LINES:
-            raise forms.ValidationError(f"{len(lines)} blackouts; at most {MOST_LINES} are possible.")
+            raise forms.ValidationError(
+                _("{count} blackouts; at most {most} are possible.").format(count=len(lines), most=MOST_LINES)
+            )
         return [_read(line) for line in lines]
 
 
 def _read(line: str) -> dict[str, str]:
     parts = _BETWEEN.split(line)
     if len(parts) != 2 or not all(parts):
-        raise forms.ValidationError(f"{line[:60]!r} is no blackout: write it as 12:00 to 13:00.")
+        raise forms.ValidationError(
+            _("{line} is no blackout: write it as 12:00 to 13:00.").format(line=f"{line[:60]!r}")
+        )
     begin, until = (_BLANK_IN_TIME.sub("T", part.strip()) for part in parts)
     return {"from": begin, "until": until}

@@ -1,24 +1,31 @@
 """A field of a length of time as people write it: 30 min, 6 h, 1 day, 1 h 30 min, or ISO 8601."""
 
+from __future__ import annotations
+
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
+from benchweb.web.phrasebook import said
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 _UNITS = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600}
 _UNITS |= {"d": 86_400, "day": 86_400, "w": 604_800, "week": 604_800}
 _PART = re.compile(r"(\d{1,9})\s*([a-z]+)", re.ASCII)
 _LONGEST_TEXT = 60
-_FORM = "Enter a length of time, such as 30 min, 6 h or 1 day."
+_FORM = _("Enter a length of time, such as 30 min, 6 h or 1 day.")
 
 
 class DurationField(forms.CharField):
     """Gives whole seconds, or None when empty."""
 
-    def __init__(self, label: str, *, help_text: str = "", initial: Any = None) -> None:
+    def __init__(self, label: StrOrPromise, *, help_text: StrOrPromise = "", initial: Any = None) -> None:
         widget = forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
         super().__init__(label=label, required=False, help_text=help_text, initial=initial, widget=widget)
 
@@ -42,7 +49,7 @@ def read_duration(text: str) -> int:
         try:
             return duration_seconds(text)
         except TimingError as error:
-            raise forms.ValidationError(error.message) from error
+            raise forms.ValidationError(said(error.message)) from error
     parts = _PART.findall(text.lower())
     rest = _PART.sub("", text.lower()).strip()
     factors = [_UNITS.get(unit.removesuffix("s") if unit != "s" else unit) for _, unit in parts]

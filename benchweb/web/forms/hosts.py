@@ -4,19 +4,20 @@ import secrets
 from typing import Any, Self
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.web.forms.base import PageForm, description_field, text_field
 
 # Named so that no linter takes them for secrets.
-_HELP_NEW = "The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own."
-_HELP_KEPT = "Leave empty to keep the stored token."
+_HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
+_HELP_KEPT = _("Leave empty to keep the stored token.")
 
 
 class NamedForm(PageForm):
     """A name and a description."""
 
-    name = text_field("Name", required=True, max_length=100, autofocus="autofocus")
+    name = text_field(_("Name"), required=True, max_length=100, autofocus="autofocus")
     description = description_field()
 
     @classmethod
@@ -38,19 +39,19 @@ class LabelsField(forms.CharField):
 def labels_field() -> LabelsField:
     """Give the field for a host's labels."""
     return LabelsField(
-        label="Labels",
+        label=_("Labels"),
         required=False,
         max_length=None,
-        help_text="Words to choose hosts by in a schedule, with commas between them.",
-        widget=forms.TextInput(attrs={"placeholder": "rack-7, nightly", "autocomplete": "off"}),
+        help_text=_("Words to choose hosts by in a schedule, with commas between them."),
+        widget=forms.TextInput(attrs={"placeholder": _("rack-7, nightly"), "autocomplete": "off"}),
     )
 
 
 def uplink_field() -> forms.CharField:
     """Give the field for the uplink that a host shares."""
     return text_field(
-        "Shared uplink",
-        help_text="Hosts with the same word here share an uplink or a site: one exclusive run at a time leaves it.",
+        _("Shared uplink"),
+        help_text=_("Hosts with the same word here share an uplink or a site: one exclusive run at a time leaves it."),
         list="uplinks",
         placeholder="site-a",
     )
@@ -59,7 +60,7 @@ def uplink_field() -> forms.CharField:
 class HostDetailsForm(PageForm):
     """A host by itself, without its endpoints."""
 
-    name = text_field("Name", required=True, max_length=100, autofocus="autofocus")
+    name = text_field(_("Name"), required=True, max_length=100, autofocus="autofocus")
     description = description_field()
     labels = labels_field()
     uplink = uplink_field()
@@ -74,34 +75,36 @@ class EndpointForm(PageForm):
     """One way to reach a host."""
 
     control_address = text_field(
-        "Engine's address",
+        _("Engine's address"),
         required=True,
-        help_text="HOST:PORT of the engine's control API as this dashboard reaches it; the port defaults to 7410.",
+        help_text=_("HOST:PORT of the engine's control API as this dashboard reaches it; the port defaults to 7410."),
         placeholder="192.0.2.10:7410",
     )
-    token = text_field("Engine's token", help_text=_HELP_NEW, spellcheck="false")
+    token = text_field(_("Engine's token"), help_text=_HELP_NEW, spellcheck="false")
     data_address = text_field(
-        "Address for test traffic",
-        help_text="Where other hosts send test traffic to; empty takes the engine's address without its port.",
+        _("Address for test traffic"),
+        help_text=_("Where other hosts send test traffic to; empty takes the engine's address without its port."),
         placeholder="10.0.0.10",
     )
     network_mode = text_field(
-        "Network mode",
+        _("Network mode"),
         required=True,
         max_length=40,
-        help_text="A word for how traffic leaves the host: host, terway, terway-eni.",
+        help_text=_("A word for how traffic leaves the host: host, terway, terway-eni."),
         list="network-modes",
     )
     bind_device = text_field(
-        "Network device",
+        _("Network device"),
         max_length=15,
-        help_text="Bind test traffic to this device; empty lets the host's routes decide.",
+        help_text=_("Bind test traffic to this device; empty lets the host's routes decide."),
         placeholder="eth0",
     )
-    endpoint_name = text_field("Endpoint's name", max_length=100, help_text="Empty takes the network mode as its name.")
+    endpoint_name = text_field(
+        _("Endpoint's name"), max_length=100, help_text=_("Empty takes the network mode as its name.")
+    )
     fingerprint = text_field(
-        "Certificate's fingerprint",
-        help_text="sha256:… as the engine prints it; empty pins the first one that answers.",
+        _("Certificate's fingerprint"),
+        help_text=_("sha256:… as the engine prints it; empty pins the first one that answers."),
         spellcheck="false",
     )
 
@@ -132,10 +135,10 @@ class HostForm(EndpointForm):
     """A host with its first endpoint, in one form."""
 
     name = text_field(
-        "Host's name",
+        _("Host's name"),
         required=True,
         max_length=100,
-        help_text="What you call the machine, such as its host name.",
+        help_text=_("What you call the machine, such as its host name."),
         autofocus="autofocus",
     )
     description = description_field()

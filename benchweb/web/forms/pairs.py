@@ -2,6 +2,7 @@
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment
@@ -20,27 +21,30 @@ class PairForm(PageForm):
 
     source = EndpointChoice(
         queryset=Endpoint.objects.none(),
-        empty_label="Choose the source",
-        help_text="Where the traffic comes from.",
-        error_messages={"required": "Choose the endpoint that sends.", "invalid_choice": "This endpoint is archived."},
+        empty_label=_("Choose the source"),
+        help_text=_("Where the traffic comes from."),
+        error_messages={
+            "required": _("Choose the endpoint that sends."),
+            "invalid_choice": _("This endpoint is archived."),
+        },
     )
     sink = EndpointChoice(
         queryset=Endpoint.objects.none(),
-        empty_label="Choose the sink",
-        help_text="Where the traffic goes to; connections are always opened from source to sink.",
+        empty_label=_("Choose the sink"),
+        help_text=_("Where the traffic goes to; connections are always opened from source to sink."),
         error_messages={
-            "required": "Choose the endpoint that receives.",
-            "invalid_choice": "This endpoint is archived.",
+            "required": _("Choose the endpoint that receives."),
+            "invalid_choice": _("This endpoint is archived."),
         },
     )
     environment = forms.ModelChoiceField(
         queryset=Environment.objects.none(),
-        empty_label="Choose the environment",
-        help_text="The label under which results are compared.",
-        error_messages={"required": "Choose an environment.", "invalid_choice": "This environment is archived."},
+        empty_label=_("Choose the environment"),
+        help_text=_("The label under which results are compared."),
+        error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},
     )
     both_directions = forms.BooleanField(
-        label="And the other direction too",
+        label=_("And the other direction too"),
         required=False,
         widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
     )
@@ -59,8 +63,8 @@ class PairEnvironmentForm(PageForm):
 
     environment = forms.ModelChoiceField(
         queryset=Environment.objects.none(),
-        help_text="The pair's runs and series move with it.",
-        error_messages={"required": "Choose an environment.", "invalid_choice": "This environment is archived."},
+        help_text=_("The pair's runs and series move with it."),
+        error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:

@@ -1,13 +1,16 @@
 """The form of schedules: what to run on, when, and what to do about what gets in the way."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment, Pair
@@ -19,14 +22,17 @@ from benchweb.web.forms.blackouts import BlackoutsField
 from benchweb.web.forms.durations import DurationField
 from benchweb.web.zones import zone_named
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 TARGETS = [
-    ("pairs", "Pairs, one by one"),
-    ("environment", "All pairs of an environment"),
-    ("label", "All pairs between hosts with a label"),
-    ("mesh", "A mesh: every ordered pair of chosen endpoints"),
-    ("modes", "Network modes: each source mode to each sink mode"),
+    ("pairs", _("Pairs, one by one")),
+    ("environment", _("All pairs of an environment")),
+    ("label", _("All pairs between hosts with a label")),
+    ("mesh", _("A mesh: every ordered pair of chosen endpoints")),
+    ("modes", _("Network modes: each source mode to each sink mode")),
 ]
-REPEATS = [("cron", "At times of day: a cron expression"), ("every", "At an interval")]
+REPEATS = [("cron", _("At times of day: a cron expression")), ("every", _("At an interval"))]
 RETRY_PAUSE_SECONDS = 60
 # With seconds: an interval counts from its start, and an edit must not move it.
 _LOCAL = "%Y-%m-%dT%H:%M:%S"
@@ -53,18 +59,22 @@ class LocalTimeField(forms.CharField):
         try:
             found = datetime.fromisoformat(str(value))
         except ValueError:
-            raise forms.ValidationError("Enter a date and a time, such as 2026-12-24T02:00.") from None
+            raise forms.ValidationError(_("Enter a date and a time, such as 2026-12-24T02:00.")) from None
         if found.tzinfo is not None or not 1970 <= found.year <= 2200:
-            raise forms.ValidationError("Enter a date from 1970 to 2200, without a zone: it is in the schedule's own.")
+            raise forms.ValidationError(
+                _("Enter a date from 1970 to 2200, without a zone: it is in the schedule's own.")
+            )
         return found
 
 
-def time_of_day(label: str) -> forms.TimeField:
+def time_of_day(label: StrOrPromise) -> forms.TimeField:
     """Give a field of a local time of day."""
     return forms.TimeField(label=label, required=False, widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
 
 
-def number(label: str, most: int, least: int = 0, help_text: str = "", **options: Any) -> forms.IntegerField:
+def number(
+    label: StrOrPromise, most: int, least: int = 0, help_text: StrOrPromise = "", **options: Any
+) -> forms.IntegerField:
     """Give a field of a whole number."""
     widget = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
     return forms.IntegerField(
@@ -72,75 +82,79 @@ def number(label: str, most: int, least: int = 0, help_text: str = "", **options
     )
 
 
-def modes_field(label: str) -> forms.MultipleChoiceField:
+def modes_field(label: StrOrPromise) -> forms.MultipleChoiceField:
     """Give a field of network modes as boxes."""
     return forms.MultipleChoiceField(
         label=label,
         required=False,
         widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
-        error_messages={"invalid_choice": "No endpoint has the mode %(value)s."},
+        error_messages={"invalid_choice": _("No endpoint has the mode %(value)s.")},
     )
 
 
 class ScheduleForm(PageForm):
     """A schedule as the page asks for it; `values` is what the services take."""
 
-    name = text_field("Name", max_length=100, required=True, autofocus="autofocus")
+    name = text_field(_("Name"), max_length=100, required=True, autofocus="autofocus")
     plan = forms.ModelChoiceField(
         queryset=Plan.objects.none(),
-        empty_label="Choose the plan",
-        error_messages={"required": "Choose the plan to run.", "invalid_choice": "This plan is archived."},
+        empty_label=_("Choose the plan"),
+        error_messages={"required": _("Choose the plan to run."), "invalid_choice": _("This plan is archived.")},
     )
     target = forms.ChoiceField(choices=TARGETS, initial="pairs")
     pairs = forms.ModelMultipleChoiceField(
         queryset=Pair.objects.none(),
         required=False,
-        error_messages={"invalid_choice": "A chosen pair is archived by now: look over the choice again."},
+        error_messages={"invalid_choice": _("A chosen pair is archived by now: look over the choice again.")},
     )
     environment = forms.ModelChoiceField(
-        queryset=Environment.objects.none(), required=False, empty_label="Choose the environment"
+        queryset=Environment.objects.none(), required=False, empty_label=_("Choose the environment")
     )
-    label = text_field("Label", max_length=60, list="labels", help_text="Pairs whose two hosts both carry it.")
+    label = text_field(_("Label"), max_length=60, list="labels", help_text=_("Pairs whose two hosts both carry it."))
     endpoints = EndpointChoices(
         queryset=Environment.objects.none(),
         required=False,
-        error_messages={"invalid_choice": "A chosen endpoint is archived by now: look over the choice again."},
+        error_messages={"invalid_choice": _("A chosen endpoint is archived by now: look over the choice again.")},
     )
     mesh_environment = forms.ModelChoiceField(
-        label="Environment",
+        label=_("Environment"),
         queryset=Environment.objects.none(),
         required=False,
-        empty_label="The one that most of their pairs use",
-        help_text="Pairs that don't exist yet are made in it.",
+        empty_label=_("The one that most of their pairs use"),
+        help_text=_("Pairs that don't exist yet are made in it."),
     )
-    source_modes = modes_field("From")
-    sink_modes = modes_field("To")
+    source_modes = modes_field(_("From"))
+    sink_modes = modes_field(_("To"))
     modes_environment = forms.ModelChoiceField(
-        label="Environment",
+        label=_("Environment"),
         queryset=Environment.objects.none(),
         required=False,
-        empty_label="Choose the environment",
+        empty_label=_("Choose the environment"),
     )
     repeat = forms.ChoiceField(choices=REPEATS, initial="cron")
     cron = text_field(
-        "Cron expression",
+        _("Cron expression"),
         max_length=200,
         spellcheck="false",
-        help_text="Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night.",
+        help_text=_("Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night."),
     )
-    every = DurationField("Every", help_text="30 min, 6 h, 1 day, or ISO 8601 such as PT30M; counted from its start.")
-    timezone = text_field("Time zone", max_length=60, required=True, list="zones", spellcheck="false")
-    starts_at = LocalTimeField(label="Starts", required=False, help_text="Empty: at once.")
-    ends_at = LocalTimeField(label="Ends", required=False, help_text="Empty: never.")
-    max_runs = number("At most so many slots", 2**31 - 1, 1, required=False)
-    window_from = time_of_day("Window from")
-    window_until = time_of_day("Window until")
+    every = DurationField(
+        _("Every"), help_text=_("30 min, 6 h, 1 day, or ISO 8601 such as PT30M; counted from its start.")
+    )
+    timezone = text_field(_("Time zone"), max_length=60, required=True, list="zones", spellcheck="false")
+    starts_at = LocalTimeField(label=_("Starts"), required=False, help_text=_("Empty: at once."))
+    ends_at = LocalTimeField(label=_("Ends"), required=False, help_text=_("Empty: never."))
+    max_runs = number(_("At most so many slots"), 2**31 - 1, 1, required=False)
+    window_from = time_of_day(_("Window from"))
+    window_until = time_of_day(_("Window until"))
     blackouts = BlackoutsField()
-    deadline = DurationField("Begin within", help_text="Runs that have not begun so long after their slot never do.")
-    slip = DurationField("May start later by", help_text="Lets a cron time be moved away from a crowded moment.")
-    missed = forms.ChoiceField(label="Missed slots", choices=Schedule.Missed.choices, initial=Schedule.Missed.SKIP)
-    retries = number("Retries", 100, initial=2, help_text="When an engine is unreachable or refuses.")
-    retry_pause = DurationField("Pause before a retry", initial=RETRY_PAUSE_SECONDS)
+    deadline = DurationField(
+        _("Begin within"), help_text=_("Runs that have not begun so long after their slot never do.")
+    )
+    slip = DurationField(_("May start later by"), help_text=_("Lets a cron time be moved away from a crowded moment."))
+    missed = forms.ChoiceField(label=_("Missed slots"), choices=Schedule.Missed.choices, initial=Schedule.Missed.SKIP)
+    retries = number(_("Retries"), 100, initial=2, help_text=_("When an engine is unreachable or refuses."))
+    retry_pause = DurationField(_("Pause before a retry"), initial=RETRY_PAUSE_SECONDS)
     confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -172,7 +186,7 @@ class ScheduleForm(PageForm):
     def clean_timezone(self) -> str:
         """Check the zone here, for the form's local times need it."""
         if zone_named(self.cleaned_data["timezone"]) is None:
-            raise forms.ValidationError("There is no such time zone: write it as Area/City, such as Asia/Shanghai.")
+            raise forms.ValidationError(_("There is no such time zone: write it as Area/City, such as Asia/Shanghai."))
         return str(self.cleaned_data["timezone"])
 
     def clean(self) -> dict[str, Any]:
@@ -187,7 +201,7 @@ class ScheduleForm(PageForm):
                 self.cleaned_data[name] = naive.replace(tzinfo=zone)
         begin, end = self.cleaned_data.get("window_from"), self.cleaned_data.get("window_until")
         if (begin is None) != (end is None) and not {"window_from", "window_until"} & set(self.errors):
-            self.add_error("window_until" if end is None else "window_from", "A window has both: from and until.")
+            self.add_error("window_until" if end is None else "window_from", _("A window has both: from and until."))
         return self.cleaned_data
 
     def chosen(self, name: str) -> str:
@@ -238,15 +252,15 @@ _NEEDED = {
     "modes": ("source_modes", "sink_modes", "modes_environment"),
 }
 _MISSING = {
-    "pairs": "Choose at least one pair.",
-    "environment": "Choose an environment.",
-    "label": "Enter the label that the hosts carry.",
-    "endpoints": "Choose at least two endpoints.",
-    "source_modes": "Choose at least one mode to send from.",
-    "sink_modes": "Choose at least one mode to send to.",
-    "modes_environment": "Choose an environment.",
-    "cron": "Enter a cron expression, such as 0 2 * * *.",
-    "every": "Enter an interval, such as 30 min.",
+    "pairs": _("Choose at least one pair."),
+    "environment": _("Choose an environment."),
+    "label": _("Enter the label that the hosts carry."),
+    "endpoints": _("Choose at least two endpoints."),
+    "source_modes": _("Choose at least one mode to send from."),
+    "sink_modes": _("Choose at least one mode to send to."),
+    "modes_environment": _("Choose an environment."),
+    "cron": _("Enter a cron expression, such as 0 2 * * *."),
+    "every": _("Enter an interval, such as 30 min."),
 }
 
 

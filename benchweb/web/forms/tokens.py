@@ -1,5 +1,7 @@
 """The form of API tokens."""
 
+from django.utils.translation import gettext_lazy as _
+
 from benchweb.web.forms.base import PageForm, text_field
 
 
@@ -7,9 +9,9 @@ class TokenForm(PageForm):
     """What a token is for."""
 
     name = text_field(
-        "What is it for?",
+        _("What is it for?"),
         required=True,
         max_length=100,
-        help_text="A word that will tell you later which script uses it.",
-        placeholder="nightly export",
+        help_text=_("A word that will tell you later which script uses it."),
+        placeholder=_("nightly export"),
     )

@@ -8,11 +8,12 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
-from benchweb.web import formatting
-from benchweb.web.zones import reader_zone, said, zone_named
+from benchweb.web import formatting, phrasebook, state_words
+from benchweb.web.zones import moment_said, reader_zone, zone_named
 
 register = template.Library()
 
@@ -25,7 +26,7 @@ def metric(
 ) -> SafeString:
     """Show a number with its unit, and where given its spread and count of repetitions, small."""
     if value is None:
-        return format_html('<span class="missing" title="{}">—</span>', reason or "missing: not measured")
+        return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
     shown = formatting.quantity(value, unit)
     number = format_html(
         '<span class="quantity" title="{}">{}<span class="unit"> {}</span></span>',
@@ -45,14 +46,26 @@ def plain(value: float, unit: str) -> SafeString:
 @register.simple_tag
 def state(value: str, reason: str = "") -> SafeString:
     """Show a state as a word with a dot; the style sheet knows the colours by the class."""
-    return format_html('<span class="state state-{}" title="{}">{}</span>', value, reason, value)
+    return format_html('<span class="state state-{}" title="{}">{}</span>', value, said(reason), state_word(value))
+
+
+@register.filter
+def state_word(value: str) -> str:
+    """Say a state."""
+    return state_words.state_word(value)
+
+
+@register.filter
+def said(sentence: object) -> str:
+    """Say a stored sentence, such as a reason, in the reader's language."""
+    return phrasebook.said(str(sentence or ""))
 
 
 @register.simple_tag
 def when(value: datetime | None, form: str = "relative") -> SafeString:
     """Show a time: in UTC here, in the reader's zone by frontend/src/times.ts."""
     if value is None:
-        return format_html('<span class="missing" title="{}">—</span>', "not yet")
+        return format_html('<span class="missing" title="{}">—</span>', _("not yet"))
     utc = value.astimezone(UTC)
     return format_html(
         '<time datetime="{}" data-form="{}" title="{} UTC">{}</time>',
@@ -81,17 +94,21 @@ def between(start: datetime | None, end: datetime | None) -> str:
 def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "") -> SafeString:
     """Show a time in a named zone, or in the reader's; UTC on hover."""
     if value is None:
-        return format_html('<span class="missing" title="{}">—</span>', "none")
+        return format_html('<span class="missing" title="{}">—</span>', _("none"))
     zone = zone_named(zone_name) or reader_zone(context["request"])
     utc = value.astimezone(UTC)
-    return format_html('<span class="zoned" title="{} UTC">{}</span>', f"{utc:%Y-%m-%d %H:%M:%S}", said(value, zone))
+    return format_html(
+        '<span class="zoned" title="{} UTC">{}</span>', f"{utc:%Y-%m-%d %H:%M:%S}", moment_said(value, zone)
+    )
 
 
 @register.simple_tag(takes_context=True)
 def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> str:
     """Say a time in a schedule's zone and in the reader's; once when both say the same."""
-    there, here = said(value, zone_named(zone_name) or UTC), said(value, reader_zone(context["request"]))
-    return f"{there} {zone_name}" if there == here else f"{there} {zone_name} · {here} here"
+    there, here = moment_said(value, zone_named(zone_name) or UTC), moment_said(value, reader_zone(context["request"]))
+    if there == here:
+        return f"{there} {zone_name}"
+    return _("{there} {zone} · {here} here").format(there=there, zone=zone_name, here=here)
 
 
 @register.simple_tag
@@ -105,7 +122,8 @@ def time_left(ends_at: datetime) -> SafeString:
     """Say how long until an estimated end; frontend/src/times.ts counts it down."""
     left = max(0, round((ends_at - timezone.now()).total_seconds()))
     shown = f"{left} s" if left < 60 else formatting.duration(left)
-    return format_html('<span data-until="{}">about {} left</span>', ends_at.isoformat(), shown)
+    words = _("about {length} left").format(length=shown)
+    return format_html('<span data-until="{}">{}</span>', ends_at.isoformat(), words)
 
 
 @register.filter
@@ -137,7 +155,7 @@ def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
     """Say parameters as the catalog labels them, in its order."""
     kind = catalog().kinds.get(kind_name)
     texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
-    return " · ".join(texts) if texts else "defaults"
+    return " · ".join(texts) if texts else _("defaults")
 
 
 @register.simple_tag
@@ -158,7 +176,7 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
 
 def _value(value: Any, unit: str) -> str:
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return _("on") if value else _("off")
     if value is None or isinstance(value, dict):
         return nested_words(value)
     return formatting.setting(value, unit) if isinstance(value, int | float) else str(value)
@@ -180,5 +198,7 @@ def _ago(value: datetime) -> str:
     if not 0 <= seconds < _DAY_SECONDS:
         return value.strftime("%Y-%m-%d %H:%M UTC")
     if seconds < 60:
-        return f"{seconds:.0f} s ago"
-    return f"{seconds // 60:.0f} min ago" if seconds < 3600 else f"{seconds // 3600:.0f} h ago"
+        return _("{number} s ago").format(number=f"{seconds:.0f}")
+    if seconds < 3600:
+        return _("{number} min ago").format(number=f"{seconds // 60:.0f}")
+    return _("{number} h ago").format(number=f"{seconds // 3600:.0f}")

@@ -5,6 +5,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.runs.models import Campaign, Run, State
@@ -15,22 +17,22 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.run_rows import runs_with_names
 
 COLUMNS = [
-    Column("Run", "pk", numeric=True),
-    Column("State", "state"),
-    Column("Source → sink", "pair__source__host__name"),
-    Column("Why"),
-    Column("Attempts", "attempts", numeric=True),
-    Column("Started"),
-    Column("Took", numeric=True),
+    Column(gettext_noop("Run"), "pk", numeric=True),
+    Column(gettext_noop("State"), "state"),
+    Column(gettext_noop("Source → sink"), "pair__source__host__name"),
+    Column(gettext_noop("Why")),
+    Column(gettext_noop("Attempts"), "attempts", numeric=True),
+    Column(gettext_noop("Started")),
+    Column(gettext_noop("Took"), numeric=True),
 ]
 LIST_COLUMNS = [
-    Column("Campaign", "pk", numeric=True),
-    Column("State"),
-    Column("Plan", "plan_version__plan__name"),
-    Column("Launched", "created_at"),
-    Column("Finished", numeric=True),
-    Column("Took", numeric=True),
-    Column("Lower bound", numeric=True),
+    Column(gettext_noop("Campaign"), "pk", numeric=True),
+    Column(gettext_noop("State")),
+    Column(gettext_noop("Plan"), "plan_version__plan__name"),
+    Column(gettext_noop("Launched"), "created_at"),
+    Column(gettext_noop("Finished"), numeric=True),
+    Column(gettext_noop("Took"), numeric=True),
+    Column(gettext_noop("Lower bound"), numeric=True),
 ]
 
 
@@ -69,7 +71,10 @@ def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse
     campaign = get_object_or_404(Campaign, pk=campaign_id)
     cancelled = campaign_cancel(campaign=campaign)
     if cancelled:
-        messages.success(request, f"{counted(cancelled, 'run')} cancelled: what is running stops within two seconds.")
+        messages.success(
+            request,
+            _("{runs} cancelled: what is running stops within two seconds.").format(runs=counted(cancelled, "run")),
+        )
     else:
         messages.warning(request, "Nothing to cancel: every run is final or stopping already.")
     return redirect("web:campaign", campaign_id)

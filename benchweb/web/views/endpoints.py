@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
@@ -31,7 +32,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
             return redirect("web:host", host.pk)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return _form_page(request, form, host, f"Add an endpoint to {host.name}", with_command=True)
+    return _form_page(request, form, host, _("Add an endpoint to {host}").format(host=host.name), with_command=True)
 
 
 @login_required
@@ -46,7 +47,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
             return redirect("web:host", endpoint.host_id)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return _form_page(request, form, endpoint.host, f"Edit {endpoint}", with_command=False)
+    return _form_page(request, form, endpoint.host, _("Edit {endpoint}").format(endpoint=endpoint), with_command=False)
 
 
 @login_required
@@ -58,10 +59,14 @@ def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     host_url = reverse("web:host", args=[endpoint.host_id])
     return archive_page(
         request,
-        title=f"endpoint {endpoint}",
+        title=_("endpoint {endpoint}").format(endpoint=endpoint),
         losses=[
-            f"Archived with it: {counted(pairs.filter(archived_at=None).count(), 'pair')}. No new run can use them.",
-            f"Kept, with results and links: {counted(Run.objects.filter(pair__in=pairs).count(), 'run')}.",
+            _("Archived with it: {pairs}. No new run can use them.").format(
+                pairs=counted(pairs.filter(archived_at=None).count(), "pair")
+            ),
+            _("Kept, with results and links: {runs}.").format(
+                runs=counted(Run.objects.filter(pair__in=pairs).count(), "run")
+            ),
         ],
         back=host_url,
         done=host_url,
@@ -75,10 +80,10 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Bring an archived endpoint back and check it."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     if endpoint.host.archived_at is not None:
-        messages.error(request, f"Host {endpoint.host.name} is archived: restore the host first.")
+        messages.error(request, _("Host {host} is archived: restore the host first.").format(host=endpoint.host.name))
     elif services.restore(row=endpoint):
         services.endpoint_check(endpoint=endpoint)
-        messages.success(request, f"Endpoint {endpoint} is back.")
+        messages.success(request, _("Endpoint {endpoint} is back.").format(endpoint=endpoint))
     return redirect("web:host", endpoint.host_id)
 
 
@@ -117,7 +122,7 @@ def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     try:
         services.endpoint_pin(endpoint=endpoint, fingerprint=request.POST.get("fingerprint", ""))
-        messages.success(request, f"The new fingerprint of {endpoint} is pinned.")
+        messages.success(request, _("The new fingerprint of {endpoint} is pinned.").format(endpoint=endpoint))
     except HostsError as error:
         messages.error(request, error.message)
     return redirect("web:host", endpoint.host_id)

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.hosts import selectors as hosts
@@ -102,11 +103,13 @@ def _launched(page: LaunchPage, user: User) -> Campaign:
     if page.plan is None:
         archived = Plan.objects.filter(pk=page.form.plan_id).first() if page.form.plan_id else None
         if archived is None:
-            raise LaunchError("plan", "Choose the plan to run.")
+            raise LaunchError("plan", _("Choose the plan to run."))
         return services.launch(plan=archived, pairs=page.chosen, user=user)
     gone = len(page.form.pair_ids) - len(page.chosen)
     if gone:
-        raise LaunchError("pairs", f"{gone} of the chosen pairs are archived by now: look over the choice again.")
+        raise LaunchError(
+            "pairs", _("{gone} of the chosen pairs are archived by now: look over the choice again.").format(gone=gone)
+        )
     if question := services.confirmation_needed(len(page.chosen), page.form.confirm_runs):
         raise LaunchError("confirm_runs", question)
     return services.launch(plan=page.plan, pairs=page.chosen, user=user)

@@ -7,6 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
@@ -22,11 +24,11 @@ from benchweb.web.recent_runs import recent_runs
 from benchweb.web.row_ids import row_id
 
 COLUMNS = [
-    Column("Source → sink"),
-    Column("From", "source__host__name"),
-    Column("To", "sink__host__name"),
-    Column("Environment", "environment__name"),
-    Column("Added", "created_at"),
+    Column(gettext_noop("Source → sink")),
+    Column(gettext_noop("From"), "source__host__name"),
+    Column(gettext_noop("To"), "sink__host__name"),
+    Column(gettext_noop("Environment"), "environment__name"),
+    Column(gettext_noop("Added"), "created_at"),
 ]
 
 
@@ -57,7 +59,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     pair = get_object_or_404(_pairs(), pk=pair_id)
     context = {
         "pair": pair,
-        "ends": [("Source", pair.source), ("Sink", pair.sink)],
+        "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
         "runs_filter": f"pair={pair.pk}",
         "runs": recent_runs(pairs=Pair.objects.filter(pk=pair.pk)),
         "run_count": Run.objects.filter(pair=pair).count(),
@@ -111,10 +113,12 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
     runs, series = Run.objects.filter(pair=pair).count(), Series.objects.filter(pair=pair).count()
     return archive_page(
         request,
-        title=f"pair {pair}",
+        title=_("pair {pair}").format(pair=pair),
         losses=[
-            "It can't be launched any more.",
-            f"Kept, with results and links: {counted(runs, 'run')} and {counted(series, 'series', 'series')}.",
+            _("It can't be launched any more."),
+            _("Kept, with results and links: {runs} and {series}.").format(
+                runs=counted(runs, "run"), series=counted(series, "series")
+            ),
         ],
         back=reverse("web:pair", args=[pair.pk]),
         done=reverse("web:pairs"),
@@ -131,11 +135,16 @@ def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
     archived = next((row for row in needed if row.archived_at is not None), None)
     if archived is not None:
         what = type(archived).__name__.lower()
-        messages.error(request, f"{pair} needs the {what} {archived}, which is archived: restore that first.")
+        messages.error(
+            request,
+            _("{pair} needs the {what} {archived}, which is archived: restore that first.").format(
+                pair=pair, what=what, archived=archived
+            ),
+        )
         return redirect("web:pair", pair.pk)
     try:
         services.restore(row=pair)
-        messages.success(request, f"Pair {pair} is back.")
+        messages.success(request, _("Pair {pair} is back.").format(pair=pair))
     except HostsError as error:
         messages.error(request, error.message)
     return redirect("web:pair", pair.pk)

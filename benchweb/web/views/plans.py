@@ -5,6 +5,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.plans import selectors, services
@@ -19,11 +21,11 @@ from benchweb.web.plan_editor import Editor, editor, preview_of
 from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
-    Column("Plan", "name"),
-    Column("Steps"),
-    Column("Trials", numeric=True),
-    Column("Takes at most", numeric=True),
-    Column("Added", "created_at"),
+    Column(gettext_noop("Plan"), "name"),
+    Column(gettext_noop("Steps")),
+    Column(gettext_noop("Trials"), numeric=True),
+    Column(gettext_noop("Takes at most"), numeric=True),
+    Column(gettext_noop("Added"), "created_at"),
 ]
 
 
@@ -48,7 +50,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
     asked = request.GET.get("version", str(versions[0].number))
     version = next((version for version in versions if str(version.number) == asked), None)
     if version is None:
-        raise Http404(f"This plan has no version {asked}")
+        raise Http404(_("This plan has no version {asked}").format(asked=asked))
     context = {
         "plan": plan,
         "version": version,
@@ -66,7 +68,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
     """Make a plan in the editor."""
     draft = _draft(request, new_draft())
     if not _saves(request):
-        return _editor_page(request, editor(draft), "New plan", reverse("web:plans"))
+        return _editor_page(request, editor(draft), _("New plan"), reverse("web:plans"))
     values, errors = values_of(draft)
     if not errors:
         try:
@@ -74,7 +76,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
             return redirect("web:plan", plan.pk)
         except PlanError as error:
             errors = {field_of(error, draft): error.message}
-    return _editor_page(request, editor(draft, errors), "New plan", reverse("web:plans"))
+    return _editor_page(request, editor(draft, errors), _("New plan"), reverse("web:plans"))
 
 
 @login_required
@@ -84,7 +86,7 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     plan = get_object_or_404(Plan, pk=plan_id)
     latest = plan.versions.order_by("-number")[0]
     draft = _draft(request, draft_of_version(plan.name, latest))
-    title, back = f"Edit {plan.name}", reverse("web:plan", args=[plan.pk])
+    title, back = _("Edit {plan}").format(plan=plan.name), reverse("web:plan", args=[plan.pk])
     if not _saves(request):
         return _editor_page(request, editor(draft), title, back)
     values, errors = values_of(draft)
@@ -124,8 +126,11 @@ def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
     runs = Run.objects.filter(plan_version__plan=plan).count()
     return archive_page(
         request,
-        title=f"plan {plan.name}",
-        losses=["It can't be launched any more.", f"Kept, with results and links: {counted(runs, 'run')}."],
+        title=_("plan {plan}").format(plan=plan.name),
+        losses=[
+            _("It can't be launched any more."),
+            _("Kept, with results and links: {runs}.").format(runs=counted(runs, "run")),
+        ],
         back=reverse("web:plan", args=[plan.pk]),
         done=reverse("web:plans"),
         act=lambda: services.plan_archive(plan=plan),
@@ -138,7 +143,7 @@ def plan_restore(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Bring an archived plan back."""
     plan = get_object_or_404(Plan, pk=plan_id)
     if services.plan_restore(plan=plan):
-        messages.success(request, f"Plan {plan.name} is back.")
+        messages.success(request, _("Plan {plan} is back.").format(plan=plan.name))
     return redirect("web:plan", plan.pk)
 
 

@@ -5,6 +5,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from benchweb.catalog import catalog
@@ -20,17 +22,18 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows, runs_with_names
 from benchweb.web.run_view import run_view
+from benchweb.web.state_words import state_word
 
 _COLUMNS = [
-    Column("Compare"),
-    Column("Run", "pk", numeric=True),
-    Column("State", "state"),
-    Column("Plan", "plan_version__plan__name"),
-    Column("Source → sink"),
-    Column("Environment", "pair__environment__name"),
-    Column("Trials", numeric=True),
-    Column("Launched", "created_at"),
-    Column("Took", numeric=True),
+    Column(gettext_noop("Compare")),
+    Column(gettext_noop("Run"), "pk", numeric=True),
+    Column(gettext_noop("State"), "state"),
+    Column(gettext_noop("Plan"), "plan_version__plan__name"),
+    Column(gettext_noop("Source → sink")),
+    Column(gettext_noop("Environment"), "pair__environment__name"),
+    Column(gettext_noop("Trials"), numeric=True),
+    Column(gettext_noop("Launched"), "created_at"),
+    Column(gettext_noop("Took"), numeric=True),
 ]
 _BY_ID = {
     "plan": "plan_version__plan_id",
@@ -95,9 +98,11 @@ def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """Ask for a run's cancellation."""
     run = get_object_or_404(Run, pk=run_id)
     if run_cancel(run=run):
-        messages.success(request, "Cancellation asked for: both engines stop within a second.")
+        messages.success(request, _("Cancellation asked for: both engines stop within a second."))
     else:
-        messages.warning(request, f"Nothing to cancel: the run is {run.state} or stopping already.")
+        messages.warning(
+            request, _("Nothing to cancel: the run is {state} or stopping already.").format(state=state_word(run.state))
+        )
     return redirect("web:run", run_id)
 
 

@@ -10,6 +10,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts.models import Pair
@@ -33,14 +35,19 @@ from benchweb.web.schedule_words import bounds_words, environment_names, target_
 from benchweb.web.zones import reader_zone, zone_names
 
 COLUMNS = [
-    Column("Schedule", "name"),
-    Column("When"),
-    Column("Next slot"),
-    Column("Last result"),
-    Column("Success", numeric=True),
-    Column("State"),
+    Column(gettext_noop("Schedule"), "name"),
+    Column(gettext_noop("When")),
+    Column(gettext_noop("Next slot")),
+    Column(gettext_noop("Last result")),
+    Column(gettext_noop("Success"), numeric=True),
+    Column(gettext_noop("State")),
 ]
-SLOT_COLUMNS = [Column("Slot", "at"), Column("State", "state"), Column("Reason"), Column("Runs", numeric=True)]
+SLOT_COLUMNS = [
+    Column(gettext_noop("Slot"), "at"),
+    Column(gettext_noop("State"), "state"),
+    Column(gettext_noop("Reason")),
+    Column(gettext_noop("Runs"), numeric=True),
+]
 FOLDED = ("starts_at", "ends_at", "max_runs", "deadline", "slip", "missed", "blackouts", "retries", "retry_pause")
 # Pairs and endpoints listed at once; chosen ones are always shown.
 SHOWN_PAIRS = 200
@@ -104,7 +111,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     def save() -> Schedule:
         return services.schedule_create(user=cast(User, request.user), **form.values())
 
-    return _form_page(request, form, save, title="New schedule", back=reverse("web:schedules"))
+    return _form_page(request, form, save, title=_("New schedule"), back=reverse("web:schedules"))
 
 
 @login_required
@@ -118,7 +125,14 @@ def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
         return services.schedule_update(schedule=schedule, **form.values())
 
     back = reverse("web:schedule", args=[schedule.pk])
-    return _form_page(request, form, save, title=f"Edit {schedule.name}", back=back, schedule_id=schedule.pk)
+    return _form_page(
+        request,
+        form,
+        save,
+        title=_("Edit {schedule}").format(schedule=schedule.name),
+        back=back,
+        schedule_id=schedule.pk,
+    )
 
 
 @login_required
@@ -144,7 +158,9 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Launch nothing until it is resumed."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_pause(schedule=schedule):
-        messages.success(request, f"Paused: {schedule.name} launches nothing until it is resumed.")
+        messages.success(
+            request, _("Paused: {schedule} launches nothing until it is resumed.").format(schedule=schedule.name)
+        )
     return redirect("web:schedule", schedule_id)
 
 
@@ -154,7 +170,7 @@ def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Go on with the first time from now on."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_resume(schedule=schedule):
-        messages.success(request, f"Resumed: {schedule.name} goes on with its next slot.")
+        messages.success(request, _("Resumed: {schedule} goes on with its next slot.").format(schedule=schedule.name))
     return redirect("web:schedule", schedule_id)
 
 
@@ -181,10 +197,10 @@ def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     return archive_page(
         request,
-        title=f"schedule {schedule.name}",
+        title=_("schedule {schedule}").format(schedule=schedule.name),
         losses=[
-            "It launches nothing any more; what it launched already goes on.",
-            f"Kept, with campaigns, runs and results: {counted(schedule.slots.count(), 'slot')}.",
+            _("It launches nothing any more; what it launched already goes on."),
+            _("Kept, with campaigns, runs and results: {slots}.").format(slots=counted(schedule.slots.count(), "slot")),
         ],
         back=reverse("web:schedule", args=[schedule.pk]),
         done=reverse("web:schedules"),
@@ -198,7 +214,9 @@ def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Bring an archived schedule back."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_restore(schedule=schedule):
-        messages.success(request, f"Schedule {schedule.name} is back, and goes on with its next slot.")
+        messages.success(
+            request, _("Schedule {schedule} is back, and goes on with its next slot.").format(schedule=schedule.name)
+        )
     return redirect("web:schedule", schedule_id)
 
 

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from benchweb.runs.models import Campaign
@@ -72,8 +73,8 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
         "legend": LEGEND,
         "text": text,
         "campaign": campaign,
-        "hosts": drawn("Hosts", rows.host_lanes(runs, planned, now, text)),
-        "schedules": drawn("Schedules", rows.schedule_lanes(schedules, slots, planned)),
+        "hosts": drawn(_("Hosts"), rows.host_lanes(runs, planned, now, text)),
+        "schedules": drawn(_("Schedules"), rows.schedule_lanes(schedules, slots, planned)),
         "is_shortened": len(runs) == rows.MOST_RUNS,
         "most": rows.MOST_RUNS,
     }

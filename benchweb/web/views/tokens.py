@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -25,7 +26,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST) if request.method == "POST" else TokenForm()
     secret = ""
     if request.method == "POST" and form.is_valid():
-        _, secret = services.token_create(user=user, name=form.cleaned_data["name"])
+        _token, secret = services.token_create(user=user, name=form.cleaned_data["name"])
         form = TokenForm()
     context = {
         "form": form,
@@ -46,6 +47,6 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
         token = get_object_or_404(ApiToken, pk=token_id, user=user, revoked_at=None)
         return render(request, "pages/token_revoke.html", {"token": token, "back": reverse("web:tokens")})
     if not services.token_revoke(user=user, token_id=token_id):
-        raise Http404("No such token")
-    messages.success(request, "The token is revoked: calls with it are refused from now on.")
+        raise Http404(_("No such token"))
+    messages.success(request, _("The token is revoked: calls with it are refused from now on."))
     return redirect("web:tokens")

@@ -1,0 +1,104 @@
+"""Say stored sentences in the reader's language.
+
+Reasons, events and refusals are written where they arise: in a worker, in a service, by the engine. There is one
+language in the database, in the logs and in the API, English. Their patterns ("{failed} of {total} trials failed") are
+texts of benchweb/locale as any other; here a sentence finds its pattern, and what it fills in is said the same way.
+"""
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from django.utils.translation import get_language, gettext, gettext_noop
+from django.utils.translation.trans_real import translation
+
+_PLACE = re.compile(r"\{(\w+)\}")
+# Where one sentence or part ends and the next begins, the longest first.
+_JOINTS = (". ", "; ", ": ", ", ")
+_REMEMBERED = 4_096
+# A name that happens to be a word of ours stays as it is: single words are said at these places only.
+_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit"}
+# Sentences too short to be told from what code says to programs.
+_SHORT = (
+    gettext_noop("Run {state}: {reason}"),
+    gettext_noop("Run {state}."),
+    gettext_noop("Trial {index} ({kind}) {state}: {reason}"),
+    gettext_noop("{state}: {reason}"),
+    gettext_noop("{count} of {total} {state}"),
+    gettext_noop("host {host}"),
+    gettext_noop("uplink {uplink}"),
+    gettext_noop("number {number}"),
+)
+_SINGLE_WORDS = (
+    *(gettext_noop("host"), gettext_noop("endpoint"), gettext_noop("pair"), gettext_noop("environment")),
+    *(gettext_noop("source"), gettext_noop("sink"), gettext_noop("plan"), gettext_noop("label")),
+    *(gettext_noop("first"), gettext_noop("second"), gettext_noop("third"), gettext_noop("fourth")),
+    *(gettext_noop("fifth"), gettext_noop("sixth"), gettext_noop("seventh"), gettext_noop("eighth")),
+    *(gettext_noop("ninth"), gettext_noop("tenth")),
+)
+
+
+class _Pattern(NamedTuple):
+    """A text with places, as a regular expression; `weight` is the length of what it says itself."""
+
+    weight: int
+    text: str
+    expression: re.Pattern[str]
+
+
+def said(sentence: str) -> str:
+    """Say a sentence that was written in English; one that no pattern knows stays as it is."""
+    language = get_language()
+    return sentence if not sentence or language in (None, "en") else _said(sentence, str(language))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _said(sentence: str, language: str) -> str:
+    exact = gettext(sentence)
+    if exact != sentence:
+        return exact
+    for pattern in _patterns(language):
+        if found := pattern.expression.fullmatch(sentence):
+            filled = {name: _filled(name, text, language) for name, text in found.groupdict().items()}
+            return gettext(pattern.text).format(**filled)
+    return _in_parts(sentence, language)
+
+
+def _filled(place: str, text: str, language: str) -> str:
+    return _said(text, language) if " " in text or place in _PLACES_OF_WORDS else text
+
+
+def _in_parts(sentence: str, language: str) -> str:
+    """Say what is joined of several sentences part by part."""
+    for joint in _JOINTS:
+        before, found, after = sentence.partition(joint)
+        if not found:
+            continue
+        parts = [before + joint.rstrip() if joint == ". " else before, after]
+        spoken = [_said(part, language) for part in parts]
+        if spoken != parts:
+            return (" " if joint == ". " else joint).join(spoken)
+    return sentence
+
+
+@cache
+def _patterns(language: str) -> list[_Pattern]:
+    """Give the texts with places that a language knows, those that say most themselves first."""
+    catalog = translation(language)._catalog  # type: ignore[attr-defined]
+    known = {text for text in catalog.keys() if isinstance(text, str) and _PLACE.search(text)}  # noqa: SIM118
+    return sorted((_pattern(text) for text in known), reverse=True)
+
+
+def _pattern(text: str) -> _Pattern:
+    pieces = _PLACE.split(text)
+    names: list[str] = []
+    expression = ""
+    for number, piece in enumerate(pieces):
+        if number % 2 == 0:
+            expression += re.escape(piece)
+        elif piece in names:
+            expression += f"(?P={piece})"
+        else:
+            names.append(piece)
+            expression += f"(?P<{piece}>.+?)"
+    return _Pattern(sum(map(len, pieces[::2])), text, re.compile(expression, re.DOTALL))

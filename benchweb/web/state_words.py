@@ -1,0 +1,28 @@
+"""The words for states, of runs and slots, hosts and schedules; the style sheet knows their colours by the state."""
+
+from django.utils.translation import gettext, gettext_noop
+
+_WORDS = {
+    "pending": gettext_noop("pending"),
+    "running": gettext_noop("running"),
+    "finished": gettext_noop("finished"),
+    "failed": gettext_noop("failed"),
+    "cancelled": gettext_noop("cancelled"),
+    "missed": gettext_noop("missed"),
+    "nonstart": gettext_noop("nonstart"),
+    "planned": gettext_noop("planned"),
+    "answered": gettext_noop("answered"),
+    "unreachable": gettext_noop("unreachable"),
+    "refused": gettext_noop("refused"),
+    "unknown": gettext_noop("unknown"),
+    "engine_down": gettext_noop("engine down"),
+    "active": gettext_noop("active"),
+    "paused": gettext_noop("paused"),
+    "over": gettext_noop("over"),
+    "archived": gettext_noop("archived"),
+}
+
+
+def state_word(state: str) -> str:
+    """Say a state; one without a word of its own as it is stored."""
+    return gettext(_WORDS[state]) if state in _WORDS else state
