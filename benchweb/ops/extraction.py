@@ -77,8 +77,7 @@ def of_template(source: str) -> Iterator[Text]:
     nodes = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
         if isinstance(node, TranslateNode) and isinstance(node.filter_expression.var.literal, str):
-            context = node.message_context.var.literal if node.message_context else ""
-            yield Text(node.filter_expression.var.literal, context=str(context or ""))
+            yield Text(node.filter_expression.var.literal, context=_context(node))
     for node in nodes.get_nodes_by_type(BlockTranslateNode):
         if isinstance(node, BlockTranslateNode):
             yield _of_block(node)
@@ -136,8 +135,11 @@ def _of_block(node: BlockTranslateNode) -> Text:
     plural, _ = node.render_token_list(node.plural) if node.plural else ("", None)
     if node.trimmed:
         singular, plural = (re.sub(r"\s*\n\s*", " ", each.strip()) for each in (singular, plural))
-    context = node.message_context.var.literal if node.message_context else ""
-    return Text(singular, plural, str(context or ""))
+    return Text(singular, plural, _context(node))
+
+
+def _context(node: TranslateNode | BlockTranslateNode) -> str:
+    return str(node.message_context.var) if node.message_context else ""
 
 
 def _name(function: ast.expr) -> str:

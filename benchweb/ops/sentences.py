@@ -11,7 +11,7 @@ from collections.abc import Iterator
 # At least two words, and none of what code says to other programs.
 _WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _FOR_PROGRAMS = re.compile(
-    r"""\b(SELECT|UPDATE|INSERT|WHERE|FROM|select|insert into|interval '|Bearer)\b|^%|%[sdr]\b|\bQuerySet\[|^\^|\{[^\w]""",
+    r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|select|insert into|Bearer)\b|interval '|^%|%[sdr]\b|\bQuerySet\[|^\^|\{\W",
     re.MULTILINE,
 )
 # Calls whose texts nobody sees on a page.
@@ -96,17 +96,13 @@ class _Places:
 def _word(node: ast.AST) -> str:
     """Name a place after what fills it: `run.pair.source` is source, `len(rows)` is rows."""
     match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word) if word not in ("pk", "name"):
+            return word.strip("_").lower()
+        case ast.Call(args=[inner, *_]) | ast.Call(func=ast.Attribute(value=inner)):
+            return _word(inner)
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+            return _word(inner)
         case ast.Name(id=word):
-            return word.strip("_").lower()
-        case ast.Attribute(value=value, attr="pk" | "name"):
-            return _word(value)
-        case ast.Attribute(attr=word):
-            return word.strip("_").lower()
-        case ast.Call(args=[first, *_]):
-            return _word(first)
-        case ast.Call(func=ast.Attribute(value=value)):
-            return _word(value)
-        case ast.Subscript(value=value):
-            return _word(value)
+            return word
         case _:
             return "text"
