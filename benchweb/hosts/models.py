@@ -2,7 +2,7 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
 from django.utils.translation import gettext_lazy as _
 
 
@@ -116,6 +116,10 @@ class Facts(models.Model):
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="facts")
     digest = models.CharField(max_length=64)
     document = models.JSONField()
+    # What the document says, a line a fact, for the search; made by the database.
+    words = models.GeneratedField(
+        expression=Func(F("document"), function="hosts_facts_words"), output_field=models.TextField(), db_persist=True
+    )
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 
