@@ -50,7 +50,7 @@ $$
 
 
 class Migration(migrations.Migration):
-    dependencies = [("hosts", "0003_probe_turns")]
+    dependencies = [("hosts", "0004_synthetic")]
 
     operations = [
         migrations.RunSQL(CREATE, "DROP FUNCTION hosts_facts_words(jsonb)"),
