@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 from benchweb.hosts import probes
+from benchweb.results import nights, recents
 from benchweb.runs import dispatch, endings
 from benchweb.schedules import services as schedules
 from workers.connections import let_database_go
@@ -19,6 +20,9 @@ STEPS: tuple[Callable[[], object], ...] = (
     schedules.settle_slots,
     probes.probes_send,
     claim_on_time,
+    # What only pages read comes last.
+    recents.sum_up,
+    nights.make,
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

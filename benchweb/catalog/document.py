@@ -103,6 +103,10 @@ class Kind:
         """Give every parameter a value: the given one, else its default."""
         return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}
 
+    def swept_defaults(self) -> Params:
+        """Give the parameters that this kind's charts sweep, at their defaults: what an identity leaves unsaid."""
+        return {chart.x: self.parameters[chart.x].default for chart in self.charts if chart.x}
+
     def measured_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""
         return sum(

@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from statistics import median
 
 # Of a calm series the noise must not fill the height: so much of the largest value spans it at least.
 _LEAST_SPAN_RATIO = 0.1
 # Room for the stroke and the last value's dot.
 _MARGIN = 2.5
+# Times are regular when so many of their intervals are within half of the usual one.
+_REGULAR_SHARE = 0.75
+_LEAST_INTERVALS = 4
+# However long nothing came, the gap leaves room for the rest.
+_LONGEST_GAP = 6
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,28 @@ def sparkline(
         last=places[-1],
         baseline_y=None if baseline is None else y_of(baseline),
     )
+
+
+def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime) -> list[float | None]:
+    """Leave a gap where a run is missing by the rhythm of the others, up to `until`; without a rhythm none is."""
+    steps = [(later - earlier).total_seconds() for earlier, later in pairwise(ats)]
+    usual = median(steps) if steps else 0.0
+    regular = [step for step in steps if abs(step - usual) <= usual / 2]
+    if usual <= 0 or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
+        return list(values)
+    found: list[float | None] = [values[0]]
+    for step, value in zip(steps, values[1:], strict=True):
+        found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
+        found.append(value)
+    # The next one is late only when half an interval has passed beyond its time.
+    late = int((until - ats[-1]).total_seconds() / usual - 0.5)
+    return found + [None] * min(_LONGEST_GAP, max(0, late))
+
+
+def nightly(nights: Sequence[date], values: Sequence[float], *, last: date, count: int) -> list[float | None]:
+    """Give a value for each of `count` nights up to `last`; None for those that have none."""
+    known = dict(zip(nights, values, strict=True))
+    return [known.get(last - timedelta(days=ago)) for ago in range(count - 1, -1, -1)]
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:

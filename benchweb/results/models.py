@@ -1,8 +1,10 @@
 """What trials gave: the engine's document as it came, and its metrics as points of series."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
 
-from benchweb.hosts.models import Facts, Pair
+from benchweb.hosts.models import Environment, Facts, Pair
 from benchweb.runs.models import Run, Trial
 
 
@@ -52,3 +54,58 @@ class Point(models.Model):
             # Reading a series is an index-only scan: everything a chart needs is in the index.
             models.Index(fields=["series", "at"], include=["value", "run", "trial"], name="point_by_series"),
         ]
+
+
+class RecentMedians(models.Model):
+    """A series' latest runs in one row, so that overviews of thousands of series read no points.
+
+    Written once a run is final; see benchweb.results.recents. The arrays go together, one entry a run, oldest first.
+    """
+
+    series = models.OneToOneField(Series, primary_key=True, on_delete=models.CASCADE, related_name="recent")
+    runs = ArrayField(models.BigIntegerField())
+    ats = ArrayField(models.DateTimeField())
+    medians = ArrayField(models.FloatField())
+    # Of the latest run: when it began, and its repetitions.
+    at = models.DateTimeField()
+    median = models.FloatField()
+    n = models.PositiveIntegerField()
+    low = models.FloatField()
+    high = models.FloatField()
+    # As benchweb.statistics.deviation has them, the latest run against those before it.
+    baseline = models.FloatField(null=True)
+    score = models.FloatField(null=True)
+    # Worth a look: it stands out, and it is a figure that its kind's charts show and that has a better direction.
+    is_change = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], condition=Q(is_change=True), name="recent_change")]
+
+
+class EnvironmentNights(models.Model):
+    """One figure of an environment, night by night: the median over its pairs; see benchweb.results.nights."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="nights")
+    kind = models.CharField(max_length=60)
+    metric = models.CharField(max_length=60)
+    identity = models.JSONField()
+    identity_digest = models.CharField(max_length=64)
+    # The arrays go together, oldest first; a night without a result has no entry.
+    nights = ArrayField(models.DateField(), default=list)
+    medians = ArrayField(models.FloatField(), default=list)
+    pairs = ArrayField(models.IntegerField(), default=list)
+    # Of all these nights: the latest, the most pairs of one, and the median of the medians.
+    night = models.DateField(null=True)
+    most_pairs = models.PositiveIntegerField(default=0)
+    typical = models.FloatField(null=True)
+    # From this night on the entries are to be made again.
+    stale_from = models.DateField(null=True)
+    made_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "kind", "metric", "identity_digest"], name="environment_nights_once"
+            )
+        ]
+        indexes = [models.Index(fields=["made_at"], condition=~Q(stale_from=None), name="environment_nights_stale")]

@@ -67,6 +67,8 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
+    # Its medians are among those of its series' recent runs.
+    is_summed_up = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]
@@ -77,7 +79,10 @@ class Run(models.Model):
             # Both small, whatever waits: the tick asks for these every second.
             models.Index(fields=["id"], condition=~Q(lease_owner=""), name="run_held"),
             models.Index(fields=["id"], condition=Q(state=State.PENDING, planned_at=None), name="run_without_queue"),
-            models.Index(fields=["finished_at"], include=["state"], name="run_by_end"),
+            models.Index(fields=["finished_at"], include=["state", "pair", "started_at"], name="run_by_end"),
+            models.Index(
+                fields=["-id"], condition=Q(is_summed_up=False) & ~Q(state__in=OPEN_STATES), name="run_to_sum_up"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,13 +2,17 @@
 
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
 from benchweb.statistics.confidence import MeanInterval, mean_interval
+from benchweb.statistics.deviation import LEAST_BEFORE, Deviation, deviation
 from benchweb.statistics.summary import Summary, half_range_ratio, summary
 
 __all__ = [
+    "LEAST_BEFORE",
+    "Deviation",
     "Difference",
     "MeanInterval",
     "Summary",
     "Verdict",
+    "deviation",
     "difference",
     "half_range_ratio",
     "mean_interval",

@@ -10,9 +10,9 @@ from benchweb.runs.models import Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session, user, running, last, trials' counts, hosts, silent endpoints, slots to come, slots without a result; open
-# trials while one runs.
-OVERVIEW_QUERIES = 9
+# Session, user, last night's runs, changes, environments' nights, running and last runs, their trials, hosts, slots to
+# come, slots without a result.
+OVERVIEW_QUERIES = 10
 
 
 @pytest.fixture

@@ -50,8 +50,6 @@ def test_a_change_is_told_by_arrow_sign_percentage_and_the_direction_that_is_bet
 
 def test_a_change_within_the_noise_is_grey_words_and_none_is_missing() -> None:
     shown = change(0.004, "higher", is_shown=False)
-    assert (
-        shown
-        == '<span class="change change-none" title="+0.40 %, within the noise of these repetitions">no difference shown</span>'
-    )
+    assert 'class="change change-none" title="+0.40 %, within the noise of these repetitions"' in shown
+    assert ">no difference shown<" in shown
     assert 'class="missing"' in change(None)

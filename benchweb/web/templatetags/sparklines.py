@@ -1,6 +1,8 @@
 """Template tags for small multiples: a line of values as SVG, and a change in an arrow, a sign and a percentage."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from django import template
 from django.utils.html import format_html
@@ -9,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.charts.sparkline import sparkline as shape_of
+from benchweb.statistics import LEAST_BEFORE, Deviation
 from benchweb.web import formatting
+from benchweb.web.zones import reader_zone, said
 
 register = template.Library()
 
@@ -60,6 +64,44 @@ def change(ratio: float | None, better: str = "neutral", *, is_shown: bool = Tru
         return format_html('<span class="change change-none" title="{}">{}</span>', within, _("no difference shown"))
     arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
     return format_html('<span class="change change-{}">{}{}</span>', _judged(ratio, better), arrow, percent)
+
+
+@register.simple_tag
+def deviation(found: Deviation | None, better: str) -> SafeString:
+    """Show how a latest run lies beside those before it, or why nothing is said of that."""
+    if found is None:
+        return format_html('<span class="change change-none">{}</span>', _("the first run"))
+    if found.is_learning:
+        words = _("learning: %(count)d of %(least)d runs before") % {"count": found.n_before, "least": LEAST_BEFORE}
+        return format_html('<span class="change change-none">{}</span>', words)
+    if found.ratio is not None or not found.is_shown:
+        return change(found.ratio or 0.0, better, is_shown=found.is_shown)
+    # Of nothing there is no percentage.
+    rises = (found.score or 0.0) > 0
+    judged = _judged(1.0 if rises else -1.0, better)
+    return format_html('<span class="change change-{}">{} {}</span>', judged, "▲" if rises else "▼", _("from 0"))
+
+
+@register.simple_tag(takes_context=True)
+def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: datetime | None) -> SafeString | str:
+    """Say from when to when in the reader's zone, in UTC on hover; nothing where nothing began."""
+    if begun_at is None or ended_at is None:
+        return ""
+    zone = reader_zone(context["request"])
+    is_one_day = begun_at.astimezone(zone).date() == ended_at.astimezone(zone).date()
+    end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else said_to_the_minute(ended_at, zone)
+    return format_html(
+        '<span class="zoned" title="{} – {} UTC">{}–{}:</span>',
+        f"{begun_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+        f"{ended_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+        said_to_the_minute(begun_at, zone),
+        end,
+    )
+
+
+def said_to_the_minute(moment: datetime, zone: tzinfo) -> str:
+    """Say a time without its seconds, which tell nothing of a night."""
+    return said(moment.replace(second=0, microsecond=0), zone)
 
 
 def signed_percent(ratio: float) -> str:

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,8 +14,10 @@ from benchweb.hosts.services import HostsError
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.hosts import NamedForm
+from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
+from benchweb.web.night import environment_night
 from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
@@ -38,10 +41,13 @@ def environment_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
-    """Show an environment: its pairs and their recent runs."""
+    """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
+    measured = Q(series__pair__environment=environment, series__pair__archived_at=None)
     context = {
         "environment": environment,
+        "figures": environment_night(environment.pk),
+        "series": glance_section(request, measured),
         "pairs": selectors.pairs_matching(environment=environment.pk)[:200],
         "runs_filter": f"environment={environment.pk}",
         "runs": recent_runs(pairs=environment.pairs.all()),

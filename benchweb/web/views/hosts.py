@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -18,6 +19,7 @@ from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.facts import facts_glance
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
+from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
@@ -52,7 +54,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Show a host: availability and load, endpoints with their latest check and facts, pairs, recent runs."""
+    """Show a host: its series, availability and load, endpoints with their latest check and facts, pairs, runs."""
     host = get_object_or_404(Host, pk=host_id)
     endpoints = list(host.endpoints.select_related("host").order_by("archived_at", "pk"))
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
@@ -63,6 +65,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "pages/host.html",
         {
             "host": host,
+            "series": glance_section(request, _measured_at(host)),
             "availability": availability_section(endpoints=active, over=over) if active else None,
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
@@ -153,6 +156,11 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     if services.restore(row=host):
         messages.success(request, f"Host {host.name} is back. Restore the endpoints that you need below.")
     return redirect("web:host", host.pk)
+
+
+def _measured_at(host: Host) -> Q:
+    ends = Q(series__pair__source__host=host) | Q(series__pair__sink__host=host)
+    return ends & Q(series__pair__archived_at=None)
 
 
 def _glance(host: Host, facts: dict[int, Facts]) -> str:

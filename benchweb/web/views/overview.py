@@ -1,16 +1,22 @@
-"""The overview: what runs now, what ran last, which hosts don't answer."""
+"""The overview: last night beside the nights before, what runs now, what gave no result, what comes."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Exists, Q
+from django.db.models.functions import JSONObject
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.http import require_GET
 
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.runs.models import OPEN_STATES, State
+from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows, runs_with_names
 
 _RUNNING_SHOWN = 10
@@ -18,35 +24,78 @@ _LAST_SHOWN = 10
 _SILENT_SHOWN = 10
 _COMING_SHOWN = 8
 _WITHOUT_SHOWN = 10
+_SILENT = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 
 
 @login_required
+@require_GET
 def overview(request: HttpRequest) -> HttpResponse:
-    """Show the page, or for htmx only the part that changes."""
-    template = "partials/overview.html" if request.htmx else "pages/overview.html"  # type: ignore[attr-defined]
-    return render(request, template, _context())
+    """Show the page, or for htmx the part that it asks for: each changes at its own pace."""
+    part = request.GET.get("part", "")
+    if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
+        return render(request, f"partials/overview_{part}.html", _PARTS[part]())
+    return render(request, "pages/overview.html", _night() | _runs() | _beside())
 
 
-def _context() -> dict[str, object]:
+def _night() -> dict[str, object]:
+    return {"night": last_night()}
+
+
+def _runs() -> dict[str, object]:
+    """Give what runs and what ran last; two queries."""
     # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
-    opened = runs_with_names().filter(state__in=OPEN_STATES).order_by("-state", "-pk")
-    running = list(opened[:_RUNNING_SHOWN])
-    last = list(runs_with_names().exclude(state__in=OPEN_STATES).order_by("-pk")[:_LAST_SHOWN])
-    rows = run_rows([*running, *last])
+    opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "-pk").values("pk")[:_RUNNING_SHOWN]
+    ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:_LAST_SHOWN]
+    runs = runs_with_names().filter(pk__in=opened.union(ended, all=True)).order_by("-pk")
+    rows = run_rows(list(runs))
+    opened_rows = [row for row in rows if row.is_open]
+    return {
+        "running": sorted(opened_rows, key=lambda row: row.run.state != State.RUNNING),
+        "last": [row for row in rows if not row.is_open],
+    }
+
+
+def _beside() -> dict[str, object]:
+    """Give the hosts, slots without a result, and what comes; three queries."""
     has_pair = Exists(Pair.objects.filter(archived_at=None))
+    silent = Q(endpoints__archived_at=None, endpoints__status__in=_SILENT)
     hosts = Host.objects.filter(archived_at=None).aggregate(
         all=Count("pk", distinct=True),
         answering=Count("pk", distinct=True, filter=Q(endpoints__status=Endpoint.Status.ANSWERED)),
         paired=Count("pk", distinct=True, filter=has_pair),
+        silent=ArrayAgg(
+            JSONObject(
+                host="name",
+                host_id="pk",
+                name="endpoints__name",
+                network_mode="endpoints__network_mode",
+                status="endpoints__status",
+                reason="endpoints__status_reason",
+                checked_at="endpoints__checked_at",
+            ),
+            filter=silent,
+            order_by="name",
+        ),
     )
+    found = hosts["silent"] or []
     return {
-        "running": rows[: len(running)],
-        "last": rows[len(running) :],
         "hosts": hosts,
-        "silent": _silent(),
+        "silent": [_silent_endpoint(row) for row in found[:_SILENT_SHOWN]],
+        "silent_hidden": max(0, len(found) - _SILENT_SHOWN),
         "coming": _coming(),
         "without": _without_result(),
     }
+
+
+def _silent_endpoint(row: dict[str, Any]) -> Endpoint:
+    return Endpoint(
+        host=Host(pk=row["host_id"], name=row["host"]),
+        name=row["name"],
+        network_mode=row["network_mode"],
+        status=row["status"],
+        status_reason=row["reason"],
+        checked_at=datetime.fromisoformat(row["checked_at"]) if row["checked_at"] else None,
+    )
 
 
 def _coming() -> list[Schedule]:
@@ -63,10 +112,9 @@ def _without_result() -> list[Slot]:
     return list(slots.order_by("-at")[:_WITHOUT_SHOWN])
 
 
-def _silent() -> list[Endpoint]:
-    bad = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
-    return list(
-        Endpoint.objects.filter(archived_at=None, host__archived_at=None, status__in=bad).select_related("host")[
-            :_SILENT_SHOWN
-        ]
-    )
+_PARTS: dict[str, Callable[[], dict[str, object]]] = {
+    "night": _night,
+    "running": _runs,
+    "last": _runs,
+    "beside": _beside,
+}

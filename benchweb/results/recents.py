@@ -1,0 +1,163 @@
+"""Keep each series' latest runs beside it: what lists and overviews show of thousands of series without reading points.
+
+A run is summed up once it is final, for half of its repetitions compare with nothing. Its flag is set in the same
+transaction, so that a run is in its series' recent medians once, whatever happens in between.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from benchweb.catalog import Metric, catalog
+from benchweb.results import nights
+from benchweb.results.models import EnvironmentNights, RecentMedians, Series
+from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.statistics import Deviation, deviation
+
+# The latest run and thirty before it.
+KEPT = 31
+# The tick does so many at once; a night's end takes a few ticks.
+_RUNS_AT_ONCE = 10
+# A difference of so much, in its unit, is never worth a look, where a ratio of it would be: 0 to 0.1 % loss.
+_LEAST = {"ratio": 0.001}
+_SERIES_AT_ONCE = 500
+# Enough for 31 runs of a dozen repetitions; older runs are left out rather than cut in half.
+_POINTS_READ = 400
+
+_OF_RUNS = """
+    select series_id, run_id, min(at), percentile_cont(0.5) within group (order by value), count(*), min(value),
+           max(value)
+    from results_point where run_id = any(%s) group by series_id, run_id
+"""
+_OF_SERIES = """
+    select point.series_id, run_id, min(at), percentile_cont(0.5) within group (order by value), count(*), min(value),
+           max(value)
+    from unnest(%s::bigint[]) as wanted(series_id)
+    cross join lateral (
+        select series_id, run_id, at, value from results_point where series_id = wanted.series_id
+        order by at desc limit %s
+    ) as point
+    group by point.series_id, run_id
+"""
+
+
+@dataclass(frozen=True)
+class RunMedian:
+    """A run's median in a series with its repetitions."""
+
+    run: int
+    at: datetime
+    median: float
+    n: int
+    low: float
+    high: float
+
+
+@transaction.atomic
+def sum_up() -> int:
+    """Add the final runs that are not yet among the recent ones, the newest first; give how many. For the tick."""
+    if not nights.alone():
+        return 0
+    waiting = Run.objects.filter(is_summed_up=False).exclude(state__in=OPEN_STATES).order_by("-pk")
+    runs = list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE])
+    if not runs:
+        return 0
+    fresh = _medians(_OF_RUNS, [runs])
+    known = RecentMedians.objects.in_bulk(list(fresh))
+    _write(fresh, known)
+    return Run.objects.filter(pk__in=runs).update(is_summed_up=True)
+
+
+@transaction.atomic
+def rebuild() -> int:
+    """Make the recent medians of all series anew from their points; give how many series. After a bulk load."""
+    nights.alone(wait=True)
+    Run.objects.filter(is_summed_up=False).exclude(state__in=OPEN_STATES).update(is_summed_up=True)
+    RecentMedians.objects.all().delete()
+    EnvironmentNights.objects.all().delete()
+    ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
+    for first in range(0, len(ids), _SERIES_AT_ONCE):
+        found = _medians(_OF_SERIES, [ids[first : first + _SERIES_AT_ONCE], _POINTS_READ])
+        _write({series_id: _whole(medians) for series_id, medians in found.items()}, {})
+    nights.make_all()
+    return len(ids)
+
+
+def deviation_of(medians: Sequence[float], metric: Metric | None) -> Deviation | None:
+    """Compare the latest of a series' medians with those before it."""
+    least = _LEAST.get(metric.unit, 0.0) if metric else 0.0
+    return deviation(medians[-1], medians[:-1], least)
+
+
+def _medians(query: str, values: Sequence[Any]) -> dict[int, list[RunMedian]]:
+    found: dict[int, list[RunMedian]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        for series_id, *row in cursor.fetchall():
+            found[series_id].append(RunMedian(*row))
+    return found
+
+
+def _whole(medians: list[RunMedian]) -> list[RunMedian]:
+    """Leave out the oldest run where not all of its points may have been read."""
+    if sum(each.n for each in medians) < _POINTS_READ or len(medians) == 1:
+        return medians
+    return sorted(medians, key=lambda each: each.at)[1:]
+
+
+def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedians]) -> None:
+    named = Series.objects.select_related("pair").in_bulk(list(fresh))
+    rows = [_row(named[series_id], medians, known.get(series_id)) for series_id, medians in sorted(fresh.items())]
+    RecentMedians.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["series"],
+        update_fields=[field.name for field in RecentMedians._meta.fields if not field.primary_key],
+    )
+    nights.note(named.values(), {series_id: [each.at for each in medians] for series_id, medians in fresh.items()})
+
+
+def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | None) -> RecentMedians:
+    entries = {each.run: each for each in [*_entries(known), *fresh]}
+    kept = sorted(entries.values(), key=lambda each: (each.at, each.run))[-KEPT:]
+    latest = kept[-1]
+    metric = _metric(series)
+    found = deviation_of([each.median for each in kept], metric)
+    return RecentMedians(
+        series=series,
+        runs=[each.run for each in kept],
+        ats=[each.at for each in kept],
+        medians=[each.median for each in kept],
+        at=latest.at,
+        median=latest.median,
+        n=latest.n,
+        low=latest.low,
+        high=latest.high,
+        baseline=found.baseline if found else None,
+        # Of a few runs nobody can tell the noise: such scores must not lead a list.
+        score=None if found is None or found.is_learning else found.score,
+        is_change=bool(found and found.is_shown and metric and _is_watched(series, metric)),
+    )
+
+
+def _entries(known: RecentMedians | None) -> list[RunMedian]:
+    """Give the runs that are kept; of the latest alone the repetitions are known, and read."""
+    if known is None:
+        return []
+    rows = zip(known.runs, known.ats, known.medians, strict=True)
+    return [RunMedian(run, at, median, known.n, known.low, known.high) for run, at, median in rows]
+
+
+def _metric(series: Series) -> Metric | None:
+    """Give the series' metric; None when it has left the catalog."""
+    kind = catalog().kinds.get(series.kind)
+    return kind.metrics.get(series.metric) if kind else None
+
+
+def _is_watched(series: Series, metric: Metric) -> bool:
+    charts = catalog().kinds[series.kind].charts
+    return metric.better != "neutral" and any(series.metric in chart.metrics for chart in charts)

@@ -1,0 +1,55 @@
+"""How far a night's median lies from those of the nights before it, by their own noise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+# The median absolute deviation of normal noise, times this, is its standard deviation.
+_NORMAL = 1.4826
+# Beyond so many times the noise a night stands out; nearer it may be chance.
+NOISE_TIMES = 4.0
+# However quiet the nights before were, less than this is not worth a look.
+LEAST_RATIO = 0.03
+# Of fewer earlier nights nobody can tell their noise.
+LEAST_BEFORE = 5
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A night beside those before; `score` is the difference in units of the noise, None where there is no noise."""
+
+    baseline: float
+    noise: float
+    score: float | None
+    # None where the baseline is 0.
+    ratio: float | None
+    n_before: int
+
+    @property
+    def is_learning(self) -> bool:
+        return self.n_before < LEAST_BEFORE
+
+    @property
+    def is_shown(self) -> bool:
+        """Tell whether the night stands out from the noise of enough others."""
+        return not self.is_learning and self.score is not None and abs(self.score) > NOISE_TIMES
+
+
+def deviation(latest: float, before: Sequence[float], least: float = 0.0) -> Deviation | None:
+    """Compare a median with earlier ones; None without any. A difference of `least` or less never stands out.
+
+    The noise is 1.4826 × the median absolute deviation, and never less than lets 3 % or `least` stand out.
+    """
+    if not before:
+        return None
+    baseline = median(before)
+    scatter = _NORMAL * median(abs(value - baseline) for value in before)
+    noise = max(scatter, LEAST_RATIO / NOISE_TIMES * abs(baseline), least / NOISE_TIMES)
+    difference = latest - baseline
+    return Deviation(
+        baseline=baseline,
+        noise=noise,
+        score=difference / noise if noise else None,
+        ratio=difference / abs(baseline) if baseline else None,
+        n_before=len(before),
+    )

@@ -1,0 +1,152 @@
+"""The last night for the overview: each environment's runs in a sentence, its figures night by night, what changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from benchweb.catalog import Kind, Metric, catalog
+from benchweb.charts.sparkline import nightly
+from benchweb.results.glances import changes_since, environment_figures
+from benchweb.results.models import EnvironmentNights
+from benchweb.results.nights import FIGURES, night_of
+from benchweb.results.recents import deviation_of
+from benchweb.runs.outcomes import Outcome, outcomes
+from benchweb.statistics import Deviation
+from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
+
+# "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
+NIGHT = timedelta(hours=24)
+NIGHTS_SHOWN = 30
+_CHANGES_SHOWN = 10
+_ENVIRONMENTS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of an environment: the median over the pairs that measure it so, night by night."""
+
+    environment_id: int
+    metric: Metric
+    kind: Kind
+    params: Mapping[str, Any]
+    # None where neither the last night nor the one before it gave a result.
+    median: float | None
+    pairs: int
+    values: Sequence[float | None]
+    change: Deviation | None
+
+    @property
+    def history_url(self) -> str:
+        return history_url({"environment": self.environment_id}, self.kind, self.metric.key, self.params)
+
+
+@dataclass(frozen=True)
+class EnvironmentRow:
+    """An environment in the overview; a figure that nothing measures is None."""
+
+    id: int
+    name: str
+    outcome: Outcome | None
+    changes: int
+    figures: list[tuple[Metric, Figure | None]]
+
+    @property
+    def url(self) -> str:
+        return reverse("web:environment", args=[self.id])
+
+
+@dataclass(frozen=True)
+class Night:
+    """What the overview tells of the last night; three queries."""
+
+    since: datetime
+    environments: list[EnvironmentRow]
+    environments_hidden: int
+    metrics: list[Metric]
+    changes: list[SeriesGlance]
+    changes_hidden: int
+
+
+def last_night() -> Night:
+    """Prepare the last night beside those before it."""
+    now = timezone.now()
+    since = now - NIGHT
+    ended = {each.environment_id: each for each in outcomes(since)}
+    changed = changes_since(since, _CHANGES_SHOWN)
+    nights = environment_figures(FIGURES, _first_night(now))
+    names = {row.environment_id: row.environment.name for row in nights}
+    names |= {environment_id: outcome.environment for environment_id, outcome in ended.items()}
+    rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
+    return Night(
+        since=since,
+        environments=rows[:_ENVIRONMENTS_SHOWN],
+        environments_hidden=max(0, len(rows) - _ENVIRONMENTS_SHOWN),
+        metrics=[catalog().metrics[key] for key in FIGURES],
+        changes=series_glances(changed.largest),
+        changes_hidden=max(0, sum(changed.by_environment.values()) - _CHANGES_SHOWN),
+    )
+
+
+def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]:
+    """Give one environment's figures for its own page; one query."""
+    now = timezone.now()
+    found = figures_of(environment_figures(FIGURES, _first_night(now), environment_id), now)
+    return _in_order(found.get(environment_id, {}))
+
+
+def figures_of(rows: Sequence[EnvironmentNights], now: datetime) -> dict[int, dict[str, Figure]]:
+    """Prepare figures by environment and metric; what has left the catalog is left out."""
+    found: dict[int, dict[str, Figure]] = {}
+    for row in rows:
+        kind = catalog().kinds.get(row.kind)
+        if kind and row.metric in kind.metrics and row.nights:
+            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now)
+    return found
+
+
+def _figure(row: EnvironmentNights, kind: Kind, now: datetime) -> Figure:
+    metric = kind.metrics[row.metric]
+    tonight = night_of(now)
+    # The night under way is no gap before it has given something.
+    last = tonight if row.nights[-1] == tonight else tonight - timedelta(days=1)
+    is_fresh = row.nights[-1] >= tonight - timedelta(days=1)
+    return Figure(
+        environment_id=row.environment_id,
+        metric=metric,
+        kind=kind,
+        params=kind.swept_defaults() | row.identity,
+        median=row.medians[-1] if is_fresh else None,
+        pairs=row.pairs[-1],
+        values=nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN),
+        change=deviation_of(row.medians, metric) if is_fresh else None,
+    )
+
+
+def _rows(
+    names: Mapping[int, str],
+    ended: Mapping[int, Outcome],
+    changes: Mapping[int, int],
+    figures: Mapping[int, Mapping[str, Figure]],
+) -> list[EnvironmentRow]:
+    return [
+        EnvironmentRow(
+            id=environment_id,
+            name=name,
+            outcome=ended.get(environment_id),
+            changes=changes.get(environment_id, 0),
+            figures=_in_order(figures.get(environment_id, {})),
+        )
+        for environment_id, name in sorted(names.items(), key=lambda item: (item[1], item[0]))
+    ]
+
+
+def _in_order(figures: Mapping[str, Figure]) -> list[tuple[Metric, Figure | None]]:
+    return [(catalog().metrics[key], figures.get(key)) for key in FIGURES]
+
+
+def _first_night(now: datetime) -> date:
+    return night_of(now) - timedelta(days=NIGHTS_SHOWN)

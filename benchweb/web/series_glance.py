@@ -1,0 +1,77 @@
+"""Series at a glance: a line of its recent runs, the latest median with its spread, and the change."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils import timezone
+
+from benchweb.catalog import Kind, Metric, catalog
+from benchweb.charts.sparkline import with_gaps
+from benchweb.results.glances import Glance
+from benchweb.results.recents import deviation_of
+from benchweb.statistics import Deviation
+
+_HISTORY = "/history"
+
+
+@dataclass(frozen=True)
+class SeriesGlance:
+    """One series as a row: who, what, and its latest run beside those before it."""
+
+    row: Glance
+    kind: Kind
+    metric: Metric
+    # What was measured: the identity, and the parameter that the kind's charts sweep even where it is the default.
+    params: Mapping[str, Any]
+    # None is a run that is missing by the rhythm of the others.
+    values: Sequence[float | None]
+    spread: float | None
+    change: Deviation | None
+
+    @property
+    def label(self) -> str:
+        """Name the line for those who don't see it."""
+        return f"{self.row.source} → {self.row.sink}, {self.metric.label}"
+
+    @property
+    def history_url(self) -> str:
+        return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
+
+
+def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
+    """Prepare rows for a page; what has left the catalog has no name and is left out."""
+    now = timezone.now()
+    kinds = catalog().kinds
+    return [
+        _prepared(row, kinds[row.kind], now)
+        for row in rows
+        if row.kind in kinds and row.metric in kinds[row.kind].metrics
+    ]
+
+
+def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[str, Any]) -> str:
+    """Give the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
+    told = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
+    return f"{_HISTORY}?{urlencode({**of, 'kind': kind.name, 'metric': metric, **told})}"
+
+
+def spread_ratio(median: float, low: float, high: float, n: int) -> float | None:
+    """Give half of the range over the median, as benchweb.statistics has it; None where there is none to tell."""
+    return (high - low) / (2 * abs(median)) if n > 1 and median else None
+
+
+def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
+    metric = kind.metrics[row.metric]
+    return SeriesGlance(
+        row=row,
+        kind=kind,
+        metric=metric,
+        params=kind.swept_defaults() | row.identity,
+        values=with_gaps(row.ats, row.medians, now),
+        spread=spread_ratio(row.median, row.low, row.high, row.n),
+        change=deviation_of(row.medians, metric),
+    )

@@ -1,0 +1,93 @@
+"""An environment's figures night by night: the median over its pairs, each by its last run of the night."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from benchweb.results import nights, recents
+from benchweb.results.glances import environment_figures
+from benchweb.results.models import EnvironmentNights
+from tests.factories import make_endpoint, make_pair
+from tests.nights import DAY, NIGHT, measured
+
+pytestmark = pytest.mark.django_db
+TODAY = date(2026, 11, 21)
+
+
+def made() -> EnvironmentNights:
+    while recents.sum_up():
+        pass
+    nights.make()
+    return EnvironmentNights.objects.get()
+
+
+def neighbours(count: int):
+    """Make pairs of one environment."""
+    first = make_pair()
+    others = [
+        type(first).objects.create(source=make_endpoint(), sink=make_endpoint(), environment=first.environment)
+        for _ in range(count - 1)
+    ]
+    return [first, *others]
+
+
+@pytest.mark.parametrize(
+    ("at", "night"),
+    [
+        (datetime(2026, 11, 20, 12, tzinfo=UTC), TODAY),
+        (datetime(2026, 11, 21, 11, 59, 59, tzinfo=UTC), TODAY),
+        (datetime(2026, 11, 21, 12, tzinfo=UTC), TODAY + timedelta(days=1)),
+    ],
+)
+def test_a_night_is_from_noon_to_noon_and_named_by_its_end(at: datetime, night: date):
+    assert nights.night_of(at) == night
+
+
+def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it():
+    first, second, third = neighbours(3)
+    measured(first, NIGHT, 10.0)
+    measured(first, NIGHT + timedelta(hours=1), 40.0)
+    measured(second, NIGHT, 20.0)
+    measured(third, NIGHT, 30.0)
+    measured(third, NIGHT - 2 * DAY, 7.0)
+    row = made()
+    # The night between gave nothing and has no entry.
+    assert (row.nights, row.medians, row.pairs) == ([TODAY - 2 * DAY, TODAY], [7.0, 30.0], [1, 3])
+    assert (row.night, row.most_pairs, row.typical, row.stale_from) == (TODAY, 3, 18.5, None)
+
+
+def test_what_comes_within_a_minute_waits_and_then_only_its_night_is_made_anew():
+    pair = make_pair()
+    measured(pair, NIGHT - DAY, 5.0)
+    made()
+    EnvironmentNights.objects.update(medians=[4.0])
+    measured(pair, NIGHT, 6.0)
+    assert made().stale_from == TODAY
+    EnvironmentNights.objects.update(made_at=NIGHT - DAY)
+    row = made()
+    assert (row.nights, row.medians, row.stale_from) == ([TODAY - DAY, TODAY], [4.0, 6.0], None)
+
+
+def test_other_metrics_have_no_nights():
+    measured(make_pair(), NIGHT, 5.0, metric="retransmits")
+    while recents.sum_up():
+        pass
+    assert not EnvironmentNights.objects.exists()
+
+
+def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_by_the_best():
+    first, second = neighbours(2)
+    small, large = {"message_size_bytes": 64}, {"message_size_bytes": 65536}
+    for pair, identity, value in ((first, small, 9.0), (first, large, 1.0), (second, large, 2.0), (first, {}, 99.0)):
+        measured(pair, NIGHT, value, identity=identity)
+    for pair in (first, second):
+        measured(pair, NIGHT, 3.0, identity=small, metric="packets_per_second")
+        measured(pair, NIGHT, 5.0, metric="packets_per_second")
+        measured(pair, NIGHT, 0.3, identity=small, kind="tcp_rr", metric="latency_p99_seconds")
+        measured(pair, NIGHT, 0.5, kind="tcp_rr", metric="latency_p99_seconds")
+    while recents.sum_up():
+        pass
+    nights.make()
+    told = {row.metric: row.identity for row in environment_figures(nights.FIGURES, TODAY)}
+    assert told == {"throughput_bps": large, "packets_per_second": {}, "latency_p99_seconds": small}
+    assert environment_figures(nights.FIGURES, TODAY + DAY) == []

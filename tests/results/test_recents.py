@@ -1,0 +1,161 @@
+"""A series' recent runs beside it: summed up once a run is final, and only what is worth a look is a change."""
+
+import pytest
+from django.db import connection
+
+from benchweb.results import nights, recents
+from benchweb.results.glances import changes_since
+from benchweb.results.models import RecentMedians, Series
+from benchweb.runs.models import Run, State
+from tests.factories import make_pair
+from tests.nights import DAY, NIGHT, add_values, measured
+
+pytestmark = pytest.mark.django_db
+
+
+def summed_up() -> None:
+    while recents.sum_up():
+        pass
+
+
+def nightly(pair, *medians: float, **fields) -> list[Run]:
+    """Make a run a night, the last one at NIGHT, of three repetitions around each median."""
+    first = NIGHT - (len(medians) - 1) * DAY
+    return [
+        measured(pair, first + number * DAY, value * 0.99, value, value * 1.01, **fields)
+        for number, value in enumerate(medians)
+    ]
+
+
+def test_a_final_run_gives_its_median_and_the_latest_its_repetitions():
+    runs = nightly(make_pair(), 100.0, 200.0)
+    summed_up()
+    recent = RecentMedians.objects.get()
+    assert (recent.runs, recent.medians) == ([run.pk for run in runs], [100.0, 200.0])
+    assert recent.ats == [NIGHT - DAY, NIGHT]
+    assert (recent.at, recent.median, recent.n, recent.low, recent.high) == (NIGHT, 200.0, 3, 198.0, 202.0)
+    assert (recent.baseline, recent.score, recent.is_change) == (100.0, None, False)
+    assert not Run.objects.filter(is_summed_up=False).exists()
+
+
+def test_an_open_run_waits_and_nothing_is_summed_up_twice():
+    pair = make_pair()
+    run = measured(pair, NIGHT, 1.0, state=State.RUNNING)
+    assert recents.sum_up() == 0
+    assert not RecentMedians.objects.exists()
+    add_values(run, pair, NIGHT, 3.0, 5.0)
+    Run.objects.update(state=State.FAILED)
+    assert [recents.sum_up(), recents.sum_up()] == [1, 0]
+    assert RecentMedians.objects.get().medians == [3.0]
+
+
+def test_the_order_in_which_runs_end_does_not_matter():
+    pair = make_pair()
+    late = measured(pair, NIGHT, 2.0, 4.0)
+    summed_up()
+    early = measured(pair, NIGHT - DAY, 1.0)
+    summed_up()
+    recent = RecentMedians.objects.get()
+    assert (recent.runs, recent.medians) == ([early.pk, late.pk], [1.0, 3.0])
+    assert (recent.median, recent.n, recent.low, recent.high) == (3.0, 2, 2.0, 4.0)
+
+
+def test_thirty_one_runs_are_kept():
+    nightly(make_pair(), *range(1, 36))
+    summed_up()
+    recent = RecentMedians.objects.get()
+    assert recent.medians == list(range(5, 36))
+    assert recent.ats[0] == NIGHT - 30 * DAY
+
+
+def test_a_night_that_stands_out_is_a_change_by_its_pair_and_kind():
+    pair = make_pair()
+    nightly(pair, *[100.0] * 8, 90.0)
+    nightly(pair, *[10.0] * 8, 8.0, metric="packets_per_second")
+    nightly(pair, *[5.0] * 8, 5.1, identity={"message_size_bytes": 64})
+    summed_up()
+    changes = changes_since(NIGHT - DAY, 10)
+    [largest] = changes.largest
+    # Both fell far beyond 3 %; the packet rate fell further, and stands for the two.
+    assert (largest.metric, largest.together, largest.median) == ("packets_per_second", 2, 8.0)
+    assert (largest.source, largest.sink) == (str(pair.source), str(pair.sink))
+    assert changes.by_environment == {pair.environment_id: 1}
+    assert RecentMedians.objects.get(series__metric="packets_per_second").score == pytest.approx(-2 / 0.075)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"metric": "sent_packets", "kind": "udp_stream"}, "no direction is better"),
+        ({"metric": "latency_stddev_seconds", "kind": "tcp_rr"}, "no chart of its kind shows it"),
+        ({"metric": "gone", "kind": "gone"}, "it has left the catalog"),
+    ],
+)
+def test_what_nobody_looks_at_is_no_change_however_far_it_moves(fields: dict, why: str):
+    nightly(make_pair(), *[100.0] * 8, 10.0, **fields)
+    summed_up()
+    recent = RecentMedians.objects.get()
+    assert (recent.is_change, recent.score) == (False, pytest.approx(-120.0)), why
+    assert changes_since(NIGHT - DAY, 10).largest == []
+
+
+def test_loss_that_was_never_there_stands_out_from_a_tenth_of_a_per_cent_on():
+    for loss in (0.0009, 0.02):
+        nightly(make_pair(), *[0.0] * 8, loss, kind="udp_stream", metric="loss_ratio")
+    summed_up()
+    assert [change.median for change in changes_since(NIGHT - DAY, 10).largest] == [0.02]
+
+
+def test_old_changes_and_archived_pairs_are_left_out():
+    pair = make_pair()
+    nightly(pair, *[100.0] * 8, 50.0)
+    summed_up()
+    assert changes_since(NIGHT + DAY, 10).largest == []
+    type(pair).objects.update(archived_at=NIGHT)
+    assert changes_since(NIGHT - DAY, 10).largest == []
+
+
+def test_only_so_many_changes_are_named_but_all_are_counted():
+    pairs = [make_pair() for _ in range(3)]
+    for place, pair in enumerate(pairs):
+        nightly(pair, *[100.0] * 8, 90.0 - place)
+    summed_up()
+    changes = changes_since(NIGHT - DAY, 2)
+    assert [change.median for change in changes.largest] == [88.0, 89.0]
+    assert sum(changes.by_environment.values()) == 3
+
+
+def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run():
+    first, second = make_pair(), make_pair()
+    nightly(first, *range(1, 36))
+    nightly(second, *[100.0] * 8, 90.0)
+    measured(second, NIGHT, 0.001, kind="tcp_rr", metric="latency_p99_seconds")
+    summed_up()
+    nights.make()
+    columns = [field.attname for field in RecentMedians._meta.fields]
+    before = list(RecentMedians.objects.order_by("pk").values_list(*columns))
+    figures = list(nights.EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians"))
+    assert recents.rebuild() == Series.objects.count()
+    assert list(RecentMedians.objects.order_by("pk").values_list(*columns)) == before
+    made = nights.EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians")
+    assert list(made) == figures
+
+
+def test_points_that_were_read_in_part_make_no_half_of_a_run(monkeypatch: pytest.MonkeyPatch):
+    pair = make_pair()
+    nightly(pair, 1.0, 2.0, 3.0)
+    monkeypatch.setattr(recents, "_POINTS_READ", 8)
+    recents.rebuild()
+    assert RecentMedians.objects.get().medians == [2.0, 3.0]
+
+
+def test_whoever_sums_up_is_alone():
+    measured(make_pair(), NIGHT, 1.0)
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("select pg_advisory_lock(%s)", [nights._LOCK])
+        assert recents.sum_up() == 0
+    finally:
+        other.close()
+    assert recents.sum_up() == 1

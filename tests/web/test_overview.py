@@ -1,0 +1,120 @@
+"""The overview: last night in a sentence an environment, figures night by night, and what changed most."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.results import nights, recents
+from tests.factories import make_endpoint, make_pair
+from tests.nights import DAY, measured
+
+MOST_QUERIES = 10
+
+
+def words(html: str) -> str:
+    """Give what a reader sees, on one line."""
+    return re.sub(r"\s+", " ", re.sub(r"<(script|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL))
+
+
+def summed_up() -> None:
+    while recents.sum_up():
+        pass
+    nights.make()
+
+
+@pytest.fixture
+def last_nights(db: None) -> Pair:
+    """Give a pair with nine nights, of which the last is a tenth slower."""
+    pair = make_pair(environment="same zone")
+    now = timezone.now()
+    for ago in range(8, -1, -1):
+        measured(pair, now - timedelta(hours=5) - ago * DAY, *((9e9, 9e9) if ago == 0 else (1e10, 1.01e10)))
+    return pair
+
+
+def test_each_environment_has_a_sentence_with_its_runs_changes_and_the_week_before(
+    signed_in: Client, last_nights: Pair
+) -> None:
+    measured(last_nights, timezone.now() - timedelta(hours=4), state="failed")
+    measured(last_nights, timezone.now() - timedelta(hours=30), state="nonstart")
+    summed_up()
+    text = words(signed_in.get("/").content.decode())
+    assert "1 of 2 runs have whole results. 1 change , 1 without a whole result ." in text
+    assert "The week before: 87.5 % whole, n=8 runs" in text
+
+
+def test_an_environment_that_had_no_run_says_so(signed_in: Client) -> None:
+    measured(make_pair(), timezone.now() - 3 * DAY, 1e9)
+    assert "No run ended in the last 24 hours." in signed_in.get("/").content.decode()
+
+
+def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
+    signed_in: Client, last_nights: Pair
+) -> None:
+    summed_up()
+    text = signed_in.get("/").content.decode()
+    [figure] = re.findall(r'<div class="night-figure">(.*?)</div>', text, re.DOTALL)
+    label = re.search(r'aria-label="([^"]*)"', figure)
+    assert label is not None
+    assert label[1] == "Throughput, received: 9 values, 9.00 Gbit/s to 10.1 Gbit/s, latest 9.00 Gbit/s, 21 missing"
+    assert "TCP stream message size 16 KiB · median of 1 pair" in words(figure)
+    assert "▼ −10 %" in figure
+    assert f'href="/history?environment={last_nights.environment_id}&amp;kind=tcp_stream' in figure
+    assert text.count('title="nothing here measures it"') == 2
+
+
+def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Client, last_nights: Pair) -> None:
+    summed_up()
+    [glance] = signed_in.get("/").context["night"].changes
+    assert (glance.row.median, glance.change.baseline, glance.row.n, glance.spread) == (9e9, 1.005e10, 2, 0.0)
+    text = words(signed_in.get("/").content.decode())
+    assert "Throughput, received TCP stream message size 16 KiB" in text
+    assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · against 8 runs", text)
+
+
+def test_without_a_change_it_says_from_when_on_a_series_is_judged(signed_in: Client) -> None:
+    measured(make_pair(), timezone.now() - timedelta(hours=1), 1e9)
+    summed_up()
+    assert "A series is judged from its sixth run on." in signed_in.get("/").content.decode()
+
+
+def test_silent_hosts_are_named_the_first_ten_and_the_others_counted(signed_in: Client) -> None:
+    for number in range(12):
+        make_endpoint(host_name=f"quiet-{number:02}")
+    Endpoint.objects.update(status="unreachable", status_reason="timed out", checked_at=timezone.now())
+    context = signed_in.get("/").context
+    assert [endpoint.host.name for endpoint in context["silent"]] == [f"quiet-{number:02}" for number in range(10)]
+    assert context["silent_hidden"] == 2
+    assert "2 more do not answer" in signed_in.get("/").content.decode()
+
+
+@pytest.mark.parametrize("part", ["night", "running", "last", "beside"])
+def test_each_part_is_fetched_by_itself(signed_in: Client, last_nights: Pair, part: str) -> None:
+    htmx = {"HX-Request": "true"}
+    text = signed_in.get(f"/?part={part}", headers=htmx).content.decode()
+    assert "<h2" in text
+    assert "<html" not in text
+    # By a reader's own address bar it is the whole page.
+    assert "<html" in signed_in.get(f"/?part={part}").content.decode()
+
+
+def test_an_unknown_part_is_the_page(signed_in: Client) -> None:
+    assert "<html" in signed_in.get("/?part=else", headers={"HX-Request": "true"}).content.decode()
+
+
+def test_it_costs_ten_queries_however_much_happened(
+    signed_in: Client, last_nights: Pair, django_assert_max_num_queries
+) -> None:
+    for number in range(3):
+        pair = make_pair(environment=f"zone {number}")
+        for ago in range(8, -1, -1):
+            measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, 5e9 if ago == 0 else 1e10)
+        measured(pair, timezone.now(), state="running")
+    summed_up()
+    with django_assert_max_num_queries(MOST_QUERIES):
+        context = signed_in.get("/").context
+    assert (len(context["night"].environments), len(context["night"].changes), len(context["running"])) == (4, 4, 3)

@@ -1,0 +1,81 @@
+"""Every series at a glance, on the pages of a host and an environment."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.models import Pair
+from benchweb.results import nights, recents
+from benchweb.web import glance_section
+from tests.factories import make_pair
+from tests.nights import DAY, measured
+
+
+@pytest.fixture
+def pair(db: None) -> Pair:
+    """Give a pair whose transactions got worse, and whose stream got better."""
+    pair = make_pair()
+    for ago in range(8, -1, -1):
+        at = timezone.now() - ago * DAY
+        measured(pair, at, 2e9 if ago == 0 else 1e9, identity={"message_size_bytes": 64})
+        measured(pair, at, 500 if ago == 0 else 1000, kind="tcp_rr", metric="transactions_per_second")
+        measured(pair, at, 0.2 if ago == 0 else 0.1, kind="tcp_rr", metric="latency_p99_seconds")
+    while recents.sum_up():
+        pass
+    nights.make()
+    return pair
+
+
+@pytest.fixture(params=["host", "environment"])
+def url(request: pytest.FixtureRequest, pair: Pair) -> str:
+    return f"/hosts/{pair.source.host_id}" if request.param == "host" else f"/environments/{pair.environment_id}"
+
+
+def test_the_main_figures_come_first_and_the_worst_of_them_at_the_top(signed_in: Client, url: str) -> None:
+    glances = signed_in.get(url).context["series"].glances
+    assert [glance.metric.key for glance in glances] == ["transactions_per_second", "throughput_bps"]
+
+
+@pytest.mark.parametrize(
+    ("query", "metrics"),
+    [
+        ("kind=tcp_rr", ["transactions_per_second"]),
+        ("metric=latency_p99_seconds", ["latency_p99_seconds"]),
+        ("kind=tcp_stream&metric=latency_p99_seconds", []),
+        ("kind=unknown&metric=unknown", ["transactions_per_second", "throughput_bps"]),
+        ("from=1", ["throughput_bps"]),
+        ("from=" + "9" * 5_000, ["transactions_per_second", "throughput_bps"]),
+    ],
+)
+def test_it_is_narrowed_in_the_address(signed_in: Client, url: str, query: str, metrics: list[str]) -> None:
+    page = signed_in.get(f"{url}?{query}")
+    assert [glance.metric.key for glance in page.context["series"].glances] == metrics
+    assert ("No series matches these filters." in page.content.decode()) is (not metrics)
+
+
+def test_a_row_leads_to_its_history_with_every_parameter(signed_in: Client, pair: Pair, url: str) -> None:
+    text = signed_in.get(url).content.decode()
+    expected = f"/history?pair={pair.pk}&amp;kind=tcp_stream&amp;metric=throughput_bps&amp;p.message_size_bytes=64"
+    assert f'href="{expected}"' in text
+    assert "▲ +100 %" in text
+
+
+def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glance_section, "_SHOWN", 1)
+    first = signed_in.get(f"{url}?kind=").context["series"]
+    assert (len(first.glances), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
+    second = signed_in.get(f"{url}?from=1").context["series"]
+    assert (len(second.glances), second.next_url, second.first_url) == (1, "", "?#series")
+
+
+def test_it_costs_no_more_queries_however_many_there_are(
+    signed_in: Client, url: str, django_assert_max_num_queries
+) -> None:
+    with django_assert_max_num_queries(10):
+        signed_in.get(url)
+
+
+def test_without_results_it_says_what_will_be_here(signed_in: Client) -> None:
+    pair = make_pair()
+    for url in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}"):
+        assert "A line for each thing that is measured here" in signed_in.get(url).content.decode()
