@@ -53,6 +53,12 @@ def latest_facts(*, endpoints: Iterable[Endpoint]) -> dict[int, Facts]:
     return {facts.endpoint_id: facts for facts in rows.order_by("endpoint_id", "-last_seen_at").distinct("endpoint_id")}
 
 
+def facts_seen(*, endpoints: Iterable[Endpoint], most: int = 60) -> list[Facts]:
+    """Give the endpoints' facts, the latest first; one query."""
+    rows = Facts.objects.filter(endpoint__in=[endpoint.pk for endpoint in endpoints])
+    return list(rows.order_by("-last_seen_at", "-pk")[:most])
+
+
 def endpoints_usable() -> QuerySet[Endpoint]:
     """Give the endpoints that a new pair may use."""
     usable = Endpoint.objects.filter(archived_at=None, host__archived_at=None)

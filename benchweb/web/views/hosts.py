@@ -18,6 +18,7 @@ from benchweb.web.availability import availability_section
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.facts import facts_glance
+from benchweb.web.facts_history import facts_history
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import list_page
@@ -58,7 +59,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     host = get_object_or_404(Host, pk=host_id)
     endpoints = list(host.endpoints.select_related("host").order_by("archived_at", "pk"))
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
-    facts = selectors.latest_facts(endpoints=active)
+    seen = selectors.facts_seen(endpoints=active)
+    facts = {row.endpoint_id: row for row in reversed(seen)}
     over = request.GET.get("over", "")
     return render(
         request,
@@ -67,6 +69,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "host": host,
             "series": glance_section(request, _measured_at(host)),
             "availability": availability_section(endpoints=active, over=over) if active else None,
+            "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": selectors.pairs_matching(host=host)[:100],

@@ -1,0 +1,57 @@
+"""What changed on a host and when: its facts, one row after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from benchweb.charts.fact_changes import SeenFacts, fact_changes
+from benchweb.charts.moments import rfc3339
+from benchweb.hosts.models import Endpoint, Facts
+
+# Around a change, so many days of history are shown before it and after.
+_DAYS_AROUND = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class FactsChange:
+    """A time at which an endpoint's facts were first seen to differ, what did, and where to see what it did."""
+
+    at: datetime
+    endpoint: str
+    words: str
+    history_url: str
+
+
+@dataclass(frozen=True)
+class FactsHistory:
+    """A host's changes, the newest first; `since` is when facts were first seen, None before that."""
+
+    changes: list[FactsChange]
+    since: datetime | None
+    has_several_endpoints: bool
+
+
+def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence[Facts]) -> FactsHistory:
+    """Prepare the changes between the rows of a host's endpoints; no query."""
+    changes = [
+        FactsChange(change.at, endpoint.name or endpoint.network_mode, change.words, _around(host_id, change.at))
+        for endpoint in endpoints
+        for change in fact_changes(_seen(endpoint, rows))
+    ]
+    return FactsHistory(
+        changes=sorted(changes, key=lambda change: change.at, reverse=True),
+        since=min((row.first_seen_at for row in rows), default=None),
+        has_several_endpoints=len(endpoints) > 1,
+    )
+
+
+def _seen(endpoint: Endpoint, rows: Sequence[Facts]) -> list[SeenFacts]:
+    return [
+        SeenFacts(row.document, row.first_seen_at, row.last_seen_at) for row in rows if row.endpoint_id == endpoint.pk
+    ]
+
+
+def _around(host_id: int, at: datetime) -> str:
+    span = {"from": rfc3339(at - _DAYS_AROUND), "to": rfc3339(at + _DAYS_AROUND)}
+    return f"/history?{urlencode({'host': host_id, **span})}"

@@ -1,0 +1,47 @@
+"""What changed on a host, and when."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.test import Client
+
+from benchweb.hosts.services import endpoint_create, facts_record
+from tests.factories import make_endpoint
+
+FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def test_a_host_tells_its_changes_the_newest_first_with_the_figures_around_them(signed_in: Client) -> None:
+    endpoint = make_endpoint(name="bare")
+    for day, document in enumerate(
+        [{"kernel": "6.1.1"}, {"kernel": "6.1.2"}, {"kernel": "6.1.2", "congestion_control": "bbr"}]
+    ):
+        facts_record(endpoint_id=endpoint.pk, document=document | {"boot_id": str(day)}, at=FIRST + day * DAY)
+    page = signed_in.get(f"/hosts/{endpoint.host_id}")
+    history = page.context["facts_history"]
+    assert [(change.at, change.words) for change in history.changes] == [
+        (FIRST + 2 * DAY, "rebooted"),
+        (FIRST + DAY, "kernel 6.1.1 → 6.1.2"),
+    ]
+    assert history.since == FIRST
+    assert (
+        f'href="/history?host={endpoint.host_id}&amp;from=2026-10-26T02%3A00%3A00.000000Z&amp;to='
+        in page.content.decode()
+    )
+
+
+def test_of_several_endpoints_each_has_its_own_changes(signed_in: Client) -> None:
+    first = make_endpoint(name="bare")
+    second = endpoint_create(host=first.host, control_address="127.0.0.1:2", name="pod")
+    facts_record(endpoint_id=first.pk, document={"kernel": "6.1.1"}, at=FIRST)
+    for day, kernel in enumerate(["6.1.1", "6.1.9"]):
+        facts_record(endpoint_id=second.pk, document={"kernel": kernel}, at=FIRST + day * DAY)
+    history = signed_in.get(f"/hosts/{first.host_id}").context["facts_history"]
+    assert [(change.endpoint, change.words) for change in history.changes] == [("pod", "kernel 6.1.1 → 6.1.9")]
+
+
+def test_a_host_that_never_changed_and_one_that_told_nothing_say_so(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    assert "Next step: check an endpoint" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    facts_record(endpoint_id=endpoint.pk, document={"kernel": "6.1.1"}, at=FIRST)
+    assert "are as they were first seen" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
