@@ -1,4 +1,4 @@
-"""Fill a running dashboard with hosts that don't exist, to look at its pages: they all are of 192.0.2.0/24 or 198.18.0.0/15.
+"""Fill a running dashboard with hosts that don't exist, to look at its pages; their addresses are of 198.18.0.0/15.
 
     BENCHWEB_HOME=FOLDER .venv/bin/python -m bench.fill_hosts 1000 [--user NAME --password WORD]
 
@@ -95,6 +95,8 @@ def _endpoint(number: int) -> dict[str, Any]:
         "status_reason": reason,
         "checked_at": checked_at,
         "engine_version": "0.1.0",
+        # Nobody is there to be asked.
+        "probe_due_at": _now() + timedelta(days=365),
     }
 
 
