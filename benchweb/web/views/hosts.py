@@ -1,5 +1,7 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -67,7 +69,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "pages/host.html",
         {
             "host": host,
-            "series": glance_section(request, _measured_at(host)),
+            "series": glance_section(request, _measured_at(active)),
             "availability": availability_section(endpoints=active, over=over) if active else None,
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
@@ -161,9 +163,10 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     return redirect("web:host", host.pk)
 
 
-def _measured_at(host: Host) -> Q:
-    ends = Q(series__pair__source__host=host) | Q(series__pair__sink__host=host)
-    return ends & Q(series__pair__archived_at=None)
+def _measured_at(endpoints: Sequence[Endpoint]) -> Q:
+    ids = [endpoint.pk for endpoint in endpoints]
+    pairs = Pair.objects.filter(Q(source__in=ids) | Q(sink__in=ids), archived_at=None)
+    return Q(series__pair__in=pairs)
 
 
 def _glance(host: Host, facts: dict[int, Facts]) -> str:
