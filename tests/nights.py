@@ -43,7 +43,7 @@ def add_values(
     series, _ = Series.objects.get_or_create(
         pair=pair, kind=kind, metric=metric, identity_digest=digest, defaults={"identity": identity or {}}
     )
-    first = run.trials.count()
+    first = run.trials.count() + 1
     for number, value in enumerate(values):
         trial = Trial.objects.create(run=run, index=first + number, kind=kind, params={}, repetition=number + 1)
         moment = at + timedelta(seconds=number)

@@ -55,7 +55,7 @@ def outcomes(since: datetime) -> list[Outcome]:
         .annotate(is_last=is_last)
         .order_by("pair__environment__name", "pair__environment")
         .values_list("pair__environment", "pair__environment__name", "is_last", "state")
-        .annotate(Count("pk"), Min("started_at"), Max("finished_at", filter=Q(started_at__isnull=False)))
+        .annotate(Count("pk"), Min("started_at"), last=Max("finished_at", filter=Q(started_at__isnull=False)))
     )
     found: dict[int, Outcome] = {}
     for environment_id, name, in_last, state, count, begun_at, ended_at in rows:

@@ -1,0 +1,103 @@
+"""What changed on a host between two of its facts, in words short enough for a flag on a time axis."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+_PLAIN = {
+    "kernel": gettext_lazy("kernel"),
+    "engine_version": gettext_lazy("engine"),
+    "congestion_control": gettext_lazy("congestion control"),
+    "clock_source": gettext_lazy("clock source"),
+    "operating_system": gettext_lazy("system"),
+    "virtualisation": gettext_lazy("virtualisation"),
+}
+_OF_CPU = {"governor": gettext_lazy("governor"), "model": gettext_lazy("CPU"), "logical": gettext_lazy("logical CPUs")}
+_OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
+
+
+@dataclass(frozen=True)
+class SeenFacts:
+    """One row of an endpoint's facts."""
+
+    document: Mapping[str, Any]
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A time at which facts of an endpoint were first seen to differ, and what did."""
+
+    at: datetime
+    words: str
+
+
+def fact_changes(rows: Sequence[SeenFacts]) -> list[FactChange]:
+    """Give the changes of one endpoint in order of time.
+
+    Equal facts are one row, however often they come: a row that outlives a later one came back after that.
+    """
+    ordered = sorted(rows, key=lambda row: row.first_seen_at)
+    turns = [(row.first_seen_at, row) for row in ordered]
+    for before, between in pairwise(ordered):
+        if before.last_seen_at > between.last_seen_at:
+            turns.append((between.last_seen_at, before))
+    turns.sort(key=lambda turn: turn[0])
+    return [
+        FactChange(at, "; ".join(words))
+        for (_at, before), (at, after) in pairwise(turns)
+        if (words := differences(before.document, after.document))
+    ]
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Say what differs: a new kernel is one, the boot that came with it goes without saying."""
+    words = list(_changed(before, after, _PLAIN))
+    words += _changed(before.get("cpu") or {}, after.get("cpu") or {}, _OF_CPU)
+    old, new = _by_name(before), _by_name(after)
+    for name in [*old, *(name for name in new if name not in old)]:
+        words += _interface(name, old.get(name), new.get(name))
+    words += _changed(before.get("sysctls") or {}, after.get("sysctls") or {})
+    if not words and _differs(before.get("boot_id"), after.get("boot_id")):
+        return [_("rebooted")]
+    return words
+
+
+def _interface(name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
+    if before is None or after is None:
+        return [(_("%(interface)s gone") if after is None else _("%(interface)s added")) % {"interface": name}]
+    words = [
+        _("%(what)s on %(where)s") % {"what": each, "where": name} for each in _changed(before, after, _OF_INTERFACE)
+    ]
+    offloads = _changed(before.get("offloads") or {}, after.get("offloads") or {})
+    return words + [_("%(what)s on %(where)s") % {"what": each, "where": name} for each in offloads]
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, Any] = {}) -> Iterable[str]:
+    keys = labels or dict.fromkeys([*before, *after])
+    return [
+        f"{labels.get(key, key)} {_word(before[key])} → {_word(after[key])}"
+        for key in sorted(keys)
+        if _differs(before.get(key), after.get(key))
+    ]
+
+
+def _differs(before: Any, after: Any) -> bool:
+    """A fact that one of both doesn't tell is missing, which is no change."""
+    return before is not None and after is not None and before != after
+
+
+def _by_name(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {str(each.get("name")): each for each in document.get("interfaces") or []}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("on") if value else _("off")
+    return f"{value:g}" if isinstance(value, float) else str(value)
