@@ -139,8 +139,10 @@ def _changed(row: Sequence[Any]) -> Glance:
     *values, source_host, source, source_mode, sink_host, sink, sink_mode = row
     # Without a model around it, the document comes as text.
     values[5] = json.loads(values[5])
-    ends = (Endpoint(host=Host(name=source_host), name=source, network_mode=source_mode),)
-    ends += (Endpoint(host=Host(name=sink_host), name=sink, network_mode=sink_mode),)
+    ends = [
+        Endpoint(host=Host(name=source_host), name=source, network_mode=source_mode),
+        Endpoint(host=Host(name=sink_host), name=sink, network_mode=sink_mode),
+    ]
     return Glance(*[*values, *map(str, ends)])
 
 

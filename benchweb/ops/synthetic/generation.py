@@ -17,6 +17,7 @@ from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper
 from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Test
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
+from benchweb.results import recents
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import Point, Result, Series
 from benchweb.runs.bulk import new_ids
@@ -78,6 +79,8 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
             points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
             copied = time.perf_counter()
     indexed = time.perf_counter()
+    # The runs were written as summed up already: what that makes of their series is made at once, from all points.
+    recents.rebuild()
     with connection.cursor() as cursor:
         # Index-only scans need to know which pages everybody sees. Within a test's transaction there is no vacuum.
         cursor.execute("analyze" if connection.in_atomic_block else "vacuum analyze")
