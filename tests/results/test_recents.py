@@ -155,7 +155,8 @@ def test_whoever_sums_up_is_alone():
     try:
         with other.cursor() as cursor:
             cursor.execute("select pg_advisory_lock(%s)", [nights._LOCK])
-        assert recents.sum_up() == 0
+            assert recents.sum_up() == 0
+            cursor.execute("select pg_advisory_unlock(%s)", [nights._LOCK])
     finally:
         other.close()
     assert recents.sum_up() == 1
