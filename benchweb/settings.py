@@ -90,6 +90,7 @@ INSTALLED_APPS = [
     "benchweb.runs",
     "benchweb.results",
     "benchweb.schedules",
+    "benchweb.regressions",
     "benchweb.ops",
     "benchweb.web",
 ]

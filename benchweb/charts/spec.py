@@ -31,6 +31,15 @@ class ChartPoint:
 
 
 @dataclass(frozen=True)
+class ChartBand:
+    """What is shaded around a line: two borders, each as long as the line's points; None is a gap."""
+
+    label: str
+    low: list[float | None]
+    high: list[float | None]
+
+
+@dataclass(frozen=True)
 class ChartSeries:
     """One line; `color` is an index into the eight colours, bound to the series' id and not to its place."""
 
@@ -40,6 +49,8 @@ class ChartSeries:
     dash: Literal["solid", "dashed", "dotted"] = "solid"
     marker: Literal["circle", "rect", "triangle", "rectRot"] = "circle"
     points: list[ChartPoint] = field(default_factory=list)
+    # From the widest to the narrowest: the narrower is drawn over the wider.
+    bands: list[ChartBand] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,35 @@ class ReferenceLine:
 
     label: str
     y: float
+
+
+@dataclass(frozen=True)
+class ChartMark:
+    """A flag on the time axis: somebody's note, or a fact of a host that changed; times as in points."""
+
+    at: str
+    label: str
+    kind: Literal["note", "fact"]
+    until: str = ""
+
+
+@dataclass(frozen=True)
+class ChartStrip:
+    """A quantity of its own below the chart, on the same x axis, such as loss."""
+
+    y: Axis
+    series: list[ChartSeries]
+
+
+@dataclass(frozen=True)
+class ChartHeat:
+    """Shares of what was counted: a column from each `starts` to its `ends`, a row between each two `edges`."""
+
+    starts: list[str]
+    ends: list[str]
+    edges: list[float]
+    # Column by column, each row's share of the column's count from 0 to 1.
+    shares: list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -69,9 +109,17 @@ class ChartSpec:
     series: list[ChartSeries]
     table: ChartTable
     subtitle: str = ""
-    form: Literal["sweep", "percentiles", "time"] = "sweep"
+    form: Literal["sweep", "percentiles", "time", "heat"] = "sweep"
     lines: list[ReferenceLine] = field(default_factory=list)
     csv_url: str = ""
+    marks: list[ChartMark] = field(default_factory=list)
+    strip: ChartStrip | None = None
+    heat: ChartHeat | None = None
+    # The time that is shown, whether or not there are points at its ends; empty for all that there is.
+    x_from: str = ""
+    x_to: str = ""
+    # Charts of one group have one y axis, however different their figures; empty for charts on their own.
+    scale_group: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The document that the script in the browser reads."""
@@ -79,7 +127,19 @@ class ChartSpec:
         return vars(self) | {
             "x": vars(self.x),
             "y": vars(self.y),
-            "series": [vars(line) | {"points": [vars(point) for point in line.points]} for line in self.series],
+            "series": [_line(line) for line in self.series],
             "table": vars(self.table),
             "lines": [vars(line) for line in self.lines],
+            "marks": [vars(mark) for mark in self.marks],
+            "strip": {"y": vars(self.strip.y), "series": [_line(line) for line in self.strip.series]}
+            if self.strip
+            else None,
+            "heat": vars(self.heat) if self.heat else None,
         }
+
+
+def _line(line: ChartSeries) -> dict[str, Any]:
+    return vars(line) | {
+        "points": [vars(point) for point in line.points],
+        "bands": [vars(band) for band in line.bands],
+    }

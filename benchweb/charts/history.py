@@ -1,0 +1,261 @@
+"""Charts over time: medians of runs with their spread, percentiles nested, loss below; gaps stay gaps."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from benchweb.catalog import Kind, Metric
+from benchweb.charts.history_gaps import Break, Event, breaks, events_between
+from benchweb.charts.history_marks import Marks, history_marks, marks_of
+from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
+from benchweb.charts.history_query import HistoryQuery
+from benchweb.charts.history_series import Asked, Chosen, HistoryLine, asked_of, chosen_lines, common_words, line_names
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.percentiles import percentile_names
+from benchweb.charts.spec import (
+    Axis,
+    ChartBand,
+    ChartPoint,
+    ChartSeries,
+    ChartSpec,
+    ChartStrip,
+    ChartTable,
+    ReferenceLine,
+)
+
+X = Axis(label="Time", unit="", scale="time")
+_POINT_WORDS = {
+    "run": "each point is the median of a run's repetitions, the band their lowest to highest",
+    "hour": "each point is the median of an hour's runs, the band the lowest to highest of all repetitions",
+    "day": "each point is the median of a day's runs, the band the lowest to highest of all repetitions",
+    "week": "each point is the median of a week's runs, the band the lowest to highest of all repetitions",
+    "month": "each point is the median of a month's runs, the band the lowest to highest of all repetitions",
+}
+_PERCENTILE_WORDS = "; medians of each percentile, the bands lie between percentiles"
+
+
+@dataclass(frozen=True)
+class History:
+    """What a look at the history gives: its charts, what is flagged on them, and how many lines don't fit."""
+
+    asked: Asked | None
+    charts: list[ChartSpec]
+    lines: list[HistoryLine]
+    total: int
+    marks: Marks
+    step: str
+
+
+def history(query: HistoryQuery, kind: Kind | None) -> History:
+    """Draw a kind's history; seven queries, and one for a plan or for plan versions new to this process."""
+    if kind is None:
+        return History(None, [], [], 0, Marks([], [], {}), "run")
+    asked = asked_of(kind, query.metric)
+    chosen = chosen_lines(query, asked)
+    if not chosen.lines:
+        return History(asked, [], [], 0, Marks([], [], {}), "run")
+    drawing = _read(query, asked, chosen)
+    groups = _groups(query, chosen.lines)
+    charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
+    return History(asked, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
+
+
+def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
+    wanted = [*asked.metrics, *filter(None, [asked.strip])]
+    points = history_points(
+        [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
+        shown=query.shown,
+        zone=query.zone,
+        plan=query.plan,
+        ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
+    )
+    return _Drawing(
+        query=query,
+        asked=asked,
+        points=points,
+        events=events_between(chosen.lines, query.shown, query.plan),
+        marks=history_marks(chosen.lines, query.shown),
+        is_split=query.split != "",
+    )
+
+
+def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str, list[HistoryLine]]]:
+    """Give the lines of each small multiple with its name; all together when there is no split."""
+    name = _SPLITS.get(query.split)
+    if name is None:
+        return [("", list(lines))]
+    groups: dict[str, list[HistoryLine]] = {}
+    for line in lines:
+        groups.setdefault(name(line), []).append(line)
+    return sorted(groups.items())
+
+
+_SPLITS: dict[str, Callable[[HistoryLine], str]] = {
+    "pair": lambda line: str(line.pair),
+    "host": lambda line: f"from {line.pair.source.host.name}",
+    "environment": lambda line: line.pair.environment.name,
+}
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """All that was read for a look."""
+
+    query: HistoryQuery
+    asked: Asked
+    points: HistoryPoints
+    events: list[Event]
+    marks: Marks
+    is_split: bool
+
+    def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
+        metric = self.asked.kind.metrics[self.asked.main]
+        y = _y_axis(metric)
+        names = line_names(lines, self.asked.kind)
+        series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
+        is_whole = self.query.period.length is None and not self.query.is_zoomed
+        return ChartSpec(
+            id=f"history-{number}" if self.is_split else "history",
+            title=" · ".join(filter(None, [title, self.asked.title])),
+            subtitle=f"{common_words(lines, self.asked.kind)}. {self._words()}.",
+            form="time",
+            x=X,
+            y=y,
+            series=series,
+            lines=self._reference_lines(lines, metric),
+            table=_table(y, series),
+            marks=marks_of(self.marks, lines),
+            strip=self._strip(lines, names),
+            x_from="" if is_whole else rfc3339(self.query.shown[0]),
+            x_to="" if is_whole else rfc3339(self.query.shown[1]),
+            scale_group="history" if self.is_split else "",
+        )
+
+    def _words(self) -> str:
+        words = _POINT_WORDS[self.points.step]
+        return words.split(", the band")[0] + _PERCENTILE_WORDS if self.asked.is_percentiles else words
+
+    def _series(self, line: HistoryLine, name: str) -> ChartSeries:
+        places = self._places(line, self.asked.main)
+        return ChartSeries(
+            id=f"series-{line.series[self.asked.main]}",
+            label=name,
+            color=line.color,
+            marker=line.marker,
+            dash=line.dash,
+            points=[_point(place) for place in places],
+            bands=self._nested(line, places) if self.asked.is_percentiles else [_spread(places)],
+        )
+
+    def _places(self, line: HistoryLine, metric: str) -> list[PointRow | Break]:
+        points = self.points.series.get(line.series.get(metric, 0), [])
+        key = (self.asked.kind.name, line.digest)
+        events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
+        # Sorting is stable: where both are at one time the point is first.
+        return sorted([*points, *breaks(points, events, self.points.covered)], key=lambda place: place.at)
+
+    def _nested(self, line: HistoryLine, places: Sequence[PointRow | Break]) -> list[ChartBand]:
+        """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""
+        metrics = [metric for metric in self.asked.metrics if metric in line.series]
+        names = percentile_names(self.asked.metrics)
+        # Series of one trial have the same times: the run, or the first run of a day, finds the point.
+        by_run = {
+            metric: {row.run: row.median for row in self.points.series[line.series[metric]]} for metric in metrics
+        }
+
+        def border(metric: str) -> list[float | None]:
+            return [by_run[metric].get(place.run) if isinstance(place, PointRow) else None for place in places]
+
+        middle = metrics.index(self.asked.main)
+        below, above = metrics[: middle + 1], metrics[middle:][::-1]
+        # The lowest is the lower border of every band that lies above the median alone.
+        pairs = [(below[min(depth, len(below) - 1)], high) for depth, high in enumerate(above[:-1])]
+        return [ChartBand(f"{names[low]} to {names[high]}", border(low), border(high)) for low, high in pairs]
+
+    def _strip(self, lines: Sequence[HistoryLine], names: Sequence[str]) -> ChartStrip | None:
+        metric = self.asked.kind.metrics.get(self.asked.strip)
+        if metric is None or not any(metric.key in line.series for line in lines):
+            return None
+        series = [
+            ChartSeries(
+                id=f"series-{line.series[metric.key]}",
+                label=f"{name}, {metric.label.lower()}",
+                color=line.color,
+                points=[_strip_point(row) for row in self.points.series[line.series[metric.key]]],
+            )
+            for line, name in zip(lines, names, strict=True)
+            if metric.key in line.series
+        ]
+        return ChartStrip(_y_axis(metric), series)
+
+    def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
+        lines = list(lines)
+        found: dict[tuple[str, float], None] = {}
+        for name in self.asked.ceilings:
+            for line in lines:
+                value = self.points.ceilings.get(line.series.get(name, 0))
+                if value is not None:
+                    found[self.asked.kind.metrics[name].label, value] = None
+        if metric.unit == "bit/s":
+            ends = {end for line in lines for end in (line.pair.source_id, line.pair.sink_id)}
+            found |= {("Link rate", speed): None for pk, speed in self.marks.links.items() if pk in ends}
+        return [ReferenceLine(label=label, y=value) for label, value in found]
+
+
+def _y_axis(metric: Metric) -> Axis:
+    # Latencies too: how far a line lies above nothing is what tells a small change from a large one.
+    label = metric.quantity[:1].upper() + metric.quantity[1:]
+    return Axis(label=label, unit=metric.unit, from_zero=True)
+
+
+def _point(place: PointRow | Break) -> ChartPoint:
+    if isinstance(place, Break):
+        return ChartPoint(x=rfc3339(place.at), y=None, reason=place.reason, href=place.href)
+    return ChartPoint(
+        x=rfc3339(place.at), y=place.median, n=place.n, low=place.low, high=place.high, href=f"/runs/{place.run}"
+    )
+
+
+def _strip_point(row: PointRow) -> ChartPoint:
+    # The worst of its time: a median would hide that one run of the day lost packets.
+    return ChartPoint(x=rfc3339(row.at), y=row.high, n=row.n, low=row.low, high=row.high)
+
+
+def _spread(places: Sequence[PointRow | Break]) -> ChartBand:
+    low = [None if isinstance(place, Break) else place.low for place in places]
+    high = [None if isinstance(place, Break) else place.high for place in places]
+    return ChartBand("lowest to highest", low, high)
+
+
+def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
+    """Give a row for each point; a missing one is None with its reason."""
+    columns = [
+        {"key": "series", "label": "Series", "unit": ""},
+        {"key": "x", "label": "Time", "unit": ""},
+        {"key": "n", "label": "n", "unit": ""},
+        {"key": "median", "label": "Median", "unit": y.unit},
+        {"key": "low", "label": "Lowest", "unit": y.unit},
+        {"key": "high", "label": "Highest", "unit": y.unit},
+        {"key": "spread", "label": "± half range", "unit": "ratio"},
+        {"key": "reason", "label": "Missing", "unit": ""},
+    ]
+    rows = [
+        {
+            "series": line.label,
+            "x": point.x,
+            "n": point.n,
+            "median": point.y,
+            "low": point.low,
+            "high": point.high,
+            "spread": _half_range(point),
+            "reason": point.reason,
+        }
+        for line in series
+        for point in line.points
+    ]
+    return ChartTable(columns, rows)
+
+
+def _half_range(point: ChartPoint) -> float | None:
+    if point.n < 2 or not point.y or point.low is None or point.high is None:
+        return None
+    return (point.high - point.low) / (2 * abs(point.y))

@@ -1,0 +1,141 @@
+"""What the history may be asked for: hosts, environments, pairs, plans, kinds and metrics, parameters' values."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from benchweb.catalog import Kind, Parameter, catalog, nested_text
+from benchweb.charts.lines import sort_key
+
+# A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
+MOST_PAIRS = 200
+
+# One query for all, for a page has ten.
+_SQL = """
+SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS NULL
+UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment WHERE archived_at IS NULL
+UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL
+UNION ALL (
+  SELECT 'pair', p.id::text, concat(a.name, ' (', s.network_mode, ') → ', b.name, ' (', t.network_mode, ')'), NULL
+  FROM hosts_pair p
+  JOIN hosts_endpoint s ON s.id = p.source_id JOIN hosts_host a ON a.id = s.host_id
+  JOIN hosts_endpoint t ON t.id = p.sink_id JOIN hosts_host b ON b.id = t.host_id
+  WHERE p.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (a.id, b.id))
+    AND (%(environment)s::bigint IS NULL OR p.environment_id = %(environment)s)
+  LIMIT %(most)s)
+UNION ALL SELECT 'metric', kind, metric, NULL FROM results_series GROUP BY kind, metric
+UNION ALL SELECT 'identity', kind, identity_digest, identity FROM results_series
+  WHERE kind = coalesce(nullif(%(kind)s, ''), (SELECT kind FROM results_series ORDER BY id LIMIT 1))
+  GROUP BY kind, identity_digest, identity
+"""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """An identity parameter of which there is more than one value: each as written in the address, and itself."""
+
+    parameter: Parameter
+    values: list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """A metric, or a kind's chart of percentiles by the chart's id."""
+
+    key: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Everything to choose from; `kind` is the one asked for, else the first that was ever measured."""
+
+    kind: Kind | None
+    kinds: list[Kind]
+    metrics: list[MetricChoice]
+    hosts: list[tuple[str, str]]
+    environments: list[tuple[str, str]]
+    pairs: list[tuple[str, str]]
+    plans: list[tuple[str, str]]
+    facets: list[Facet]
+
+
+def history_choices(*, kind: str, host: int | None, environment: int | None) -> Choices:
+    """Read the choices; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, {"kind": kind, "host": host, "environment": environment, "most": MOST_PAIRS + 1})
+        rows = cursor.fetchall()
+    measured: dict[str, set[str]] = {}
+    for what, kind_name, metric, _ in rows:
+        if what == "metric":
+            measured.setdefault(kind_name, set()).add(metric)
+    identities = [(name, _document(identity)) for what, name, _, identity in rows if what == "identity"]
+    known = catalog().kinds
+    chosen = known.get(kind) or next((known[name] for name, _ in identities if name in known), None)
+    pairs = _named(rows, "pair")
+    return Choices(
+        kind=chosen,
+        kinds=[each for name, each in known.items() if name in measured],
+        metrics=_metrics(chosen, measured.get(chosen.name, set())) if chosen else [],
+        hosts=_named(rows, "host"),
+        environments=_named(rows, "environment"),
+        pairs=pairs if len(pairs) <= MOST_PAIRS else [],
+        plans=_named(rows, "plan"),
+        facets=_facets(chosen, [identity for _, identity in identities]) if chosen else [],
+    )
+
+
+def parameter_text(parameter: Parameter, value: Any) -> str:
+    """Write a parameter's value for an address."""
+    if parameter.is_test:
+        return nested_text(value)
+    return json.dumps(value) if isinstance(value, bool | int | float) else str(value)
+
+
+def parameter_value(parameter: Parameter, text: str) -> Any:
+    """Read what parameter_text wrote; a text that is no value of the parameter's type is given as it is."""
+    if not (parameter.is_test or parameter.is_number or parameter.schema["type"] == "boolean"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:
+    return sorted(((row[1], row[2]) for row in rows if row[0] == what), key=lambda each: (each[1], int(each[0])))
+
+
+def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
+    """Give the headline first, then charts of percentiles, then every metric in the catalog's order."""
+    charts = [
+        MetricChoice(chart.id, chart.title)
+        for chart in kind.charts
+        if chart.form == "percentiles" and measured.intersection(chart.metrics)
+    ]
+    metrics = [MetricChoice(key, metric.label) for key, metric in kind.metrics.items() if key in measured]
+    return sorted([*charts, *metrics], key=lambda each: each.key != kind.headline)
+
+
+def _facets(kind: Kind, identities: list[Mapping[str, Any]]) -> list[Facet]:
+    facets = []
+    for name, parameter in kind.parameters.items():
+        given = [identity.get(name, parameter.default) for identity in identities]
+        values = {parameter_text(parameter, value): value for value in given}
+        if parameter.identity and len(values) > 1:
+            facets.append(Facet(parameter, sorted(values.items(), key=_by_size)))
+    return facets
+
+
+def _by_size(entry: tuple[str, Any]) -> tuple[int, float, str]:
+    text, value = entry
+    return sort_key(value if isinstance(value, int | float) else text)
+
+
+def _document(identity: Any) -> dict[str, Any]:
+    """A cursor gives PostgreSQL's JSON as text or as objects, by how the connection was made."""
+    found = json.loads(identity) if isinstance(identity, str) else identity
+    return dict(found or {})

@@ -1,0 +1,46 @@
+"""The points behind a look at the history as CSV: every one, as it was measured."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+
+from benchweb.charts.history_query import HistoryQuery
+from benchweb.charts.history_series import Asked, HistoryLine
+from benchweb.charts.moments import rfc3339
+from benchweb.results.selectors import points
+
+_COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")
+
+
+class _Line:
+    """What csv writes to: it hands each line on."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> Iterator[str]:
+    """Give the file line by line; a query for each series."""
+    writer = csv.writer(_Line())
+    yield writer.writerow(_COLUMNS)
+    for line in lines:
+        for metric in [*asked.metrics, *filter(None, [asked.strip])]:
+            if metric not in line.series:
+                continue
+            names = (
+                line.series[metric],
+                _plain(str(line.pair)),
+                _plain(line.pair.environment.name),
+                asked.kind.name,
+                json.dumps(line.identity, sort_keys=True),
+                metric,
+                asked.kind.metrics[metric].unit,
+            )
+            rows = points(series_id=line.series[metric], from_time=query.shown[0], to_time=query.shown[1])
+            for row in rows:
+                yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial])
+
+
+def _plain(name: str) -> str:
+    """Keep a spreadsheet from taking a name for a formula."""
+    return f"'{name}" if name[:1] in "=+-@" else name

@@ -1,0 +1,179 @@
+"""A heat map of latencies over time, from the histograms that came with the results."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from math import ceil
+
+from django.db import connection
+
+from benchweb.catalog import Kind
+from benchweb.charts.history_query import HistoryQuery
+from benchweb.charts.history_series import Asked, HistoryLine, common_words, line_names
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
+from benchweb.results.models import Result
+from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
+
+# Each costs a third of a millisecond to decode; a page draws so many columns in all.
+MOST_HISTOGRAMS = 120
+MOST_MAPS = 4
+_MOST_ROWS = 32
+_NANOSECONDS = 1e9
+_KEPT = 20_000
+# A column reaches to the next one, unless that is further off than usual: then there is a gap.
+_LONGER_THAN_USUAL = 1.75
+_ONLY_COLUMN = timedelta(hours=1)
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+
+# Results never change: what was decoded once needs not be read again.
+_kept: "OrderedDict[int, Bins | None]" = OrderedDict()
+
+# Evenly spread over the series' runs; the trial of a run that is taken is its middle one.
+_SQL = """
+WITH runs AS (
+  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids
+  FROM results_point WHERE series_id = %s AND at >= %s AND at <= %s GROUP BY run_id
+), numbered AS (SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total FROM runs)
+SELECT run_id, at, ids[(trials + 1) / 2], total FROM numbered
+WHERE total <= %s OR floor(place * %s::numeric / total) <> floor((place - 1) * %s::numeric / total)
+ORDER BY at
+"""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One run's histogram."""
+
+    run: int
+    at: datetime
+    bins: Bins
+
+
+def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> list[ChartSpec]:
+    """Draw the first lines' heat maps; a query for each, and one for histograms that are new to this process."""
+    shown = [line for line in lines if asked.main in line.series][:MOST_MAPS]
+    if not shown:
+        return []
+    most = MOST_HISTOGRAMS // len(shown)
+    chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
+    bins = _bins([trial for _, rows in chosen for _, _, trial, _ in rows])
+    names = line_names(shown, asked.kind)
+    specs = []
+    for (line, rows), name in zip(chosen, names, strict=True):
+        columns = [_Column(run, at, found) for run, at, trial, _ in rows if (found := bins.get(trial)) and found.counts]
+        if columns:
+            specs.append(_spec(asked.kind, line, name, columns, rows[0][3]))
+    return specs
+
+
+def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, [series, *query.shown, most, most, most])
+        return list(cursor.fetchall())
+
+
+def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:
+    missing = [trial for trial in trials if trial not in _kept]
+    rows = Result.objects.filter(trial__in=missing).values_list("trial_id", "histogram") if missing else []
+    found = dict.fromkeys(missing) | {trial: _decoded(encoded) for trial, encoded in rows}
+    known = {trial: _kept[trial] for trial in trials if trial in _kept}
+    _kept.update(found)
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return known | found
+
+
+def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
+    if encoded is None:
+        return None
+    try:
+        return binned(bytes(encoded))
+    except HistogramError:
+        return None
+
+
+def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], total: int) -> ChartSpec:
+    first, last = _extent(columns)
+    per_row = max(1, ceil((last - first + 1) / _MOST_ROWS))
+    first -= first % per_row
+    rows = range(first, last + 1, per_row)
+    edges = [_seconds(place) for place in [*rows, rows[-1] + per_row]]
+    shares = [_shares(column.bins, rows, per_row) for column in columns]
+    ends = _ends([column.at for column in columns])
+    y = Axis(label="Latency", unit="s", scale="log")
+    return ChartSpec(
+        id=f"heat-{line.series[min(line.series)]}",
+        title=f"Latencies over time · {name}",
+        subtitle=f"{common_words([line], kind)}. {_words(len(columns), total)}; "
+        "the darker, the larger the share of the run's latencies; the line is their median",
+        form="heat",
+        x=Axis(label="Time", unit="", scale="time"),
+        y=y,
+        series=[_median_line(line, columns)],
+        heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares),
+        table=_table(columns, edges, shares),
+    )
+
+
+def _words(drawn: int, total: int) -> str:
+    if drawn == total:
+        return f"Each column is one trial of one of {total:,} runs"
+    return f"Each column is one trial of a run: {drawn:,} of {total:,} runs, evenly chosen among those with a histogram"
+
+
+def _extent(columns: Sequence[_Column]) -> tuple[int, int]:
+    places = [place for column in columns for place in column.bins.counts]
+    return min(places), max(places)
+
+
+def _seconds(place: int) -> float:
+    return float(2 ** (place / BINS_PER_OCTAVE)) / _NANOSECONDS
+
+
+def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
+    total = bins.total
+    return [round(sum(bins.counts.get(place + step, 0) for step in range(per_row)) / total, 6) for place in rows]
+
+
+def _ends(starts: Sequence[datetime]) -> list[datetime]:
+    if len(starts) == 1:
+        return [starts[0] + _ONLY_COLUMN]
+    widths = [after - before for before, after in pairwise(starts)]
+    usual = sorted(widths)[len(widths) // 2]
+    ends = [
+        start + (width if width <= usual * _LONGER_THAN_USUAL else usual)
+        for start, width in zip(starts, widths, strict=False)
+    ]
+    return [*ends, starts[-1] + usual]
+
+
+def _median_line(line: HistoryLine, columns: Sequence[_Column]) -> ChartSeries:
+    points = [
+        ChartPoint(x=rfc3339(column.at), y=_quantile(column, 0.5), n=1, href=f"/runs/{column.run}")
+        for column in columns
+    ]
+    return ChartSeries(id=f"series-{line.series[min(line.series)]}", label="p50", color=line.color, points=points)
+
+
+def _quantile(column: _Column, share: float) -> float | None:
+    found = column.bins.quantile(share)
+    return None if found is None else found / _NANOSECONDS
+
+
+def _table(columns: Sequence[_Column], edges: Sequence[float], shares: Sequence[Sequence[float]]) -> ChartTable:
+    heads = [{"key": "x", "label": "Time", "unit": ""}, {"key": "n", "label": "Latencies", "unit": ""}]
+    heads += [{"key": name, "label": name, "unit": "s"} for name in _QUANTILES]
+    heads += [
+        {"key": f"bin-{place}", "label": f"{low * 1e6:.3g}–{high * 1e6:.3g} µs", "unit": "ratio"}
+        for place, (low, high) in enumerate(pairwise(edges))
+    ]
+    rows = [
+        {"x": rfc3339(column.at), "n": column.bins.total}
+        | {name: _quantile(column, share) for name, share in _QUANTILES.items()}
+        | {f"bin-{place}": share for place, share in enumerate(own)}
+        for column, own in zip(columns, shares, strict=True)
+    ]
+    return ChartTable(heads, rows)

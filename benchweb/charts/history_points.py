@@ -1,0 +1,113 @@
+"""Points of series as a chart shows them: the median of each run, or of each hour, day, week where there are many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+from django.db import connection
+
+# What a chart draws at most: of one line, and of all its lines together.
+MOST_OF_A_LINE = 1_000
+MOST_OF_ALL = 6_000
+_LEAST_OF_A_LINE = 100
+STEPS = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+    "month": timedelta(days=31),
+}
+
+# A series' points are an index-only scan of point_by_series. The run's own median and extremes come first; only where
+# a line would have more than its share they are combined by time: the medians' median, and the extremes of all.
+_SQL = """
+WITH runs AS MATERIALIZED (
+  SELECT series_id, run_id, min(at) AS at, count(*) AS n,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value) AS low, max(value) AS high
+  FROM results_point
+  WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}
+  GROUP BY series_id, run_id
+), lines AS (
+  SELECT count(*) AS runs, extract(epoch FROM max(at) - min(at)) AS seconds FROM runs GROUP BY series_id
+), step AS (
+  SELECT CASE WHEN max(runs) <= %(most)s THEN 'run' WHEN max(seconds) / 3600 <= %(most)s THEN 'hour'
+    WHEN max(seconds) / 86400 <= %(most)s THEN 'day' WHEN max(seconds) / 604800 <= %(most)s THEN 'week'
+    ELSE 'month' END AS name FROM lines
+)
+SELECT series_id, at, run_id, 1, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
+UNION ALL
+SELECT series_id, min(at), min(run_id), count(*), sum(n)::bigint,
+  percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high), (SELECT name FROM step)
+FROM runs WHERE (SELECT name FROM step) <> 'run'
+GROUP BY series_id, date_trunc((SELECT name FROM step), at, %(zone)s)
+UNION ALL
+(SELECT DISTINCT ON (series_id) series_id, at, run_id, 1, 1, value, value, value, 'ceiling' FROM results_point
+  WHERE series_id = ANY(%(ceilings)s) AND at <= %(last)s ORDER BY series_id, at DESC)
+ORDER BY 1, 2
+"""
+_OF_PLAN = """AND run_id IN (
+    SELECT r.id FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id WHERE v.plan_id = %(plan)s)"""
+_OF_RUNS = "AND run_id = ANY(%(runs)s)"
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """A run's figure, or that of all `runs` of an hour, day, week; `n` repetitions in all."""
+
+    at: datetime
+    run: int
+    runs: int
+    n: int
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class HistoryPoints:
+    """Points by series id, in order of time; `step` is run, hour, day, week or month."""
+
+    step: str
+    series: dict[int, list[PointRow]]
+    # The latest value of each ceiling by series id.
+    ceilings: dict[int, float]
+
+    @property
+    def covered(self) -> timedelta:
+        """Give the time that a point stands for."""
+        return STEPS.get(self.step, timedelta())
+
+
+def history_points(
+    series: Sequence[int],
+    *,
+    shown: tuple[datetime, datetime],
+    zone: tzinfo,
+    plan: int | None = None,
+    ceilings: Sequence[int] = (),
+    runs: Sequence[int] | None = None,
+) -> HistoryPoints:
+    """Read points; one query."""
+    most = min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series))))
+    values: dict[str, Any] = {
+        "series": list(series),
+        "ceilings": list(ceilings),
+        "first": shown[0],
+        "last": shown[1],
+        "plan": plan,
+        "zone": str(zone),
+        "most": most,
+        "runs": runs,
+    }
+    only = " ".join([_OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
+    found = HistoryPoints("run", {pk: [] for pk in series}, {})
+    step = "run"
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL.format(only=only), values)
+        for series_id, *row, kind in cursor.fetchall():
+            if kind == "ceiling":
+                found.ceilings[series_id] = row[4]
+                continue
+            step = kind
+            found.series[series_id].append(PointRow(*row))
+    return HistoryPoints(step, found.series, found.ceilings)

@@ -1,0 +1,127 @@
+"""What a reader asks of the history, read from a query string; whatever can't be read is as if it wasn't there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal, TypeVar, get_args
+
+from django.utils.dateparse import parse_datetime
+
+from benchweb.charts.moments import rfc3339
+
+View = Literal["time", "heat", "sizes"]
+Split = Literal["", "pair", "host", "environment"]
+Overlay = Literal["environment", "pair", "date", "run"]
+# Of a row's id: PostgreSQL's bigint has 19 digits.
+_MOST_DIGITS = 18
+_FIRST_YEAR, _LAST_YEAR = 1990, 2200
+_PARAMETER = "p."
+Word = TypeVar("Word", bound=str)
+
+
+@dataclass(frozen=True)
+class Period:
+    """A look back; None is all there is."""
+
+    key: str
+    length: timedelta | None
+
+
+PERIODS = (
+    Period("7d", timedelta(days=7)),
+    Period("30d", timedelta(days=30)),
+    Period("90d", timedelta(days=90)),
+    Period("1y", timedelta(days=365)),
+    Period("all", None),
+)
+DEFAULT_PERIOD = PERIODS[2]
+# Nothing was measured before: "all" needs some beginning.
+_THE_BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class HistoryQuery:
+    """A look at the history: which series, over which time, in which arrangement."""
+
+    view: View = "time"
+    kind: str = ""
+    metric: str = ""
+    host: int | None = None
+    pair: int | None = None
+    environment: int | None = None
+    plan: int | None = None
+    # Identity parameters, as they are written in the address.
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    split: Split = ""
+    overlay: Overlay = "environment"
+    # Runs to overlay; none for the latest.
+    runs: tuple[int, ...] = ()
+    period: Period = DEFAULT_PERIOD
+    # The whole period, and the part of it that is looked at.
+    whole: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
+    shown: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
+    zone: tzinfo = UTC
+
+    @property
+    def is_zoomed(self) -> bool:
+        return self.shown != self.whole
+
+
+def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UTC) -> HistoryQuery:
+    """Read a query string's values."""
+    period = next((each for each in PERIODS if each.key == values.get("over")), DEFAULT_PERIOD)
+    # Full minutes: a page loaded twice in a minute asks for the same.
+    end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    whole = (end - period.length if period.length else _THE_BEGINNING, end)
+    return HistoryQuery(
+        view=_one_of(values.get("view"), get_args(View)),
+        kind=values.get("kind", ""),
+        metric=values.get("metric", ""),
+        host=_id(values.get("host")),
+        pair=_id(values.get("pair")),
+        environment=_id(values.get("environment")),
+        plan=_id(values.get("plan")),
+        parameters={
+            name.removeprefix(_PARAMETER): value
+            for name, value in values.items()
+            if name.startswith(_PARAMETER) and value
+        },
+        split=_one_of(values.get("split"), get_args(Split)),
+        overlay=_one_of(values.get("overlay"), get_args(Overlay)),
+        runs=tuple(run for text in values.get("runs", "").split(",") if (run := _id(text.strip()))),
+        period=period,
+        whole=whole,
+        shown=_shown(values, whole),
+        zone=zone,
+    )
+
+
+def moment(text: str | None) -> datetime | None:
+    """Read a time; without a zone it is UTC. None for anything else."""
+    try:
+        found = parse_datetime(text or "")
+    except ValueError:
+        return None
+    # Times that no test was run in overflow when a zone is added to them.
+    if found is None or not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+
+
+def shown_words(query: HistoryQuery) -> str:
+    """Say the time that is shown, in UTC."""
+    return f"{rfc3339(query.shown[0])[:16]} – {rfc3339(query.shown[1])[:16]}".replace("T", " ") + " UTC"
+
+
+def _shown(values: Mapping[str, str], whole: tuple[datetime, datetime]) -> tuple[datetime, datetime]:
+    first, last = moment(values.get("from")) or whole[0], moment(values.get("to")) or whole[1]
+    return (first, last) if first < last else whole
+
+
+def _one_of(text: str | None, words: tuple[Word, ...]) -> Word:
+    return next((word for word in words if word == text), words[0])
+
+
+def _id(text: str | None) -> int | None:
+    is_id = text is not None and text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_id and text else None

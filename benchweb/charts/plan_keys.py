@@ -1,0 +1,41 @@
+"""What a plan's version measures, as series know it: kinds and digests of identities."""
+
+from collections.abc import Iterable
+
+from benchweb.catalog import catalog
+from benchweb.plans.expansion import expanded
+from benchweb.plans.models import PlanVersion
+from benchweb.results.ingest import identity_digest
+
+Keys = frozenset[tuple[str, str]]
+
+# Versions never change, so what was worked out once holds; a plan may have thousands of trials.
+_MOST_KEPT = 500
+_kept: dict[int, Keys] = {}
+
+
+def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
+    """Give the keys of versions by id; one query when one of them is new to this process."""
+    wanted = set(version_ids)
+    found = {pk: _kept[pk] for pk in wanted if pk in _kept}
+    missing = wanted - found.keys()
+    return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
+
+
+def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
+    """Give the keys of versions by id."""
+    return {version.pk: _keys(version) for version in versions}
+
+
+def _keys(version: PlanVersion) -> Keys:
+    if version.pk not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        kinds = catalog().kinds
+        # A kind may have left the catalog since: its trials are in no series that could be drawn.
+        steps = [step for step in version.steps if step["kind"] in kinds]
+        _kept[version.pk] = frozenset(
+            (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
+            for trial in expanded(steps, 1, "interleaved")
+        )
+    return _kept[version.pk]

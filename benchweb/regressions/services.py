@@ -1,0 +1,50 @@
+"""Write and remove people's notes."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.utils import timezone
+
+from benchweb.hosts.models import Environment, Host, Pair
+from benchweb.names import text_fault
+from benchweb.regressions.models import Annotation
+
+MOST_CHARACTERS = 500
+
+
+class AnnotationError(ValueError):
+    """A note that can't be: the field at fault and what to do."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+def annotation_create(
+    *,
+    text: str,
+    at: datetime,
+    until: datetime | None = None,
+    environment: Environment | None = None,
+    host: Host | None = None,
+    pair: Pair | None = None,
+    author: AbstractBaseUser | None = None,
+) -> Annotation:
+    """Write a note; raise AnnotationError for an empty one and for one that ends before it begins."""
+    words = text.strip()
+    if not 1 <= len(words) <= MOST_CHARACTERS:
+        raise AnnotationError("text", f"A note has 1 to {MOST_CHARACTERS} characters.")
+    if fault := text_fault(words):
+        raise AnnotationError("text", fault.replace("a name", "a note"))
+    if until is not None and until < at:
+        raise AnnotationError("until", "The note ends before it begins: give a later end, or none.")
+    return Annotation.objects.create(
+        text=words, at=at, until=until, environment=environment, host=host, pair=pair, author=author
+    )
+
+
+def annotation_archive(*, annotation_id: int) -> bool:
+    """Take a note from the charts; False when that was done already."""
+    shown = Annotation.objects.filter(pk=annotation_id, archived_at=None)
+    return shown.update(archived_at=timezone.now()) == 1

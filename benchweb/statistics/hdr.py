@@ -1,0 +1,113 @@
+"""Read HDR histograms as engines send them: V2, deflated (hdrhistogram.org; the engine writes them in Rust)."""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import ceil, log2
+
+_COMPRESSED_COOKIE, _COOKIE = 0x1C849304, 0x1C849303
+# The cookie's second-lowest digit is the width of a count in older encodings.
+_WITHOUT_WIDTH = ~0xF0
+_HEADER = struct.Struct(">iiiiqqd")
+# Bins of a base-2 logarithm: each is 9 % wider than the one below it.
+BINS_PER_OCTAVE = 8
+
+
+class HistogramError(ValueError):
+    """Bytes that are no deflated HDR histogram."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Counts by bin: bin k holds values from 2^(k/8) to 2^((k+1)/8) of the histogram's own unit."""
+
+    counts: dict[int, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def quantile(self, share: float) -> float | None:
+        """Give the middle of the bin that holds a quantile: at most 4.5 % off; None for an empty histogram."""
+        left = share * self.total
+        for place, count in sorted(self.counts.items()):
+            left -= count
+            if left <= 0:
+                return float(2 ** ((place + 0.5) / BINS_PER_OCTAVE))
+        return None
+
+    def joined(self, other: "Bins") -> "Bins":
+        """Add two histograms up."""
+        counts = dict(self.counts)
+        for place, count in other.counts.items():
+            counts[place] = counts.get(place, 0) + count
+        return Bins(counts)
+
+
+def binned(encoded: bytes) -> Bins:
+    """Decode a histogram and put its values into bins; values below 1 are in bin 0. Raises HistogramError."""
+    payload = _inflated(encoded)
+    if len(payload) < _HEADER.size:
+        raise HistogramError("The histogram's header is cut off.")
+    cookie, length, _, digits, lowest, _, _ = _HEADER.unpack_from(payload)
+    if cookie & _WITHOUT_WIDTH != _COOKIE & _WITHOUT_WIDTH or not 0 <= digits <= 5 or lowest < 1:
+        raise HistogramError("The histogram's header is none of HDR V2.")
+    half_magnitude = max(ceil(log2(2 * 10**digits)), 1) - 1
+    places = _places(half_magnitude, lowest.bit_length() - 1)
+    counts: dict[int, int] = {}
+    for index, count in _counts(payload[_HEADER.size : _HEADER.size + length]):
+        if index >= len(places):
+            raise HistogramError("The histogram counts values beyond 64 bits.")
+        place = places[index]
+        counts[place] = counts.get(place, 0) + count
+    return Bins(counts)
+
+
+@cache
+def _places(half_magnitude: int, unit: int) -> list[int]:
+    """Give the bin of the middle of each bucket, by the index of its count: all histograms of an engine have one."""
+    half = 1 << half_magnitude
+    places = []
+    for index in range(half * (64 - half_magnitude)):
+        bucket = (index >> half_magnitude) - 1
+        place = (index & (half - 1)) + half
+        if bucket < 0:
+            bucket, place = 0, place - half
+        value = (place + 0.5) * 2.0 ** (bucket + unit)
+        places.append(int(log2(value) * BINS_PER_OCTAVE) if value > 1 else 0)
+    return places
+
+
+def _inflated(encoded: bytes) -> bytes:
+    if len(encoded) < 8:
+        raise HistogramError("The histogram is cut off.")
+    cookie, length = struct.unpack_from(">ii", encoded)
+    if cookie & _WITHOUT_WIDTH != _COMPRESSED_COOKIE & _WITHOUT_WIDTH:
+        raise HistogramError("The histogram is not a deflated one.")
+    try:
+        return zlib.decompress(encoded[8 : 8 + length])
+    except zlib.error as error:
+        raise HistogramError("The histogram can't be inflated.") from error
+
+
+def _counts(data: bytes) -> Iterator[tuple[int, int]]:
+    """Give each count that isn't zero with its index: ZigZag LEB128, a negative number being a run of zeros."""
+    index, number, shift = 0, 0, 0
+    for byte in data:
+        # The ninth byte has all its bits: there is no tenth.
+        if byte & 0x80 and shift < 56:
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            continue
+        number |= byte << shift
+        if number & 1:
+            index += (number + 1) >> 1
+        else:
+            if number:
+                yield index, number >> 1
+            index += 1
+        number = shift = 0
+    if shift:
+        raise HistogramError("The histogram's counts are cut off.")
