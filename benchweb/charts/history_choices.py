@@ -25,7 +25,7 @@ UNION ALL (
   JOIN hosts_endpoint t ON t.id = p.sink_id JOIN hosts_host b ON b.id = t.host_id
   WHERE p.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (a.id, b.id))
     AND (%(environment)s::bigint IS NULL OR p.environment_id = %(environment)s)
-  LIMIT %(most)s)
+  ORDER BY p.id = %(pair)s DESC, p.id LIMIT %(most)s)
 UNION ALL SELECT 'metric', kind, metric, NULL FROM results_series GROUP BY kind, metric
 UNION ALL SELECT 'identity', kind, identity_digest, identity FROM results_series
   WHERE kind = coalesce(nullif(%(kind)s, ''), (SELECT kind FROM results_series ORDER BY id LIMIT 1))
@@ -63,10 +63,12 @@ class Choices:
     facets: list[Facet]
 
 
-def history_choices(*, kind: str, host: int | None, environment: int | None) -> Choices:
+def history_choices(*, kind: str, host: int | None, environment: int | None, pair: int | None) -> Choices:
     """Read the choices; one query."""
     with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"kind": kind, "host": host, "environment": environment, "most": MOST_PAIRS + 1})
+        cursor.execute(
+            _SQL, {"kind": kind, "host": host, "environment": environment, "pair": pair, "most": MOST_PAIRS + 1}
+        )
         rows = cursor.fetchall()
     measured: dict[str, set[str]] = {}
     for what, kind_name, metric, _ in rows:
@@ -82,7 +84,7 @@ def history_choices(*, kind: str, host: int | None, environment: int | None) -> 
         metrics=_metrics(chosen, measured.get(chosen.name, set())) if chosen else [],
         hosts=_named(rows, "host"),
         environments=_named(rows, "environment"),
-        pairs=pairs if len(pairs) <= MOST_PAIRS else [],
+        pairs=pairs if len(pairs) <= MOST_PAIRS else [each for each in pairs if each[0] == str(pair)],
         plans=_named(rows, "plan"),
         facets=_facets(chosen, [identity for _, identity in identities]) if chosen else [],
     )

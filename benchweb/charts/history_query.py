@@ -14,7 +14,7 @@ Split = Literal["", "pair", "host", "environment"]
 Overlay = Literal["environment", "pair", "date", "run"]
 # Of a row's id: PostgreSQL's bigint has 19 digits.
 _MOST_DIGITS = 18
-_FIRST_YEAR, _LAST_YEAR = 1990, 2200
+FIRST_YEAR, LAST_YEAR = 1990, 2200
 _PARAMETER = "p."
 Word = TypeVar("Word", bound=str)
 
@@ -103,7 +103,7 @@ def moment(text: str | None) -> datetime | None:
     except ValueError:
         return None
     # Times that no test was run in overflow when a zone is added to them.
-    if found is None or not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+    if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
         return None
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 

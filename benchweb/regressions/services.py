@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from benchweb.hosts.models import Environment, Host, Pair
@@ -29,7 +29,7 @@ def annotation_create(
     environment: Environment | None = None,
     host: Host | None = None,
     pair: Pair | None = None,
-    author: AbstractBaseUser | None = None,
+    author: User | None = None,
 ) -> Annotation:
     """Write a note; raise AnnotationError for an empty one and for one that ends before it begins."""
     words = text.strip()

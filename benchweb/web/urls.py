@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from benchweb.web import definition_urls, schedule_urls
+from benchweb.web import definition_urls, history_urls, schedule_urls
 from benchweb.web.views import compare, live, matrix, overview, runs, session, trials
 
 app_name = "web"
@@ -31,4 +31,5 @@ urlpatterns = [
     path("compare/results.json", compare.compare_json_file, name="compare_json"),
     *definition_urls.urlpatterns,
     *schedule_urls.urlpatterns,
+    *history_urls.urlpatterns,
 ]

@@ -1,0 +1,74 @@
+"""A note on the history: what happened, when, and what it concerns."""
+
+from datetime import datetime, tzinfo
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
+from benchweb.hosts.models import Environment, Host, Pair
+from benchweb.regressions.services import MOST_CHARACTERS
+from benchweb.web.forms.base import PageForm
+from benchweb.web.row_ids import row_id
+
+_SCOPES: dict[str, type[Environment] | type[Host] | type[Pair]] = {
+    "environment": Environment,
+    "host": Host,
+    "pair": Pair,
+}
+
+
+class LocalTimeField(forms.Field):
+    """A time as `<input type=datetime-local>` sends it, in the reader's zone."""
+
+    def __init__(self, label: Any, *, zone: tzinfo, required: bool = False) -> None:
+        super().__init__(
+            label=label,
+            required=required,
+            widget=forms.TextInput(attrs={"type": "datetime-local", "class": "form-control"}),
+            error_messages={"required": _("Say when it was.")},
+        )
+        self.zone = zone
+
+    def to_python(self, value: Any) -> datetime | None:
+        if not value:
+            return None
+        try:
+            found = datetime.fromisoformat(str(value)).replace(tzinfo=self.zone)
+        except ValueError as error:
+            raise forms.ValidationError(_("This is no time: choose a day and a time of day.")) from error
+        if not FIRST_YEAR <= found.year <= LAST_YEAR:
+            raise forms.ValidationError(_("Nothing was measured in that year: choose another."))
+        return found
+
+
+class AnnotationForm(PageForm):
+    """Write a note; `about` is empty for everything, else such as host:7."""
+
+    text = forms.CharField(
+        label=_("Note"),
+        max_length=MOST_CHARACTERS,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": _("Say in a few words what happened.")},
+    )
+
+    def __init__(self, *args: Any, zone: tzinfo, scopes: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", _("everything")), *scopes]
+        self.fields["at"] = LocalTimeField(_("From"), zone=zone, required=True)
+        self.fields["until"] = LocalTimeField(_("Until"), zone=zone)
+        about = forms.Select(choices=choices, attrs={"class": "form-select"})
+        self.fields["about"] = forms.CharField(label=_("About"), required=False, widget=about)
+
+    def clean_about(self) -> dict[str, Any]:
+        """Give the row that the note is about, by the name of its field; empty for everything."""
+        text = self.cleaned_data["about"]
+        if not text:
+            return {}
+        what, _colon, number = text.partition(":")
+        model, pk = _SCOPES.get(what), row_id(number)
+        row = model.objects.filter(pk=pk).first() if model and pk is not None else None
+        if row is None:
+            raise forms.ValidationError(_("There is no such host, pair or environment: choose one of the list."))
+        return {what: row}

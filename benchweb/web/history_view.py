@@ -1,0 +1,196 @@
+"""The history page's prepared structure: charts, what to choose from, notes and changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import nested_words
+from benchweb.charts.axes import category
+from benchweb.charts.history import History, history
+from benchweb.charts.history_choices import Choices, Facet, history_choices
+from benchweb.charts.history_heat import heat_maps
+from benchweb.charts.history_marks import Change
+from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
+from benchweb.charts.history_series import HistoryLine, asked_of, chosen_lines
+from benchweb.charts.history_sizes import size_charts, swept_charts
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import ChartSpec
+from benchweb.regressions.models import Annotation
+from benchweb.web import formatting
+from benchweb.web.zones import reader_zone
+
+
+@dataclass(frozen=True)
+class Link:
+    """A choice that is a link: where to, and whether it is the one that is shown."""
+
+    label: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class ShownFacet:
+    """A parameter to choose a value of: the field's name, and each value as text and in words."""
+
+    name: str
+    label: str
+    values: list[tuple[str, str]]
+    chosen: str
+
+
+@dataclass(frozen=True)
+class HistoryView:
+    """The page as its template shows it."""
+
+    query: HistoryQuery
+    choices: Choices
+    charts: list[ChartSpec]
+    lines: list[HistoryLine]
+    total: int
+    metric: str
+    notes: list[Annotation]
+    changes: list[Change]
+    facets: list[ShownFacet]
+    views: list[Link]
+    periods: list[Link]
+    scopes: list[tuple[str, str]]
+    whole_url: str
+    csv_url: str
+    json_url: str
+
+    @property
+    def specs(self) -> list[dict[str, Any]]:
+        return [chart.as_json() for chart in self.charts]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(chart.heat or any(line.points for line in chart.series) for chart in self.charts)
+
+    @property
+    def whole_from(self) -> str:
+        return rfc3339(self.query.whole[0]) if self.query.period.length else ""
+
+    @property
+    def whole_to(self) -> str:
+        return rfc3339(self.query.whole[1])
+
+
+def history_view(request: HttpRequest) -> HistoryView:
+    """Prepare the page for a request's query string; eight queries, at most nine."""
+    query = query_of(request)
+    choices = choices_of(query)
+    charts, lines, total, looked = _drawn(query, choices)
+    here = request.GET
+    return HistoryView(
+        query=query,
+        choices=choices,
+        charts=charts,
+        lines=lines,
+        total=total,
+        metric=looked.asked.key if looked and looked.asked else query.metric,
+        notes=looked.marks.notes if looked else [],
+        changes=looked.marks.changes if looked else [],
+        facets=_facets(query, choices.facets) if choices.kind else [],
+        views=[Link(label, changed(here, view=key), query.view == key) for key, label in _views(choices)],
+        periods=[
+            Link(label, changed(here, over=period.key, **{"from": "", "to": ""}), query.period is period)
+            for period, label in zip(PERIODS, _period_words(), strict=True)
+        ],
+        scopes=_scopes(lines),
+        whole_url=changed(here, **{"from": "", "to": ""}),
+        csv_url=f"/history.csv{changed(here)}",
+        json_url=f"/history/charts.json{changed(here)}",
+    )
+
+
+def query_of(request: HttpRequest) -> HistoryQuery:
+    """Read what a request asks of the history."""
+    return history_query(request.GET.dict(), now=timezone.now(), zone=reader_zone(request))
+
+
+def choices_of(query: HistoryQuery) -> Choices:
+    """Read what may be chosen beside what is."""
+    return history_choices(kind=query.kind, host=query.host, environment=query.environment, pair=query.pair)
+
+
+def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
+    """Draw what a request asks for, without the page around it."""
+    query = query_of(request)
+    choices = choices_of(query)
+    return _drawn(query, choices)[0]
+
+
+def changed(query: QueryDict, **changes: str) -> str:
+    """Give the query string with some values changed, empty ones left out."""
+    values = query.dict() | changes
+    kept = QueryDict(mutable=True)
+    kept.update({name: str(value) for name, value in values.items() if value})
+    return f"?{kept.urlencode()}" if kept else "?"
+
+
+def local_input(at: datetime, query: HistoryQuery) -> str:
+    """Write a time as `<input type=datetime-local>` wants it, in the reader's zone."""
+    return at.astimezone(query.zone).strftime("%Y-%m-%dT%H:%M")
+
+
+def _drawn(query: HistoryQuery, choices: Choices) -> tuple[list[ChartSpec], list[HistoryLine], int, History | None]:
+    kind = choices.kind
+    if kind is not None and query.view == "sizes":
+        sizes = size_charts(query, kind)
+        return sizes.charts, [], sizes.total, None
+    if kind is not None and query.view == "heat":
+        # The median is what tells which trials have latencies at all.
+        key = next((chart.id for chart in kind.charts if chart.form == "percentiles"), "")
+        asked = asked_of(kind, key)
+        chosen = chosen_lines(query, asked)
+        return heat_maps(query, asked, chosen.lines), chosen.lines, chosen.total, None
+    looked = history(query, kind)
+    return looked.charts, looked.lines, looked.total, looked
+
+
+def _views(choices: Choices) -> list[tuple[str, str]]:
+    kind = choices.kind
+    views = [("time", _("Over time"))]
+    if kind and any(chart.form == "percentiles" for chart in kind.charts):
+        views.append(("heat", _("Latency heat map")))
+    if kind and (charts := swept_charts(kind)):
+        name = kind.parameters[charts[0].x].label.lower()
+        views.append(("sizes", _("By %(parameter)s") % {"parameter": name}))
+    return views
+
+
+def _period_words() -> list[str]:
+    return [_("7 days"), _("30 days"), _("90 days"), _("1 year"), _("all")]
+
+
+def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
+    return [
+        ShownFacet(
+            name=f"p.{facet.parameter.name}",
+            label=facet.parameter.label,
+            values=[(text, _value_words(value, facet.parameter.unit)) for text, value in facet.values],
+            chosen=query.parameters.get(facet.parameter.name, ""),
+        )
+        for facet in facets
+    ]
+
+
+def _value_words(value: Any, unit: str) -> str:
+    if value is None or isinstance(value, dict):
+        return nested_words(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return formatting.setting(value, unit) if is_number else category(value)
+
+
+def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:
+    """Give what a note may be about: everything that is on the page, environments first."""
+    environments = {f"environment:{line.pair.environment_id}": line.pair.environment.name for line in lines}
+    hosts = {f"host:{end.host_id}": end.host.name for line in lines for end in (line.pair.source, line.pair.sink)}
+    pairs = {f"pair:{line.pair.pk}": str(line.pair) for line in lines}
+    return [*environments.items(), *hosts.items(), *pairs.items()]

@@ -1,0 +1,95 @@
+"""The history: charts over time, latency heat maps, figures by message size; and people's notes on them."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from benchweb.charts.history_export import history_csv
+from benchweb.charts.history_query import shown_words
+from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
+from benchweb.web.forms.annotations import AnnotationForm
+from benchweb.web.history_view import (
+    HistoryView,
+    changed,
+    choices_of,
+    drawn_charts,
+    history_view,
+    local_input,
+    query_of,
+)
+from benchweb.web.list_page import list_page
+
+
+@login_required
+@require_GET
+def history_page(request: HttpRequest) -> HttpResponse:
+    """Show the history that the query string asks for."""
+    return _page(request, history_view(request))
+
+
+@login_required
+@require_GET
+def history_charts_json(request: HttpRequest) -> JsonResponse:
+    """Give the chart specs of the same query string, finer the shorter the time is."""
+    return JsonResponse({"charts": [chart.as_json() for chart in drawn_charts(request)]})
+
+
+@login_required
+@require_GET
+def history_csv_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """Give every point behind the charts over time."""
+    query = query_of(request)
+    kind = choices_of(query).kind
+    lines = history_csv(query, asked := asked_of(kind, query.metric), chosen_lines(query, asked).lines) if kind else ()
+    headers = {"Content-Disposition": 'attachment; filename="history.csv"'}
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_POST
+def annotation_add(request: HttpRequest) -> HttpResponse:
+    """Write a note, and show the history that it was written on; with a refusal, what was typed is kept."""
+    view = history_view(request)
+    form = AnnotationForm(request.POST, zone=view.query.zone, scopes=view.scopes)
+    if form.is_valid():
+        values = form.cleaned_data
+        try:
+            annotation_create(
+                text=values["text"],
+                at=values["at"],
+                until=values["until"],
+                author=request.user,  # type: ignore[arg-type]
+                **values["about"],
+            )
+            return redirect(f"/history{changed(request.GET)}")
+        except AnnotationError as error:
+            form.refuse(error.field, error.message)
+    return _page(request, view, form)
+
+
+@login_required
+@require_POST
+def annotation_remove(request: HttpRequest, annotation_id: int) -> HttpResponse:
+    """Take a note from the charts."""
+    if not annotation_archive(annotation_id=annotation_id):
+        messages.warning(request, _("The note was removed already."))
+    return redirect(f"/history{changed(request.GET)}")
+
+
+def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | None = None) -> HttpResponse:
+    initial = {"at": local_input(view.query.shown[1], view.query)}
+    form = refused or AnnotationForm(zone=view.query.zone, scopes=view.scopes, initial=initial)
+    context = {
+        "view": view,
+        "form": form,
+        "is_refused": refused is not None,
+        "here": changed(request.GET),
+        "shown_words": shown_words(view.query),
+        # What no control of the form changes, but a change of one must keep.
+        "kept_in_form": [(name, request.GET.get(name, "")) for name in ("over", "from", "to", "runs")],
+    }
+    return list_page(request, "pages/history.html", context)
