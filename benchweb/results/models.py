@@ -37,6 +37,10 @@ class Series(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["pair", "kind", "metric", "identity_digest"], name="series_once")
         ]
+        indexes = [
+            # A series' place among all of its kind and metric gives its colour; and the history's choices.
+            models.Index(fields=["kind", "metric", "id"], name="series_by_metric"),
+        ]
 
 
 class Point(models.Model):

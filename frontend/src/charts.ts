@@ -4,6 +4,7 @@ import {
 } from "chart.js";
 import type htmxType from "htmx.org";
 
+import { startBrush } from "./charts/brush";
 import { type Card, card } from "./charts/card";
 import { registerSameX } from "./charts/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
@@ -22,6 +23,7 @@ function quantityKey(spec: Spec): string {
 
 function commonTop(spec: Spec, all: Spec[]): number {
   const own = largest(spec);
+  if (spec.scale_group) return Math.max(...all.filter((other) => other.scale_group === spec.scale_group).map(largest));
   const tops = all.filter((other) => quantityKey(other) === quantityKey(spec)).map(largest);
   return Math.max(own, ...tops.filter((top) => top <= own * SHARED_WITHIN));
 }
@@ -63,6 +65,7 @@ async function refetch(root: HTMLElement): Promise<void> {
 }
 
 function start(): void {
+  startBrush();
   const root = document.querySelector<HTMLElement>("[data-charts]");
   if (!root || root.dataset["started"]) return;
   root.dataset["started"] = "yes";

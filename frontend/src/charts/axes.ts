@@ -19,9 +19,11 @@ const EDGE = 1.25;
 /** The whole range of x. */
 export function fullRange(spec: Spec): Range {
   if (spec.x.scale === "category") return { low: -0.5, high: spec.x.categories.length - 0.5 };
+  if (spec.x_from && spec.x_to) return { low: Date.parse(spec.x_from), high: Date.parse(spec.x_to) };
   const values = spec.series.flatMap(({ points }) => points.map(({ x }) => xValue(spec, x)));
-  const low = Math.min(...values);
-  const high = Math.max(...values);
+  const ends = spec.heat ? spec.heat.ends.map((end) => Date.parse(end)) : [];
+  const low = values.reduce((best, each) => Math.min(best, each), Infinity);
+  const high = [...values, ...ends].reduce((best, each) => Math.max(best, each), -Infinity);
   if (!Number.isFinite(low)) return { low: 1, high: 2 };
   if (isLogarithmic(spec.x)) return { low: low / EDGE, high: high * EDGE };
   const room = (high - low) * 0.03 || 0.5;
@@ -57,6 +59,8 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
     ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
+    ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
+    ...(spec.strip ? { stack: "y", stackWeight: 5 } : {}),
     title: { display: true, text: yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
@@ -65,6 +69,21 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
       callback: (value: string | number) => trimmed(Number(value) / factor),
     },
+  } as unknown as ScaleOptions;
+}
+
+/** Options of the strip's own axis, below the chart's. */
+export function stripScale(spec: Spec, colors: Palette): ScaleOptions {
+  const axis = spec.strip?.y ?? spec.y;
+  const shown = { ...spec, y: axis, series: spec.strip?.series ?? [] };
+  const top = largest(shown);
+  const [factor, prefix] = yFactor(shown, top);
+  return {
+    type: "linear", stack: "y", stackWeight: 1, offset: true, min: 0, suggestedMax: top || factor,
+    title: { display: true, text: yTitle(axis, prefix), color: colors.soft, font: { size: 11 } },
+    grid: { color: colors.rule, drawTicks: false },
+    border: { display: false },
+    ticks: { color: colors.soft, padding: 6, maxTicksLimit: 3, font: { size: 10 }, callback: (value: string | number) => trimmed(Number(value) / factor) },
   } as unknown as ScaleOptions;
 }
 

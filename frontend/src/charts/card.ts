@@ -1,15 +1,18 @@
 // One chart with its title, legend, canvas, actions and table; made anew when its data or the theme changes.
 import { Chart } from "chart.js";
 
-import { type Range, fullRange, isLogarithmic, xScale, yScale } from "./axes";
-import { type DrawnPoint, configuration, datasets } from "./config";
+import { type Range, fullRange } from "./axes";
+import { axisChoice, axisSwitches, withAxes } from "./axis_choice";
+import { type DrawnPoint, configuration, datasets, scales } from "./config";
 import { csv, table } from "./table";
 import { download, el } from "./dom";
 import { legend } from "./legend";
 import { ownDrawing } from "./plugins";
-import type { Spec } from "./spec";
+import { canLook, lookAt } from "./look";
+import { type Spec, isLook } from "./spec";
 import { palette } from "./theme";
-import { listenForZoom, rangeInUrl } from "./zoom";
+import { chosen, keep } from "./view_state";
+import { keepRange, listenForZoom, rangeInUrl } from "./zoom";
 
 /** A chart on the page. */
 export interface Card {
@@ -27,32 +30,43 @@ interface Parts {
   subtitle: HTMLElement;
   legend: HTMLElement;
   table: HTMLElement;
+  actions: HTMLElement;
 }
+
+const BETWEEN_IDS = "|";
 
 /** Build a card; `top` is the common maximum of the charts of one quantity. */
 export function card(first: Spec, firstTop: number): Card {
   let [spec, top, colors] = [first, firstTop, palette()];
   let range: Range | null = rangeInUrl(spec.id);
-  let isLog = isLogarithmic(spec.y);
-  const hidden = new Set<string>();
+  const axes = axisChoice(spec);
+  const hidden = new Set(chosen(`hide.${spec.id}`).split(BETWEEN_IDS).filter((id) => spec.series.some((each) => each.id === id)));
   const parts = build(spec, () => spec);
   const chart = new Chart(parts.canvas, {
-    ...configuration(spec, range ?? fullRange(spec), top, hidden, colors),
+    ...configuration(withAxes(spec, axes), range ?? fullRange(withAxes(spec, axes)), top, hidden, colors),
     plugins: [ownDrawing(() => spec, () => colors)],
   });
-  listenForZoom(chart as unknown as Chart, spec.id, (chosen) => {
-    range = chosen;
+  listenForZoom(chart as unknown as Chart, (wanted) => {
+    if (isLook(spec) && canLook()) return lookAt(wanted);
+    range = wanted;
+    keepRange(spec.id, wanted);
     apply();
   });
   listenForClicks(chart as unknown as Chart, parts.frame);
-  parts.element.addEventListener("benchweb:scale", () => {
-    isLog = !isLog;
+  parts.actions.append(...axisSwitches(spec, axes, (axis) => {
+    if (axis === "x") {
+      range = null;
+      keepRange(spec.id, null);
+    }
     apply();
-  });
+  }));
   rebuildLegend();
 
   function rebuildLegend(): void {
-    const built = legend(spec.series, hidden, colors, apply);
+    const built = legend(spec.series, hidden, colors, () => {
+      keep(`hide.${spec.id}`, [...hidden].join(BETWEEN_IDS));
+      apply();
+    });
     parts.legend.replaceWith(built);
     parts.legend = built;
   }
@@ -60,9 +74,8 @@ export function card(first: Spec, firstTop: number): Card {
   /** Put the state into the chart; datasets are patched in place, so that live points slide to where they belong. */
   function apply(mode: "none" | "default" = "none"): void {
     patch(chart.data.datasets, datasets(spec, hidden, colors));
-    const shown = { ...spec, y: { ...spec.y, scale: isLog ? ("log" as const) : ("linear" as const) } };
-    const x = xScale(spec, range ?? fullRange(spec), colors);
-    chart.options.scales = { x, y: yScale(shown, top, colors) } as never;
+    const shown = withAxes(spec, axes);
+    chart.options.scales = scales(shown, range ?? fullRange(shown), top, colors) as never;
     chart.options.animation = mode === "none" ? false : { duration: 300 };
     chart.update(mode);
   }
@@ -78,7 +91,7 @@ export function card(first: Spec, firstTop: number): Card {
     },
     redraw() {
       colors = palette();
-      chart.options.plugins = configuration(spec, fullRange(spec), top, hidden, colors).options?.plugins ?? {};
+      chart.options.plugins = configuration(withAxes(spec, axes), fullRange(spec), top, hidden, colors).options?.plugins ?? {};
       rebuildLegend();
     },
     destroy: () => chart.destroy(),
@@ -101,11 +114,12 @@ function build(spec: Spec, current: () => Spec): Parts {
   const label = `Table: ${spec.title}`;
   const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": label });
   const keys = el("div", {});
+  const buttons = actions(current, canvas, tablePlace);
   const element = el(
     "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": spec.title },
-    el("h3", {}, spec.title), subtitle, keys, frame, actions(current, canvas, tablePlace), tablePlace,
+    el("h3", {}, spec.title), subtitle, keys, frame, buttons, tablePlace,
   );
-  const parts = { element, canvas, frame, subtitle, legend: keys, table: tablePlace };
+  const parts = { element, canvas, frame, subtitle, legend: keys, table: tablePlace, actions: buttons };
   describeIn(parts, spec);
   return parts;
 }
@@ -113,7 +127,7 @@ function build(spec: Spec, current: () => Spec): Parts {
 function describeIn(parts: Parts, spec: Spec): void {
   parts.subtitle.textContent = spec.subtitle;
   parts.canvas.setAttribute("aria-label", describe(spec));
-  parts.table.replaceChildren(table(spec));
+  if (!parts.table.hidden) parts.table.replaceChildren(table(spec));
 }
 
 function describe(spec: Spec): string {
@@ -125,6 +139,8 @@ function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLEl
   const toggle = el("button", { type: "button", class: "btn btn-small", "aria-expanded": "false", "aria-controls": tablePlace.id }, "Table");
   toggle.addEventListener("click", () => {
     tablePlace.hidden = !tablePlace.hidden;
+    // Made when it is asked for: a year's rows take longer than its chart.
+    if (!tablePlace.hidden) tablePlace.replaceChildren(table(spec()));
     toggle.setAttribute("aria-expanded", String(!tablePlace.hidden));
   });
   const saveCsv = action("CSV", () => {
@@ -138,18 +154,7 @@ function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLEl
     url.hash = `chart-${id}`;
     void navigator.clipboard?.writeText(url.href).then(() => flash(link, "Link copied"));
   });
-  const scales = spec().y.unit === "s" ? [scaleSwitch(isLogarithmic(spec().y))] : [];
-  return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link, ...scales);
-}
-
-/** Latencies reach over decades: a logarithmic axis is one press away. */
-function scaleSwitch(isLog: boolean): HTMLButtonElement {
-  const button = action("Log scale", () => {
-    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-    button.dispatchEvent(new CustomEvent("benchweb:scale", { bubbles: true }));
-  });
-  button.setAttribute("aria-pressed", String(isLog));
-  return button;
+  return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link);
 }
 
 function action(label: string, act: () => void): HTMLButtonElement {

@@ -2,8 +2,8 @@
 import type { ChartConfiguration, ChartDataset, Point } from "chart.js";
 
 import { text } from "../format";
-import { type Range, xScale, xText, yScale } from "./axes";
-import { type Series, type Spec, type SpecPoint, xValue } from "./spec";
+import { type Range, stripScale, xScale, xText, yScale } from "./axes";
+import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { type Palette, faint } from "./theme";
 
 /** A drawn point that remembers what it stands for. */
@@ -13,16 +13,22 @@ export interface DrawnPoint extends Point {
 }
 
 /** A dataset of ours: the line of a series, or its repetitions. */
-export type Drawn = ChartDataset<"line", DrawnPoint[]> & { series: Series; role: "median" | "repetitions" };
+export type Drawn = ChartDataset<"line", DrawnPoint[]> & { series: Series; role: "median" | "repetitions" | "strip" };
 
 const DASHES = { solid: [], dashed: [6, 4], dotted: [2, 3] };
 
 /** The datasets of a specification, hidden series included. */
 export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Drawn[] {
-  return spec.series.flatMap((series) => {
+  const lines = spec.series.flatMap((series) => {
     const isHidden = hidden.has(series.id);
     return [medianLine(spec, series, isHidden, colors), repetitionPoints(spec, series, isHidden, colors)];
   });
+  // A line's strip is hidden with it: they are in the same order, though not every line has one.
+  const strips = (spec.strip?.series ?? []).map((series) => {
+    const line = spec.series.find(({ label }) => series.label.startsWith(label));
+    return stripPoints(spec, series, line !== undefined && hidden.has(line.id), colors);
+  });
+  return [...lines, ...strips];
 }
 
 /** The whole configuration; `top` is the common maximum of the charts of one quantity. */
@@ -39,12 +45,18 @@ export function configuration(
       parsing: false,
       normalized: true,
       spanGaps: false,
-      layout: { padding: { top: 14, right: 10 } },
+      layout: { padding: { top: spec.marks?.length ? 22 : 14, right: 10 } },
       interaction: { mode: "sameX" as "x", intersect: false },
-      scales: { x: xScale(spec, range, colors), y: yScale(spec, top, colors) } as never,
+      scales: scales(spec, range, top, colors) as never,
       plugins: { legend: { display: false }, tooltip: tooltip(spec, colors) as never },
     },
   };
+}
+
+/** All axes of a chart. */
+export function scales(spec: Spec, range: Range, top: number, colors: Palette): object {
+  const strip = spec.strip ? { strip: stripScale(spec, colors) } : {};
+  return { x: xScale(spec, range, colors), y: yScale(spec, top, colors), ...strip };
 }
 
 function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette): Drawn {
@@ -53,7 +65,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     type: "line", label: series.label, series, role: "median", hidden,
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, borderDash: DASHES[series.dash], tension: 0,
-    pointStyle: series.marker, pointRadius: spec.form === "time" ? 2 : 4, pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
+    pointStyle: series.marker, pointRadius: radius(spec, series), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
     order: 1,
   };
 }
@@ -69,8 +81,45 @@ function repetitionPoints(spec: Spec, series: Series, hidden: boolean, colors: P
   };
 }
 
+/** Drawn as sticks by a plugin: a strip is read by its outliers. */
+function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palette): Drawn {
+  const color = colors.series(series.color);
+  return {
+    type: "line", label: series.label, series, role: "strip", hidden, showLine: false, yAxisID: "strip",
+    data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
+    pointRadius: 0, pointHoverRadius: 0, borderColor: color, backgroundColor: color, order: 3,
+  };
+}
+
+/** Where points stand close, markers hide the line; a point alone between two gaps must still be seen. */
+function radius(spec: Spec, series: Series): number {
+  if (spec.form === "heat") return 0;
+  if (spec.form !== "time") return 4;
+  return series.points.length > 120 ? 1.5 : 2.5;
+}
+
 function sorted(spec: Spec, series: Series): SpecPoint[] {
+  // The server has put times in their order, and parsing them takes long.
+  if (isLook(spec)) return series.points;
   return [...series.points].sort((a, b) => xValue(spec, a.x) - xValue(spec, b.x));
+}
+
+/** The borders of nested bands in words; a single band is the lowest and highest that the point tells already. */
+function bandTexts(spec: Spec, dataset: Drawn, index: number): string[] {
+  const bands = dataset.role === "median" ? (dataset.series.bands ?? []) : [];
+  if (bands.length < 2) return [];
+  return bands.flatMap(({ label, low, high }) =>
+    typeof low[index] === "number" && typeof high[index] === "number"
+      ? [`  ${label}: ${text(low[index], spec.y.unit)} to ${text(high[index], spec.y.unit)}`] : []);
+}
+
+/** What is flagged within a hundredth of the time in view. */
+function marksNear(spec: Spec, x: number): string[] {
+  const span = spec.x_from && spec.x_to ? Date.parse(spec.x_to) - Date.parse(spec.x_from) : 0;
+  return (spec.marks ?? []).flatMap(({ at, until, label }) => {
+    const [first, last] = [Date.parse(at), Date.parse(until || at)];
+    return x >= first - span / 100 && x <= last + span / 100 ? [`⚑ ${label}`] : [];
+  });
 }
 
 /** A point in words: its value, extremes and count, or why there is none. */
@@ -85,11 +134,16 @@ function tooltip(spec: Spec, colors: Palette): object {
   return {
     animation: false, position: "aside", caretPadding: 12, boxWidth: 8, boxHeight: 8,
     backgroundColor: colors.ground, borderColor: colors.soft, borderWidth: 1, cornerRadius: 4, padding: 8,
-    titleColor: colors.text, bodyColor: colors.text, usePointStyle: true, boxPadding: 4, caretSize: 0,
-    filter: (item: { dataset: Drawn }) => item.dataset.role === "median",
+    titleColor: colors.text, bodyColor: colors.text, footerColor: colors.soft, footerFont: { weight: "normal" }, usePointStyle: true, boxPadding: 4, caretSize: 0,
+    filter: (item: { dataset: Drawn }) => item.dataset.role !== "repetitions",
     callbacks: {
       title: (items: { raw: DrawnPoint }[]) => (items[0] ? xText(spec, items[0].raw.x) : ""),
-      label: (item: { dataset: Drawn; raw: DrawnPoint }) => pointText(spec, item.dataset.series, item.raw.source),
+      label: (item: { dataset: Drawn; raw: DrawnPoint }) => {
+        const shown = item.dataset.role === "strip" && spec.strip ? { ...spec, y: spec.strip.y } : spec;
+        return pointText(shown, item.dataset.series, item.raw.source);
+      },
+      afterLabel: (item: { dataset: Drawn; dataIndex: number }) => bandTexts(spec, item.dataset, item.dataIndex),
+      footer: (items: { raw: DrawnPoint }[]) => (items[0] ? marksNear(spec, items[0].raw.x) : []),
       labelPointStyle: (item: { dataset: Drawn }) => ({ pointStyle: item.dataset.series.marker, rotation: 0 }),
       labelColor: (item: { dataset: Drawn }) => {
         const color = colors.series(item.dataset.series.color);

@@ -5,6 +5,7 @@ import { text } from "../format";
 import type { Drawn } from "./config";
 import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
+import { drawBands, drawHeat, drawMarks, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
 
@@ -17,18 +18,32 @@ export function registerSameX(): void {
 function sameX(chart: Chart, event: { x: number | null }): InteractionItem[] {
   const visible = chart.data.datasets
     .map((dataset, datasetIndex) => ({ dataset: dataset as unknown as Drawn, datasetIndex }))
-    .filter(({ dataset, datasetIndex }) => dataset.role === "median" && chart.isDatasetVisible(datasetIndex));
+    .filter(({ dataset, datasetIndex }) => dataset.role !== "repetitions" && chart.isDatasetVisible(datasetIndex));
   const scale = chart.scales["x"];
   if (!scale || event.x === null) return [];
   const pointer = event.x;
-  const xs = visible.flatMap(({ dataset }) => dataset.data.map(({ x }) => x)).filter((x) => x >= scale.min && x <= scale.max);
+  const lines = visible.filter(({ dataset }) => dataset.role === "median");
+  const xs = lines.flatMap(({ dataset }) => dataset.data.map(({ x }) => x)).filter((x) => x >= scale.min && x <= scale.max);
   const distance = (x: number): number => Math.abs(scale.getPixelForValue(x) - pointer);
   const nearest = xs.reduce((best, x) => (distance(x) < distance(best) ? x : best), xs[0] ?? NaN);
   return visible.flatMap(({ dataset, datasetIndex }) => {
-    const index = dataset.data.findIndex(({ x }) => x === nearest);
+    const index = nearestIndex(chart, dataset, nearest);
     const element = chart.getDatasetMeta(datasetIndex).data[index];
     return element ? [{ element, datasetIndex, index }] : [];
   });
+}
+
+// Runs of several pairs never begin in the same second: what stands under one pointer is told together.
+const TOGETHER_PIXELS = 3;
+
+function nearestIndex(chart: Chart, dataset: Drawn, x: number): number {
+  const exact = dataset.data.findIndex((point) => point.x === x);
+  const scale = chart.scales["x"];
+  if (exact >= 0 || !scale || dataset.data.length === 0) return exact;
+  const pixel = scale.getPixelForValue(x);
+  const distance = (index: number): number => Math.abs(scale.getPixelForValue(dataset.data[index]?.x ?? NaN) - pixel);
+  const best = dataset.data.reduce((found, _, index) => (distance(index) < distance(found) ? index : found), 0);
+  return distance(best) <= TOGETHER_PIXELS ? best : -1;
 }
 
 function asidePosition(this: { chart: Chart }, items: InteractionItem[]): { x: number; y: number } | false {
@@ -41,11 +56,15 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
   return {
     id: "benchweb",
     beforeDatasetsDraw: (chart) => {
+      drawHeat(chart, spec(), colors());
+      drawBands(chart, colors());
       drawReferenceLines(chart, spec(), colors());
       eachPoint(chart, (dataset, x, index) => drawWhisker(chart, dataset, x, index, colors()));
     },
     afterDatasetsDraw: (chart) => {
       eachPoint(chart, (dataset, x, index) => drawMissing(chart, dataset, x, index, colors()));
+      drawSticks(chart, colors());
+      drawMarks(chart, spec(), colors());
       drawCrosshair(chart, colors());
     },
   };
@@ -66,7 +85,8 @@ function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number
 function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
   const point = dataset.data[index]?.source;
   const scale = chart.scales["y"];
-  if (!scale || !point || point.low === null || point.high === null || point.n < 2) return;
+  // What has a band needs no whiskers.
+  if (!scale || !point || point.low === null || point.high === null || point.n < 2 || dataset.series.bands?.length) return;
   const { ctx } = chart;
   const [low, high] = [scale.getPixelForValue(point.low), scale.getPixelForValue(point.high)];
   ctx.save();
@@ -86,8 +106,8 @@ function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, col
 /** A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. */
 function drawMissing(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
   if (dataset.data[index]?.source.y !== null) return;
-  const { ctx, chartArea } = chart;
-  const y = chartArea.bottom - 6;
+  const { ctx } = chart;
+  const y = (chart.scales["y"]?.bottom ?? chart.chartArea.bottom) - 6;
   ctx.save();
   ctx.strokeStyle = colors.series(dataset.series.color);
   ctx.lineWidth = 1.5;

@@ -22,6 +22,13 @@ export interface SpecPoint {
   reason: string;
 }
 
+/** What is shaded around a line: its borders, point by point. */
+export interface Band {
+  label: string;
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
 export type Marker = "circle" | "rect" | "triangle" | "rectRot";
 
 export interface Series {
@@ -31,6 +38,29 @@ export interface Series {
   dash: "solid" | "dashed" | "dotted";
   marker: Marker;
   points: SpecPoint[];
+  bands?: Band[];
+}
+
+/** A flag on the time axis. */
+export interface Mark {
+  at: string;
+  until: string;
+  label: string;
+  kind: "note" | "fact";
+}
+
+/** A quantity of its own below the chart, on the same x axis. */
+export interface Strip {
+  y: Axis;
+  series: Series[];
+}
+
+/** Shares of a whole: a column for each start, a row between each two edges. */
+export interface Heat {
+  starts: string[];
+  ends: string[];
+  edges: number[];
+  shares: number[][];
 }
 
 export interface Spec {
@@ -44,6 +74,12 @@ export interface Spec {
   lines: { label: string; y: number }[];
   table: { columns: { key: string; label: string; unit: string }[]; rows: Record<string, unknown>[] };
   csv_url: string;
+  marks?: Mark[];
+  strip?: Strip | null;
+  heat?: Heat | null;
+  x_from?: string;
+  x_to?: string;
+  scale_group?: string;
 }
 
 /** Where a point stands on the x axis: a category's place, a time's milliseconds, or the number itself. */
@@ -52,8 +88,23 @@ export function xValue(spec: Spec, x: number | string): number {
   return typeof x === "number" ? x : Date.parse(x);
 }
 
+// A single slow answer in a million would press the line to the ground: a band may reach beyond the chart's top.
+const MOST_BEYOND_LINE = 4;
+
 /** The largest value that a chart shows, repetitions included. */
 export function largest(spec: Spec): number {
   const values = spec.series.flatMap(({ points }) => points.flatMap((point) => [point.y ?? 0, point.high ?? 0]));
-  return Math.max(0, ...values.filter(Number.isFinite));
+  const line = maximum(values);
+  const bands = spec.series.flatMap(({ bands: all }) => (all ?? []).map(({ high }) => maximum(high.map((each) => each ?? 0))));
+  return Math.max(line, ...bands.filter((each) => each <= line * MOST_BEYOND_LINE));
+}
+
+/** Whether a chart's x axis is the time that the whole page looks at. */
+export function isLook(spec: Spec): boolean {
+  return spec.x_from !== undefined && spec.x.scale === "time";
+}
+
+/** Spread into Math.max, some ten thousand values would overflow the stack. */
+function maximum(values: number[]): number {
+  return values.reduce((best, each) => (Number.isFinite(each) && each > best ? each : best), 0);
 }

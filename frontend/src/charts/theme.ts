@@ -10,6 +10,7 @@ export interface Palette {
   soft: string;
   rule: string;
   ground: string;
+  isDark: boolean;
 }
 
 /** The colours of the theme in use. */
@@ -21,12 +22,24 @@ export function palette(): Palette {
     soft: isDark() ? "#9eabb8" : "#566370",
     rule: isDark() ? "#313a44" : "#e3e8ed",
     ground: isDark() ? "#14181d" : "#ffffff",
+    isDark: isDark(),
   };
 }
 
 /** A colour with transparency, for what stands behind the line. */
 export function faint(color: string, alpha: number): string {
   return `${color}${Math.round(alpha * 255).toString(16).padStart(2, "0")}`;
+}
+
+// Viridis, from its light end to its dark one: read by the colour-blind, and in print.
+const VIRIDIS = [[253, 231, 37], [181, 222, 43], [110, 206, 88], [53, 183, 121], [31, 158, 137], [38, 130, 142], [49, 104, 142], [62, 74, 137], [72, 40, 120], [68, 1, 84]];
+
+/** The colour of a share from 0 to 1: from what is near the ground to what stands off it most. */
+export function heatColor(share: number, onDark: boolean): string {
+  const place = (onDark ? 1 - share : share) * (VIRIDIS.length - 1);
+  const [low, high] = [VIRIDIS[Math.floor(place)] ?? [], VIRIDIS[Math.ceil(place)] ?? []];
+  const mixed = low.map((value, index) => Math.round(value + ((high[index] ?? value) - value) * (place % 1)));
+  return `rgb(${mixed.join(" ")})`;
 }
 
 function isDark(): boolean {

@@ -2,18 +2,19 @@
 import type { Chart } from "chart.js";
 
 import type { Range } from "./axes";
+import { chosen, keep } from "./view_state";
 
 const LEAST_PIXELS = 8;
 
 /** The range that the URL asks for, if it does. */
 export function rangeInUrl(id: string): Range | null {
-  const found = /^(-?[\d.e+-]+):(-?[\d.e+-]+)$/.exec(new URL(location.href).searchParams.get(`zoom.${id}`) ?? "");
+  const found = /^(-?[\d.e+-]+):(-?[\d.e+-]+)$/.exec(chosen(`zoom.${id}`));
   const [low, high] = [Number(found?.[1]), Number(found?.[2])];
   return low < high ? { low, high } : null;
 }
 
 /** Listen on the canvas; `show` gets the dragged range, or null for all. */
-export function listenForZoom(chart: Chart, id: string, show: (range: Range | null) => void): void {
+export function listenForZoom(chart: Chart, show: (range: Range | null) => void): void {
   const { canvas } = chart;
   let start: number | null = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -26,26 +27,20 @@ export function listenForZoom(chart: Chart, id: string, show: (range: Range | nu
     if (start !== null && Math.abs(event.offsetX - start) >= LEAST_PIXELS) zoom(start, event.offsetX);
     start = null;
   });
-  canvas.addEventListener("dblclick", () => {
-    keep(id, null);
-    show(null);
-  });
+  canvas.addEventListener("dblclick", () => show(null));
 
   function zoom(from: number, to: number): void {
     const scale = chart.scales["x"];
     if (!scale) return;
     const [a, b] = [Number(scale.getValueForPixel(from)), Number(scale.getValueForPixel(to))];
     const range = { low: Math.min(a, b), high: Math.max(a, b) };
-    keep(id, range);
     show(range);
   }
 }
 
-function keep(id: string, range: Range | null): void {
-  const url = new URL(location.href);
-  if (range) url.searchParams.set(`zoom.${id}`, `${range.low.toPrecision(5)}:${range.high.toPrecision(5)}`);
-  else url.searchParams.delete(`zoom.${id}`);
-  history.replaceState(history.state, "", url);
+/** Put the range of a chart into the address. */
+export function keepRange(id: string, range: Range | null): void {
+  keep(`zoom.${id}`, range ? `${range.low.toPrecision(5)}:${range.high.toPrecision(5)}` : "");
 }
 
 function drawBand(chart: Chart, from: number, to: number): void {

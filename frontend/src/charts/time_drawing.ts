@@ -1,0 +1,162 @@
+// What belongs to charts over time: bands around lines, sticks on the strip, flags, and the heat map's cells.
+import type { Chart } from "chart.js";
+
+import type { Drawn } from "./config";
+import type { Mark, Spec } from "./spec";
+import { type Palette, faint, heatColor } from "./theme";
+
+const FLAG_PIXELS = 8;
+// Flags that would overlap are one, with their number.
+const CLUSTER_PIXELS = 12;
+
+/** Shade the bands of each visible line, gaps left open; nested ones grow darker towards the line. */
+export function drawBands(chart: Chart, colors: Palette): void {
+  const [x, y] = [chart.scales["x"], chart.scales["y"]];
+  if (!x || !y) return;
+  clipped(chart, (ctx) => {
+    for (const dataset of visible(chart, "median")) {
+      const bands = dataset.series.bands ?? [];
+      ctx.fillStyle = faint(colors.series(dataset.series.color), bands.length > 1 ? 0.16 : 0.2);
+      for (const { low, high } of bands) {
+        for (const [first, last] of stretches(low, high)) {
+          const places = range(first, last).map((index) => [x.getPixelForValue(dataset.data[index]?.x ?? NaN), index] as const);
+          ctx.beginPath();
+          // A point alone has a band too, as wide as its marker.
+          const reach = first === last ? 2 : 0;
+          for (const [place, index] of places) ctx.lineTo(place - reach, y.getPixelForValue(high[index] ?? NaN));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place + reach, y.getPixelForValue(high[index] ?? NaN));
+          for (const [place, index] of [...places].reverse()) ctx.lineTo(place + reach, y.getPixelForValue(low[index] ?? NaN));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place - reach, y.getPixelForValue(low[index] ?? NaN));
+          ctx.closePath();
+          ctx.fill();
+        }
+      }
+    }
+  });
+}
+
+/** Draw the strip's values as sticks from its ground; a zero is a dot there, a missing value nothing. */
+export function drawSticks(chart: Chart, colors: Palette): void {
+  const [x, y] = [chart.scales["x"], chart.scales["strip"]];
+  if (!x || !y) return;
+  clipped(chart, (ctx) => {
+    for (const dataset of visible(chart, "strip")) {
+      ctx.strokeStyle = ctx.fillStyle = colors.series(dataset.series.color);
+      ctx.lineWidth = 2;
+      for (const point of dataset.data) {
+        const [place, top, ground] = [x.getPixelForValue(point.x), y.getPixelForValue(Number(point.y)), y.getPixelForValue(0)];
+        if (point.y === 0) ctx.fillRect(place - 0.5, ground - 1, 1, 1);
+        if (!(Number(point.y) > 0)) continue;
+        ctx.beginPath();
+        ctx.moveTo(place, ground);
+        ctx.lineTo(place, Math.min(top, ground - 2));
+        ctx.stroke();
+      }
+    }
+  });
+}
+
+/** Draw flags at the chart's top: a note's is filled, a changed fact's is open; spans are shaded. */
+export function drawMarks(chart: Chart, spec: Spec, colors: Palette): void {
+  const x = chart.scales["x"];
+  const { top, bottom, left, right } = chart.chartArea;
+  if (!x || !spec.marks?.length) return;
+  const { ctx } = chart;
+  ctx.save();
+  for (const { until, at } of spec.marks) {
+    if (!until) continue;
+    const [first, last] = [at, until].map((time) => Math.min(right, Math.max(left, x.getPixelForValue(Date.parse(time)))));
+    ctx.fillStyle = faint(colors.soft, 0.12);
+    ctx.fillRect(first ?? 0, top, (last ?? 0) - (first ?? 0), bottom - top);
+  }
+  for (const { place, marks } of clusters(spec.marks, (mark) => x.getPixelForValue(Date.parse(mark.at)))) {
+    if (place < left || place > right) continue;
+    flag(ctx, place, top, bottom, marks, colors);
+  }
+  ctx.restore();
+}
+
+/** Draw the heat map's cells; an empty share stays the ground. */
+export function drawHeat(chart: Chart, spec: Spec, colors: Palette): void {
+  const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
+  if (!x || !y || !heat) return;
+  // By the square root: a tail of one in a hundred is what one looks for.
+  const most = heat.shares.flat().reduce((best, share) => Math.max(best, share), 0);
+  clipped(chart, (ctx) => {
+    heat.shares.forEach((column, index) => {
+      const left = x.getPixelForValue(Date.parse(heat.starts[index] ?? ""));
+      const right = Math.max(left + 1, x.getPixelForValue(Date.parse(heat.ends[index] ?? "")));
+      column.forEach((share, row) => {
+        if (share <= 0) return;
+        const [low, high] = [y.getPixelForValue(heat.edges[row] ?? 1), y.getPixelForValue(heat.edges[row + 1] ?? 1)];
+        ctx.fillStyle = heatColor(Math.sqrt(share / most), colors.isDark);
+        ctx.fillRect(left, high, right - left + 0.5, low - high + 0.5);
+      });
+    });
+  });
+}
+
+function flag(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number, marks: Mark[], colors: Palette): void {
+  const isNote = marks.some(({ kind }) => kind === "note");
+  ctx.strokeStyle = ctx.fillStyle = isNote ? colors.text : colors.soft;
+  ctx.lineWidth = 1;
+  ctx.setLineDash(isNote ? [] : [2, 3]);
+  ctx.beginPath();
+  ctx.moveTo(x, top - FLAG_PIXELS);
+  ctx.lineTo(x, bottom);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  ctx.moveTo(x, top - FLAG_PIXELS - 4);
+  ctx.lineTo(x + FLAG_PIXELS, top - FLAG_PIXELS);
+  ctx.lineTo(x, top - FLAG_PIXELS + 4);
+  ctx.closePath();
+  if (isNote) ctx.fill();
+  else ctx.stroke();
+  if (marks.length < 2) return;
+  ctx.font = "10px system-ui, sans-serif";
+  ctx.textAlign = "left";
+  ctx.fillText(String(marks.length), x + FLAG_PIXELS + 2, top - FLAG_PIXELS + 3);
+}
+
+function clusters(marks: Mark[], placeOf: (mark: Mark) => number): { place: number; marks: Mark[] }[] {
+  const found: { place: number; marks: Mark[] }[] = [];
+  for (const mark of marks) {
+    const place = placeOf(mark);
+    const last = found.at(-1);
+    if (last && place - last.place < CLUSTER_PIXELS) last.marks.push(mark);
+    else found.push({ place, marks: [mark] });
+  }
+  return found;
+}
+
+/** First and last index of each stretch in which both borders are there. */
+function stretches(low: (number | null)[], high: (number | null)[]): [number, number][] {
+  const found: [number, number][] = [];
+  low.forEach((value, index) => {
+    if (value === null || typeof high[index] !== "number") return;
+    const last = found.at(-1);
+    if (last && last[1] === index - 1) last[1] = index;
+    else found.push([index, index]);
+  });
+  return found;
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, step) => first + step);
+}
+
+function visible(chart: Chart, role: Drawn["role"]): Drawn[] {
+  const all = chart.data.datasets as unknown as Drawn[];
+  return all.filter((dataset, index) => dataset.role === role && chart.isDatasetVisible(index));
+}
+
+function clipped(chart: Chart, draw: (ctx: CanvasRenderingContext2D) => void): void {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(chartArea.left, chartArea.top, chartArea.right - chartArea.left, chartArea.bottom - chartArea.top);
+  ctx.clip();
+  draw(ctx);
+  ctx.restore();
+}

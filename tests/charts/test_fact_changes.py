@@ -1,0 +1,49 @@
+"""What changed on a host, in words."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from benchweb.charts.fact_changes import SeenFacts, differences, fact_changes
+from tests.charts.history_rows import DAY, NIGHT
+
+
+def eth0(**fields: Any) -> dict[str, Any]:
+    return {"interfaces": [{"name": "eth0", **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({"kernel": "6.1", "boot_id": "a"}, {"kernel": "6.8", "boot_id": "b"}, ["kernel 6.1 → 6.8"]),
+        ({"kernel": "6.1", "boot_id": "a"}, {"kernel": "6.1", "boot_id": "b"}, ["rebooted"]),
+        (
+            {"cpu": {"governor": "powersave"}},
+            {"cpu": {"governor": "performance"}},
+            ["governor powersave → performance"],
+        ),
+        (eth0(mtu=1500), eth0(mtu=9000), ["MTU 1500 → 9000 on eth0"]),
+        (eth0(offloads={"tso": True}), eth0(offloads={"tso": False}), ["tso on → off on eth0"]),
+        ({"interfaces": []}, eth0(), ["eth0 added"]),
+        ({"sysctls": {"net.core.rmem_max": "1"}}, {"sysctls": {"net.core.rmem_max": "2"}}, ["net.core.rmem_max 1 → 2"]),
+        # What one of both doesn't tell is missing, no change.
+        ({"kernel": "6.1", "clock_source": None}, {"kernel": "6.1", "clock_source": "tsc"}, []),
+    ],
+)
+def test_a_difference_is_said_in_words(before: dict[str, Any], after: dict[str, Any], words: list[str]) -> None:
+    assert differences(before, after) == words
+
+
+def test_facts_that_came_back_are_a_change_too() -> None:
+    usual = SeenFacts({"kernel": "6.1"}, NIGHT, NIGHT + 9 * DAY)
+    tried = SeenFacts({"kernel": "6.8"}, NIGHT + 3 * DAY, NIGHT + 5 * DAY)
+    changes = fact_changes([tried, usual])
+    assert [(change.at, change.words) for change in changes] == [
+        (NIGHT + 3 * DAY, "kernel 6.1 → 6.8"),
+        (NIGHT + 5 * DAY, "kernel 6.8 → 6.1"),
+    ]
+
+
+def test_one_row_of_facts_is_no_change() -> None:
+    assert fact_changes([SeenFacts({"kernel": "6.1"}, NIGHT, NIGHT + timedelta(days=1))]) == []

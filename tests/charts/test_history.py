@@ -1,0 +1,255 @@
+"""The history's charts: medians with their spread, gaps, nested percentiles, loss, flags, ceilings."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from benchweb.catalog import catalog
+from benchweb.charts.history import History, history
+from benchweb.charts.history_query import history_query
+from benchweb.charts.spec import ChartSeries
+from benchweb.hosts.models import Facts, Pair
+from benchweb.regressions.services import annotation_create
+from benchweb.runs.models import Run, State
+from benchweb.schedules.models import Slot
+from tests.charts.history_rows import DAY, NIGHT, past_run
+from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
+
+pytestmark = pytest.mark.django_db
+NOW = NIGHT + timedelta(days=60)
+STREAM = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
+UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
+RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
+
+
+def look(**values: str) -> History:
+    """Draw what a query string asks for."""
+    query = history_query(values, now=NOW)
+    return history(query, catalog().kinds[values.get("kind", "tcp_stream")])
+
+
+def only(found: History) -> ChartSeries:
+    """Give the only line of the only chart."""
+    (chart,) = found.charts
+    (line,) = chart.series
+    return line
+
+
+def throughput(*values: float) -> list[dict[str, float]]:
+    return [{"throughput_bps": value} for value in values]
+
+
+def test_a_point_is_the_median_of_a_run_with_the_spread_of_its_repetitions() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    run = past_run(plan, pair, NIGHT, *throughput(3e9, 1e9, 2e9, 10e9))
+    line = only(look())
+    (point,) = line.points
+    assert (point.y, point.low, point.high, point.n) == (2.5e9, 1e9, 10e9, 4)
+    assert (point.x, point.href) == ("2026-03-01T02:00:01.000000Z", f"/runs/{run.pk}")
+    (band,) = line.bands
+    assert (band.low, band.high) == ([1e9], [10e9])
+
+
+def test_the_table_has_every_point_with_its_count_and_spread() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9, 2e9, 3e9))
+    (chart,) = look().charts
+    (row,) = chart.table.rows
+    assert (row["median"], row["n"], row["spread"], row["reason"]) == (2e9, 3, 0.5, "")
+
+
+def test_a_missed_night_breaks_the_line() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    for night in (0, 1, 2, 4, 5):
+        past_run(plan, pair, NIGHT + night * DAY, *throughput(1e9))
+    line = only(look())
+    assert [point.y for point in line.points] == [1e9, 1e9, 1e9, None, 1e9, 1e9]
+    assert line.points[3].reason == "nothing was measured in this time"
+    assert line.bands[0].low == [1e9, 1e9, 1e9, None, 1e9, 1e9]
+
+
+def test_nights_without_a_break_are_joined_though_their_times_differ_a_little() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    for night in range(6):
+        past_run(plan, pair, NIGHT + night * DAY + timedelta(minutes=7 * (night % 3)), *throughput(1e9))
+    assert None not in [point.y for point in only(look()).points]
+
+
+def test_a_failed_run_is_a_gap_with_its_reason_and_a_link() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9))
+    failed = past_run(plan, pair, NIGHT + DAY, state=State.FAILED, reason="no route to host")
+    past_run(plan, pair, NIGHT + 2 * DAY, *throughput(1e9))
+    points = only(look()).points
+    assert [point.y for point in points] == [1e9, None, 1e9]
+    assert points[1].reason == f"run {failed.pk} failed: no route to host"
+    assert points[1].href == f"/runs/{failed.pk}"
+
+
+def test_a_failed_run_that_measured_something_else_is_no_gap() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9))
+    past_run(make_plan(steps=RR), pair, NIGHT + DAY / 2, state=State.FAILED, reason="no route to host")
+    past_run(plan, pair, NIGHT + DAY, *throughput(1e9))
+    assert [point.y for point in only(look()).points] == [1e9, 1e9]
+
+
+def test_a_run_that_failed_in_part_keeps_what_it_measured() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9), state=State.FAILED, reason="1 of 2 trials failed")
+    assert [point.y for point in only(look()).points] == [1e9]
+
+
+def test_a_missed_slot_of_the_pair_is_a_gap_and_another_pairs_is_not() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9))
+    past_run(plan, pair, NIGHT + 2 * DAY, *throughput(1e9))
+    mine = make_schedule(plan=plan, target={"pairs": [pair.pk]})
+    other = make_schedule(plan=plan)
+    Slot.objects.create(schedule=mine, at=NIGHT + DAY, state="missed", reason="no worker ran", claimed_at=NIGHT)
+    Slot.objects.create(schedule=other, at=NIGHT + DAY / 2, state="missed", claimed_at=NIGHT)
+    points = only(look()).points
+    assert [point.y for point in points] == [1e9, None, 1e9]
+    assert points[1].reason == "slot missed: no worker ran"
+
+
+def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 8)
+    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 8)
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    for hour in range(0, 96, 8):
+        past_run(plan, pair, NIGHT + timedelta(hours=hour), *throughput(hour * 1e9, 200e9))
+    found = look()
+    assert found.step == "day"
+    points = only(found).points
+    # Each day's runs have medians of (hour + 200) / 2 at 2, 10 and 18 o'clock: the middle one is the day's.
+    assert [point.y for point in points] == [104e9, 116e9, 128e9, 140e9]
+    assert [(point.low, point.high, point.n) for point in points[:2]] == [(0, 200e9, 6), (24e9, 200e9, 6)]
+    finer = look(**{"from": "2026-03-01T00:00Z", "to": "2026-03-02T00:00Z"})
+    assert finer.step == "run"
+    assert len(only(finer).points) == 3
+
+
+def test_percentiles_are_nested_around_the_median() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    names = ("min", "p50", "p90", "p99", "p999", "max")
+    past_run(plan, pair, NIGHT, {f"latency_{name}_seconds": place for place, name in enumerate(names, start=1)})
+    line = only(look(kind="tcp_rr", metric="latency"))
+    assert [point.y for point in line.points] == [2]
+    borders = [(band.label, band.low, band.high) for band in line.bands]
+    assert borders == [
+        ("min to max", [1], [6]),
+        ("p50 to p99.9", [2], [5]),
+        ("p50 to p99", [2], [4]),
+        ("p50 to p90", [2], [3]),
+    ]
+
+
+def test_loss_is_on_a_strip_of_its_own() -> None:
+    pair, plan = make_pair(), make_plan(steps=UDP)
+    past_run(plan, pair, NIGHT, *({"throughput_bps": 1e9, "loss_ratio": loss} for loss in (0, 0.02)))
+    (chart,) = look(kind="udp_stream").charts
+    assert chart.strip is not None
+    assert (chart.strip.y.unit, [point.y for point in chart.strip.series[0].points]) == ("ratio", [0.02])
+    assert chart.strip.series[0].color == chart.series[0].color
+
+
+def test_the_ceiling_is_a_line_at_its_latest_value() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, {"throughput_bps": 1e9, "payload_ceiling_bps": 9.4e9})
+    past_run(plan, pair, NIGHT + DAY, {"throughput_bps": 1e9, "payload_ceiling_bps": 9.6e9})
+    (chart,) = look().charts
+    assert [(line.label, line.y) for line in chart.lines] == [("Payload ceiling of the link", 9.6e9)]
+
+
+def facts(pair: Pair, kernel: str, first: int, last: int, **interface: Any) -> None:
+    """Keep facts of the pair's source for some nights."""
+    document = {"kernel": kernel, "interfaces": [{"name": "eth0", "addresses": ["127.0.0.1"], **interface}]}
+    Facts.objects.create(
+        endpoint=pair.source,
+        digest=f"{kernel}{interface}",
+        document=document,
+        first_seen_at=NIGHT + first * DAY,
+        last_seen_at=NIGHT + last * DAY,
+    )
+
+
+def test_a_new_kernel_and_mtu_are_flagged_and_the_link_rate_is_a_line() -> None:
+    pair = make_pair(source=make_endpoint(host_name="alder"))
+    past_run(make_plan(steps=STREAM), pair, NIGHT + DAY, *throughput(1e9))
+    facts(pair, "6.1", 0, 2, mtu=1500, speed_bps=10e9)
+    facts(pair, "6.8", 3, 5, mtu=9000, speed_bps=10e9)
+    found = look()
+    (chart,) = found.charts
+    (mark,) = chart.marks
+    assert (mark.at, mark.kind) == ("2026-03-04T02:00:00.000000Z", "fact")
+    assert mark.label == "alder: kernel 6.1 → 6.8; MTU 1500 → 9000 on eth0"
+    assert [(line.label, line.y) for line in chart.lines] == [("Link rate", 10e9)]
+
+
+def test_notes_are_flagged_on_the_charts_that_they_are_about() -> None:
+    plan, pair, other = make_plan(steps=STREAM), make_pair(environment="here"), make_pair(environment="there")
+    for each in (pair, other):
+        past_run(plan, each, NIGHT, *throughput(1e9))
+    annotation_create(text="moved to another rack", at=NIGHT, host=pair.source.host)
+    annotation_create(text="power cut", at=NIGHT, until=NIGHT + DAY)
+    here, there = look(split="environment").charts
+    assert [mark.label for mark in here.marks] == ["moved to another rack", "power cut"]
+    assert [mark.label for mark in there.marks] == ["power cut"]
+    assert (here.scale_group, here.scale_group) == ("history", there.scale_group)
+
+
+def test_a_series_keeps_its_colour_whatever_is_shown_beside_it() -> None:
+    plan, pairs = make_plan(steps=STREAM), [make_pair() for _ in range(3)]
+    for pair in pairs:
+        past_run(plan, pair, NIGHT, *throughput(1e9))
+    (chart,) = look().charts
+    all_colors = [line.color for line in chart.series]
+    assert len(set(all_colors)) == 3
+    assert only(look(pair=str(pairs[2].pk))).color == all_colors[2]
+
+
+def test_lines_are_named_by_what_sets_them_apart() -> None:
+    pair = make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
+    for size in (64, 1024):
+        steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": size}}]
+        past_run(make_plan(steps=steps), pair, NIGHT, *throughput(1e9))
+    (chart,) = look().charts
+    assert [line.label for line in chart.series] == ["Message size 64 B", "Message size 1,024 B"]
+    assert "alder (host) → birch (host)" in chart.subtitle
+    assert [line.label for line in look(**{"p.message_size_bytes": "1024"}).charts[0].series] == [str(pair)]
+
+
+def test_a_plan_shows_only_what_its_own_runs_measured() -> None:
+    pair, mine, other = make_pair(), make_plan(steps=STREAM), make_plan(steps=STREAM)
+    past_run(mine, pair, NIGHT, *throughput(1e9))
+    past_run(other, pair, NIGHT + DAY, *throughput(2e9))
+    assert [point.y for point in only(look(plan=str(mine.pk))).points] == [1e9]
+
+
+def test_a_look_costs_the_same_queries_for_one_line_as_for_many(django_assert_max_num_queries) -> None:
+    plan = make_plan(steps=UDP)
+    for _ in range(15):
+        pair = make_pair()
+        past_run(plan, pair, NIGHT, {"throughput_bps": 1e9, "loss_ratio": 0.0})
+        past_run(plan, pair, NIGHT + DAY, state=State.FAILED)
+    assert Run.objects.count() == 30
+    with django_assert_max_num_queries(7):
+        found = look(kind="udp_stream")
+    assert (found.total, len(found.lines)) == (15, 12)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"from": "yesterday", "to": "0001-01-01"},
+        {"from": "2026-03-02T00:00Z", "to": "2026-03-01T00:00Z"},
+        {"pair": "9" * 30, "host": "-1", "plan": "x", "over": "for ever", "split": "weather", "view": "smell"},
+        {"p.message_size_bytes": '{"a":', "p.nothing": "1"},
+    ],
+)
+def test_an_address_that_makes_no_sense_still_shows_a_page(values: dict[str, str]) -> None:
+    query = history_query(values, now=NOW)
+    assert (query.view, query.split, query.is_zoomed) == ("time", "", False)
+    assert history(query, catalog().kinds["tcp_stream"]).charts == []

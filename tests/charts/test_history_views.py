@@ -1,0 +1,147 @@
+"""The heat map of latencies and the figures by message size."""
+
+import base64
+from datetime import timedelta
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from benchweb.catalog import catalog
+from benchweb.charts.history_heat import heat_maps
+from benchweb.charts.history_query import HistoryQuery, history_query
+from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.charts.history_sizes import Sizes, size_charts
+from benchweb.charts.spec import ChartSpec
+from benchweb.hosts.models import Pair
+from tests.charts.history_rows import DAY, NIGHT, past_run
+from tests.factories import make_pair, make_plan
+
+pytestmark = pytest.mark.django_db
+NOW = NIGHT + timedelta(days=60)
+RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
+
+
+def asked(**values: str) -> HistoryQuery:
+    return history_query(values, now=NOW)
+
+
+def histogram(*microseconds: int) -> bytes:
+    """Encode latencies as an engine does."""
+    made = HdrHistogram(1, 60_000_000_000, 3)
+    for value in microseconds:
+        made.record_value(value * 1_000)
+    return base64.b64decode(made.encode())
+
+
+def maps(query: HistoryQuery) -> list[ChartSpec]:
+    latency = asked_of(catalog().kinds["tcp_rr"], "latency")
+    return heat_maps(query, latency, chosen_lines(query, latency).lines)
+
+
+def test_a_column_of_the_heat_map_holds_the_shares_of_a_runs_latencies() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100, 100, 100, 400))
+    past_run(plan, pair, NIGHT + DAY, {"latency_p50_seconds": 2e-4}, histogram=histogram(200))
+    (chart,) = maps(asked())
+    heat = chart.heat
+    assert heat is not None
+    assert (len(heat.starts), [sum(column) for column in heat.shares]) == (2, [1, 1])
+
+    def share(column: int, seconds: float) -> float:
+        row = next(place for place, edge in enumerate(heat.edges[1:]) if seconds < edge)
+        return heat.shares[column][row]
+
+    assert (share(0, 100e-6), share(0, 400e-6), share(0, 200e-6), share(1, 200e-6)) == (0.75, 0.25, 0, 1)
+    assert [point.y for point in chart.series[0].points] == pytest.approx([100e-6, 200e-6], rel=0.05)
+
+
+def test_the_table_of_the_heat_map_counts_latencies() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100, 400))
+    (chart,) = maps(asked())
+    (row,) = chart.table.rows
+    assert row["n"] == 2
+    assert sorted(value for key, value in row.items() if key.startswith("bin-") and value) == [0.5, 0.5]
+
+
+def test_a_missed_night_is_a_gap_between_columns() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    for night in (0, 1, 2, 5):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert chart.heat is not None
+    assert chart.heat.ends[2] == "2026-03-04T02:00:01.000000Z"
+    assert chart.heat.starts[3] == "2026-03-06T02:00:01.000000Z"
+
+
+def test_results_without_a_histogram_give_no_heat_map() -> None:
+    past_run(make_plan(steps=RR), make_pair(), NIGHT, {"latency_p50_seconds": 1e-4})
+    assert maps(asked()) == []
+
+
+def test_of_many_runs_as_many_are_drawn_as_fit_evenly_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.charts.history_heat.MOST_HISTOGRAMS", 3)
+    pair, plan = make_pair(), make_plan(steps=RR)
+    for night in range(9):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert chart.heat is not None
+    assert [start[:10] for start in chart.heat.starts] == ["2026-03-01", "2026-03-04", "2026-03-07"]
+    assert "3 of 9 runs" in chart.subtitle
+
+
+def measure(pair: Pair, night: int, **by_size: float) -> None:
+    """Measure a throughput for each size on a night, in a run each."""
+    for size, value in by_size.items():
+        steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": int(size[1:])}}]
+        metrics = {"throughput_bps": value, "packets_per_second": value / 8}
+        past_run(make_plan(steps=steps), pair, NIGHT + night * DAY, metrics)
+
+
+def sizes(**values: str) -> Sizes:
+    return size_charts(asked(**values), catalog().kinds["tcp_stream"])
+
+
+def lines(found: Sizes, chart: int = 0) -> dict[str, list[tuple[float, float]]]:
+    return {line.label: [(point.x, point.y) for point in line.points] for line in found.charts[chart].series}
+
+
+def test_environments_are_overlaid_by_message_size() -> None:
+    measure(make_pair(environment="same zone"), 0, s64=1e9, s1024=2e9)
+    measure(make_pair(environment="cross zone"), 0, s64=0.5e9, s1024=1e9)
+    found = sizes()
+    assert [chart.title for chart in found.charts] == ["Throughput by message size", "Packet rate by message size"]
+    assert lines(found) == {
+        "same zone": [(64, 1e9), (1024, 2e9)],
+        "cross zone": [(64, 0.5e9), (1024, 1e9)],
+    }
+    assert lines(found, 1)["same zone"] == [(64, 1e9 / 8), (1024, 2e9 / 8)]
+    assert (found.charts[0].x.scale, found.charts[0].x.ticks) == ("log2", [64, 1024])
+
+
+def test_a_size_joins_the_runs_of_an_environment_to_their_median() -> None:
+    pair = make_pair(environment="lab")
+    for night, value in enumerate((1e9, 3e9, 7e9)):
+        measure(pair, night, s64=value)
+    (line,) = sizes().charts[0].series
+    (point,) = line.points
+    assert (point.y, point.low, point.high, point.n) == (3e9, 1e9, 7e9, 3)
+
+
+def test_dates_are_overlaid_in_equal_spans() -> None:
+    pair = make_pair()
+    measure(pair, 0, s64=1e9)
+    measure(pair, 45, s64=2e9)
+    found = lines(sizes(overlay="date"))
+    assert list(found.values()) == [[(64, 1e9)], [(64, 2e9)]]
+    assert [label[:10] for label in found] == ["2026-03-01", "2026-04-15"]
+
+
+def test_the_latest_runs_are_overlaid_or_those_that_are_named() -> None:
+    pair = make_pair()
+    plan = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}])
+    runs = [past_run(plan, pair, NIGHT + night * DAY, {"throughput_bps": night + 1.0}) for night in range(10)]
+    shown = lines(sizes(overlay="run"))
+    assert list(shown.values()) == [[(64, value + 1.0)] for value in range(2, 10)]
+    named = lines(sizes(overlay="run", runs=f"{runs[0].pk},{runs[3].pk}"))
+    assert [label.split(",")[0] for label in named] == [f"run {runs[0].pk}", f"run {runs[3].pk}"]

@@ -1,0 +1,128 @@
+"""The history page: filters in the address, notes, CSV, few queries."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.regressions.models import Annotation
+from tests.charts.history_rows import past_run
+from tests.factories import make_endpoint, make_pair, make_plan
+
+MOST_QUERIES = 10
+STREAM = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
+
+
+@pytest.fixture
+def pair(db: None):
+    """Give a pair with a week of nights."""
+    made = make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
+    plan = make_plan(steps=STREAM, name="nightly")
+    for night in range(7):
+        at = timezone.now() - timedelta(days=7 - night)
+        past_run(plan, made, at, {"throughput_bps": (night + 1) * 1e9})
+    return made
+
+
+def charts(page: str) -> list[dict]:
+    """Give the specs that a page carries."""
+    found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page, re.S)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_page_draws_what_the_address_asks_for(signed_in: Client, pair) -> None:
+    page = signed_in.get(f"/history?pair={pair.pk}&over=30d").content.decode()
+    (chart,) = charts(page)
+    assert [point["y"] for point in chart["series"][0]["points"]] == [(night + 1) * 1e9 for night in range(7)]
+    assert f'<option value="{pair.pk}" selected>alder (host) → birch (host)</option>' in page
+
+
+def test_the_charts_as_json_are_those_of_the_page(signed_in: Client, pair) -> None:
+    address = f"pair={pair.pk}&over=7d"
+    page = signed_in.get(f"/history?{address}").content.decode()
+    assert signed_in.get(f"/history/charts.json?{address}").json()["charts"] == charts(page)
+
+
+def test_the_csv_has_every_point(signed_in: Client, pair) -> None:
+    response = signed_in.get(f"/history.csv?pair={pair.pk}")
+    rows = b"".join(response.streaming_content).decode().splitlines()
+    assert response["Content-Disposition"] == 'attachment; filename="history.csv"'
+    assert len(rows) == 1 + 7
+    assert "alder (host) → birch (host),lab,tcp_stream" in rows[1]
+    assert ",throughput_bps,bit/s," in rows[1]
+    assert rows[1].split(",")[-3] == "1000000000.0"
+
+
+@pytest.mark.parametrize(
+    "address", ["", "metric=retransmits", "view=heat&kind=tcp_rr", "view=sizes", "split=host", "plan=1"]
+)
+def test_it_shows_within_ten_queries(signed_in: Client, pair, address: str, django_assert_max_num_queries) -> None:
+    with django_assert_max_num_queries(MOST_QUERIES):
+        response = signed_in.get(f"/history?{address}")
+    assert response.status_code == 200
+    assert "<h1>History</h1>" in response.content.decode()
+
+
+def test_before_anything_was_measured_it_names_the_next_step(signed_in: Client) -> None:
+    page = signed_in.get("/history").content.decode()
+    assert "Launch a plan" in page
+    assert "charts-data" not in page
+
+
+def test_filters_that_match_nothing_offer_everything(signed_in: Client, pair) -> None:
+    page = signed_in.get("/history?pair=999").content.decode()
+    assert "Nothing that was measured in this time matches these filters." in page
+
+
+def test_htmx_pushes_the_address_without_empty_filters(signed_in: Client, pair) -> None:
+    response = signed_in.get("/history?kind=tcp_stream&host=&split=", headers={"HX-Request": "true"})
+    assert response["HX-Push-Url"] == "/history?kind=tcp_stream"
+
+
+def test_a_note_is_written_in_the_readers_zone_and_listed(signed_in: Client, ada, pair) -> None:
+    signed_in.cookies["zone"] = "Asia%2FShanghai"
+    at = (timezone.now() - timedelta(days=1)).replace(second=0, microsecond=0)
+    local = (at + timedelta(hours=8)).strftime("%Y-%m-%dT%H:%M")
+    form = {"text": "new <switch>", "at": local, "until": "", "about": f"host:{pair.source.host_id}"}
+    response = signed_in.post("/history/notes?over=7d", form)
+    assert (response.status_code, response["Location"]) == (302, "/history?over=7d")
+    note = Annotation.objects.get()
+    assert (note.text, note.at, note.host, note.author) == ("new <switch>", at, pair.source.host, ada)
+    page = signed_in.get(response["Location"]).content.decode()
+    assert "new &lt;switch&gt;" in page
+    assert [mark["label"] for mark in charts(page)[0]["marks"]] == ["new <switch>"]
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"text": "", "at": "2026-03-01T02:00"}, "Say in a few words what happened."),
+        ({"text": "fan", "at": "soon"}, "This is no time"),
+        ({"text": "fan", "at": "0001-01-01T00:00"}, "Nothing was measured in that year"),
+        ({"text": "fan", "at": "2026-03-01T02:00", "until": "2026-02-01T02:00"}, "ends before it begins"),
+        ({"text": "fan", "at": "2026-03-01T02:00", "about": "host:999"}, "There is no such host"),
+        ({"text": "fan", "at": "2026-03-01T02:00", "about": "user:1"}, "There is no such host"),
+    ],
+)
+def test_a_note_that_cannot_be_is_refused_at_its_field(signed_in: Client, pair, form, message: str) -> None:
+    page = signed_in.post("/history/notes?over=7d", form).content.decode()
+    assert message in page
+    assert f'value="{form["text"]}"' in page or not form["text"]
+    assert Annotation.objects.count() == 0
+
+
+def test_a_note_is_removed_once(signed_in: Client, pair) -> None:
+    note = Annotation.objects.create(text="fan", at=timezone.now())
+    response = signed_in.post(f"/history/notes/{note.pk}/remove?over=7d")
+    assert response["Location"] == "/history?over=7d"
+    again = signed_in.post(f"/history/notes/{note.pk}/remove", follow=True).content.decode()
+    assert "The note was removed already." in again
+
+
+@pytest.mark.parametrize("address", ["/history", "/history.csv", "/history/charts.json"])
+def test_a_stranger_is_asked_to_log_in(db: None, address: str) -> None:
+    assert Client().get(address)["Location"] == f"/login?next={address}"
