@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
 from benchweb.charts.history_marks import Marks, history_marks, marks_of
@@ -21,16 +23,6 @@ from benchweb.charts.spec import (
     ChartTable,
     ReferenceLine,
 )
-
-X = Axis(label="Time", unit="", scale="time")
-_POINT_WORDS = {
-    "run": "each point is the median of a run's repetitions, the band their lowest to highest",
-    "hour": "each point is the median of an hour's runs, the band the lowest to highest of all repetitions",
-    "day": "each point is the median of a day's runs, the band the lowest to highest of all repetitions",
-    "week": "each point is the median of a week's runs, the band the lowest to highest of all repetitions",
-    "month": "each point is the median of a month's runs, the band the lowest to highest of all repetitions",
-}
-_PERCENTILE_WORDS = "; medians of each percentile, the bands lie between percentiles"
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,7 @@ def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str
 
 _SPLITS: dict[str, Callable[[HistoryLine], str]] = {
     "pair": lambda line: str(line.pair),
-    "host": lambda line: f"from {line.pair.source.host.name}",
+    "host": lambda line: _("from %(host)s") % {"host": line.pair.source.host.name},
     "environment": lambda line: line.pair.environment.name,
 }
 
@@ -118,7 +110,7 @@ class _Drawing:
             title=" · ".join(filter(None, [title, self.asked.title])),
             subtitle=f"{common_words(lines, self.asked.kind)}. {self._words()}.",
             form="time",
-            x=X,
+            x=Axis(label=_("Time"), unit="", scale="time"),
             y=y,
             series=series,
             lines=self._reference_lines(lines, metric),
@@ -131,8 +123,10 @@ class _Drawing:
         )
 
     def _words(self) -> str:
-        words = _POINT_WORDS[self.points.step]
-        return words.split(", the band")[0] + _PERCENTILE_WORDS if self.asked.is_percentiles else words
+        words = _point_words()[self.points.step]
+        if self.asked.is_percentiles:
+            return f"{words}; {_('the bands lie between percentiles')}"
+        return f"{words}; {_('the band reaches from the lowest to the highest of all repetitions')}"
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         places = self._places(line, self.asked.main)
@@ -169,7 +163,7 @@ class _Drawing:
         below, above = metrics[: middle + 1], metrics[middle:][::-1]
         # The lowest is the lower border of every band that lies above the median alone.
         pairs = [(below[min(depth, len(below) - 1)], high) for depth, high in enumerate(above[:-1])]
-        return [ChartBand(f"{names[low]} to {names[high]}", border(low), border(high)) for low, high in pairs]
+        return [ChartBand(_between(names[low], names[high]), border(low), border(high)) for low, high in pairs]
 
     def _strip(self, lines: Sequence[HistoryLine], names: Sequence[str]) -> ChartStrip | None:
         metric = self.asked.kind.metrics.get(self.asked.strip)
@@ -197,8 +191,22 @@ class _Drawing:
                     found[self.asked.kind.metrics[name].label, value] = None
         if metric.unit == "bit/s":
             ends = {end for line in lines for end in (line.pair.source_id, line.pair.sink_id)}
-            found |= {("Link rate", speed): None for pk, speed in self.marks.links.items() if pk in ends}
+            found |= {(_("Link rate"), speed): None for pk, speed in self.marks.links.items() if pk in ends}
         return [ReferenceLine(label=label, y=value) for label, value in found]
+
+
+def _point_words() -> dict[str, str]:
+    return {
+        "run": _("Each point is the median of a run's repetitions"),
+        "hour": _("Each point is the median of an hour's runs"),
+        "day": _("Each point is the median of a day's runs"),
+        "week": _("Each point is the median of a week's runs"),
+        "month": _("Each point is the median of a month's runs"),
+    }
+
+
+def _between(low: str, high: str) -> str:
+    return _("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
 def _y_axis(metric: Metric) -> Axis:
@@ -223,20 +231,20 @@ def _strip_point(row: PointRow) -> ChartPoint:
 def _spread(places: Sequence[PointRow | Break]) -> ChartBand:
     low = [None if isinstance(place, Break) else place.low for place in places]
     high = [None if isinstance(place, Break) else place.high for place in places]
-    return ChartBand("lowest to highest", low, high)
+    return ChartBand(_("lowest to highest"), low, high)
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
     """Give a row for each point; a missing one is None with its reason."""
     columns = [
-        {"key": "series", "label": "Series", "unit": ""},
-        {"key": "x", "label": "Time", "unit": ""},
+        {"key": "series", "label": _("Series"), "unit": ""},
+        {"key": "x", "label": _("Time"), "unit": ""},
         {"key": "n", "label": "n", "unit": ""},
-        {"key": "median", "label": "Median", "unit": y.unit},
-        {"key": "low", "label": "Lowest", "unit": y.unit},
-        {"key": "high", "label": "Highest", "unit": y.unit},
-        {"key": "spread", "label": "± half range", "unit": "ratio"},
-        {"key": "reason", "label": "Missing", "unit": ""},
+        {"key": "median", "label": _("Median"), "unit": y.unit},
+        {"key": "low", "label": _("Lowest"), "unit": y.unit},
+        {"key": "high", "label": _("Highest"), "unit": y.unit},
+        {"key": "spread", "label": _("± half range"), "unit": "ratio"},
+        {"key": "reason", "label": _("Missing"), "unit": ""},
     ]
     rows = [
         {

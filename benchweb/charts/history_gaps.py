@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from benchweb.charts.history_points import PointRow
 from benchweb.charts.history_series import HistoryLine
@@ -64,7 +65,7 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
             pair=row["pair_id"],
             run=row["pk"],
             keys=keys.get(row["plan_version_id"], none),
-            reason=f"run {row['pk']} {row['state']}" + (f": {row['reason']}" if row["reason"] else ""),
+            reason=_run_words(row),
             href=reverse("web:run", args=[row["pk"]]),
         )
         for row in runs
@@ -82,7 +83,7 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
     """Give the places between and around a line's points where it must break; events are in order of time."""
     measured = {point.run for point in points}
     spans = [(point.at, point.at + covered) for point in points]
-    starts = [first for first, _ in spans]
+    starts = [point.at for point in points]
     found = []
     for event in events:
         place = bisect_right(starts, event.at) - 1
@@ -90,10 +91,10 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
         if not is_covered and event.run not in measured:
             found.append(Break(event.at, event.reason, event.href))
     usual = _usual(points, covered)
-    for (_, before), (after, _) in pairwise(spans):
+    for (_begin, before), (after, _end) in pairwise(spans):
         is_told = any(before < each.at < after for each in found)
         if usual is not None and not is_told and after - before > usual * _LONGER_THAN_USUAL:
-            found.append(Break(before + (after - before) / 2, "nothing was measured in this time"))
+            found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
     return sorted(found, key=lambda each: each.at)
 
 
@@ -139,8 +140,14 @@ def _slots(shown: tuple[datetime, datetime], plan: int | None) -> Iterable[Slot]
     )
 
 
+def _run_words(row: dict[str, Any]) -> str:
+    words = _("run %(run)s %(state)s") % {"run": row["pk"], "state": row["state"]}
+    return f"{words}: {row['reason']}" if row["reason"] else words
+
+
 def _slot_words(slot: Slot) -> str:
-    return f"slot {slot.state}" + (f": {slot.reason}" if slot.reason else "")
+    words = _("slot %(state)s") % {"state": slot.state}
+    return f"{words}: {slot.reason}" if slot.reason else words
 
 
 def _usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:

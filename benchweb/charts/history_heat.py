@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import ceil
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind
 from benchweb.charts.history_query import HistoryQuery
@@ -59,11 +60,13 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
         return []
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
-    bins = _bins([trial for _, rows in chosen for _, _, trial, _ in rows])
+    bins = _bins([trial for _line, rows in chosen for _run, _at, trial, _total in rows])
     names = line_names(shown, asked.kind)
     specs = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        columns = [_Column(run, at, found) for run, at, trial, _ in rows if (found := bins.get(trial)) and found.counts]
+        columns = [
+            _Column(run, at, found) for run, at, trial, _total in rows if (found := bins.get(trial)) and found.counts
+        ]
         if columns:
             specs.append(_spec(asked.kind, line, name, columns, rows[0][3]))
     return specs
@@ -103,14 +106,13 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
     edges = [_seconds(place) for place in [*rows, rows[-1] + per_row]]
     shares = [_shares(column.bins, rows, per_row) for column in columns]
     ends = _ends([column.at for column in columns])
-    y = Axis(label="Latency", unit="s", scale="log")
+    y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
-        title=f"Latencies over time · {name}",
-        subtitle=f"{common_words([line], kind)}. {_words(len(columns), total)}; "
-        "the darker, the larger the share of the run's latencies; the line is their median",
+        title=f"{_('Latencies over time')} · {name}",
+        subtitle=f"{common_words([line], kind)}. {_words(len(columns), total)} {_reading()}",
         form="heat",
-        x=Axis(label="Time", unit="", scale="time"),
+        x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
         series=[_median_line(line, columns)],
         heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares),
@@ -120,8 +122,13 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
 
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
-        return f"Each column is one trial of one of {total:,} runs"
-    return f"Each column is one trial of a run: {drawn:,} of {total:,} runs, evenly chosen among those with a histogram"
+        return _("Each column is one trial of one of %(total)s runs.") % {"total": f"{total:,}"}
+    words = _("Each column is one trial of a run: %(drawn)s of %(total)s runs, evenly chosen.")
+    return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
+
+
+def _reading() -> str:
+    return _("The stronger the colour, the larger the share of the trial's latencies; the line is the median.")
 
 
 def _extent(columns: Sequence[_Column]) -> tuple[int, int]:
@@ -164,7 +171,7 @@ def _quantile(column: _Column, share: float) -> float | None:
 
 
 def _table(columns: Sequence[_Column], edges: Sequence[float], shares: Sequence[Sequence[float]]) -> ChartTable:
-    heads = [{"key": "x", "label": "Time", "unit": ""}, {"key": "n", "label": "Latencies", "unit": ""}]
+    heads = [{"key": "x", "label": _("Time"), "unit": ""}, {"key": "n", "label": _("Latencies"), "unit": ""}]
     heads += [{"key": name, "label": name, "unit": "s"} for name in _QUANTILES]
     heads += [
         {"key": f"bin-{place}", "label": f"{low * 1e6:.3g}–{high * 1e6:.3g} µs", "unit": "ratio"}

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
@@ -78,12 +80,10 @@ class _Drawing:
         series = [_line(metric.key, group, found[group], palette) for group in kept]
         x = _x_axis(chart, parameter, sorted({size for group in kept for size in found[group]}))
         y = Axis(label=metric.quantity[:1].upper() + metric.quantity[1:], unit=metric.unit, from_zero=True)
-        left_out = f"; {len(kept)} of {len(groups)} shown" if len(kept) < len(groups) else ""
         return ChartSpec(
             id=f"sizes-{chart.id}",
             title=chart.title,
-            subtitle=f"{self.kind.label}. A line for each {self.query.overlay}{left_out}; each point is the median "
-            "of the runs' medians, the whiskers reach from the lowest to the highest of all repetitions.",
+            subtitle=f"{self.kind.label}. {_line_words(self.query.overlay, len(kept), len(groups))} {_point_words()}",
             x=x,
             y=y,
             series=series,
@@ -97,6 +97,21 @@ class _Drawing:
             for row in self.points.series.get(line.series.get(chart.metrics[0], 0), []):
                 found.setdefault(self.key(line, row), {}).setdefault(size, []).append(row)
         return found
+
+
+def _line_words(overlay: str, drawn: int, total: int) -> str:
+    words = {
+        "environment": _("A line for each environment"),
+        "pair": _("A line for each pair"),
+        "date": _("A line for each span of dates"),
+        "run": _("A line for each run"),
+    }[overlay]
+    left_out = _("%(drawn)s of %(total)s shown") % {"drawn": drawn, "total": total}
+    return f"{words}; {left_out}." if drawn < total else f"{words}."
+
+
+def _point_words() -> str:
+    return _("Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:
@@ -140,16 +155,16 @@ def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[int]
     return list(runs.order_by("-pk").values_list("pk", flat=True)[:MOST_OVERLAID])
 
 
-def _by_environment(_: HistoryQuery) -> _Key:
+def _by_environment(query: HistoryQuery) -> _Key:
     return lambda line, row: (line.pair.environment_id, line.pair.environment.name)
 
 
-def _by_pair(_: HistoryQuery) -> _Key:
+def _by_pair(query: HistoryQuery) -> _Key:
     return lambda line, row: (line.pair.pk, f"{line.pair}, {line.pair.environment.name}")
 
 
-def _by_run(_: HistoryQuery) -> _Key:
-    return lambda line, row: (row.run, f"run {row.run}, {row.at:%Y-%m-%d}")
+def _by_run(query: HistoryQuery) -> _Key:
+    return lambda line, row: (row.run, f"{_('run')} {row.run}, {row.at:%Y-%m-%d}")
 
 
 def _spread_over(query: HistoryQuery, points: HistoryPoints) -> HistoryQuery:
@@ -168,7 +183,7 @@ def _by_date(query: HistoryQuery) -> _Key:
     def key(line: HistoryLine, row: PointRow) -> tuple[int, str]:
         place = min(_DATES - 1, int((row.at - first) / span))
         begin = first + place * span
-        return place, f"{_date(begin)} to {_date(begin + span)}"
+        return place, f"{_date(begin)} – {_date(begin + span)}"
 
     return key
 
