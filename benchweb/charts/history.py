@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
@@ -23,6 +24,10 @@ from benchweb.charts.spec import (
     ChartTable,
     ReferenceLine,
 )
+
+# Beside the first and the last point, as a share of the time between them.
+_ROOM = 0.02
+_LEAST_ROOM = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ class _Drawing:
         y = _y_axis(metric)
         names = line_names(lines, self.asked.kind)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
-        is_whole = self.query.period.length is None and not self.query.is_zoomed
+        first, last = self._extent()
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
             title=" · ".join(filter(None, [title, self.asked.title])),
@@ -117,10 +122,18 @@ class _Drawing:
             table=_table(y, series),
             marks=marks_of(self.marks, lines),
             strip=self._strip(lines, names),
-            x_from="" if is_whole else rfc3339(self.query.shown[0]),
-            x_to="" if is_whole else rfc3339(self.query.shown[1]),
+            x_from=rfc3339(first),
+            x_to=rfc3339(last),
             scale_group="history" if self.is_split else "",
         )
+
+    def _extent(self) -> tuple[datetime, datetime]:
+        """Give the time on the axes, one for all charts: as asked, else that of the points with some room around."""
+        times = [row.at for rows in self.points.series.values() for row in rows]
+        if not times or not self.query.is_fitted or self.query.is_zoomed:
+            return self.query.shown
+        room = max(_LEAST_ROOM, (max(times) - min(times)) * _ROOM)
+        return min(times) - room, max(times) + room
 
     def _words(self) -> str:
         words = _point_words()[self.points.step]

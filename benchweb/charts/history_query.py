@@ -46,6 +46,8 @@ class HistoryQuery:
     view: View = "time"
     kind: str = ""
     metric: str = ""
+    # Series by id, whose kind and metric go before those above; none for all that match the rest.
+    series: tuple[int, ...] = ()
     host: int | None = None
     pair: int | None = None
     environment: int | None = None
@@ -57,6 +59,8 @@ class HistoryQuery:
     # Runs to overlay; none for the latest.
     runs: tuple[int, ...] = ()
     period: Period = DEFAULT_PERIOD
+    # Without a period in the address the axis begins where the points do.
+    is_fitted: bool = True
     # The whole period, and the part of it that is looked at.
     whole: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
     shown: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
@@ -69,7 +73,8 @@ class HistoryQuery:
 
 def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UTC) -> HistoryQuery:
     """Read a query string's values."""
-    period = next((each for each in PERIODS if each.key == values.get("over")), DEFAULT_PERIOD)
+    named = next((each for each in PERIODS if each.key == values.get("over")), None)
+    period = named or DEFAULT_PERIOD
     # Full minutes: a page loaded twice in a minute asks for the same.
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     whole = (end - period.length if period.length else _THE_BEGINNING, end)
@@ -77,6 +82,7 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
         view=_one_of(values.get("view"), get_args(View)),
         kind=values.get("kind", ""),
         metric=values.get("metric", ""),
+        series=_ids(values.get("series")),
         host=_id(values.get("host")),
         pair=_id(values.get("pair")),
         environment=_id(values.get("environment")),
@@ -88,8 +94,9 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
         },
         split=_one_of(values.get("split"), get_args(Split)),
         overlay=_one_of(values.get("overlay"), get_args(Overlay)),
-        runs=tuple(run for text in values.get("runs", "").split(",") if (run := _id(text.strip()))),
+        runs=_ids(values.get("runs")),
         period=period,
+        is_fitted=named is None or named.length is None,
         whole=whole,
         shown=_shown(values, whole),
         zone=zone,
@@ -120,6 +127,10 @@ def _shown(values: Mapping[str, str], whole: tuple[datetime, datetime]) -> tuple
 
 def _one_of(text: str | None, words: tuple[Word, ...]) -> Word:
     return next((word for word in words if word == text), words[0])
+
+
+def _ids(text: str | None) -> tuple[int, ...]:
+    return tuple(found for part in (text or "").split(",") if (found := _id(part.strip())))
 
 
 def _id(text: str | None) -> int | None:

@@ -1,7 +1,7 @@
 """Which series a look at the history draws: their pairs, identities, names and colours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -84,6 +84,14 @@ class Chosen:
     total: int
 
 
+def with_series(query: HistoryQuery) -> HistoryQuery:
+    """Take kind and metric from the series that a query names, where it names any; one query then."""
+    if not query.series:
+        return query
+    named = Series.objects.filter(pk__in=query.series).order_by("pk").values_list("kind", "metric").first()
+    return replace(query, kind=named[0], metric=named[1]) if named else query
+
+
 def asked_of(kind: Kind, key: str) -> Asked:
     """Find what a key names: a metric of the kind, or one of its charts of percentiles; else the headline."""
     charts = {chart.id: chart for chart in kind.charts if chart.form == "percentiles"}
@@ -163,6 +171,8 @@ def _place() -> Coalesce:
 
 def _matching(query: HistoryQuery, kind: Kind) -> "QuerySet[Series, Series]":
     rows = Series.objects.filter(kind=kind.name)
+    if query.series:
+        rows = rows.filter(pk__in=query.series)
     if query.pair is not None:
         rows = rows.filter(pair=query.pair)
     if query.environment is not None:

@@ -170,7 +170,7 @@ def _by_run(query: HistoryQuery) -> _Key:
 def _spread_over(query: HistoryQuery, points: HistoryPoints) -> HistoryQuery:
     """Narrow the time to what was measured, where all there is is asked for."""
     times = [row.at for rows in points.series.values() for row in rows]
-    if query.period.length is not None or query.is_zoomed or not times:
+    if not query.is_fitted or query.is_zoomed or not times:
         return query
     return replace(query, shown=(min(times), max(times) + _A_MOMENT))
 

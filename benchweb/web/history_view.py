@@ -9,14 +9,14 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import nested_words
+from benchweb.catalog import catalog, nested_words
 from benchweb.charts.axes import category
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, history_choices
 from benchweb.charts.history_heat import heat_maps
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
-from benchweb.charts.history_series import HistoryLine, asked_of, chosen_lines
+from benchweb.charts.history_series import HistoryLine, asked_of, chosen_lines, with_series
 from benchweb.charts.history_sizes import size_charts, swept_charts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
@@ -61,6 +61,7 @@ class HistoryView:
     periods: list[Link]
     scopes: list[tuple[str, str]]
     whole_url: str
+    all_series_url: str
     csv_url: str
     json_url: str
 
@@ -74,7 +75,7 @@ class HistoryView:
 
     @property
     def whole_from(self) -> str:
-        return rfc3339(self.query.whole[0]) if self.query.period.length else ""
+        return "" if self.query.is_fitted else rfc3339(self.query.whole[0])
 
     @property
     def whole_to(self) -> str:
@@ -85,7 +86,7 @@ def history_view(request: HttpRequest) -> HistoryView:
     """Prepare the page for a request's query string; eight queries, at most nine."""
     query = query_of(request)
     choices = choices_of(query)
-    charts, lines, total, looked = _drawn(query, choices)
+    charts, lines, total, looked = _drawn(query, choices.kind)
     here = request.GET
     return HistoryView(
         query=query,
@@ -103,6 +104,7 @@ def history_view(request: HttpRequest) -> HistoryView:
             for period, label in zip(PERIODS, _period_words(), strict=True)
         ],
         scopes=_scopes(lines),
+        all_series_url=changed(here, series=""),
         whole_url=changed(here, **{"from": "", "to": ""}),
         csv_url=f"/history.csv{changed(here)}",
         json_url=f"/history/charts.json{changed(here)}",
@@ -111,7 +113,7 @@ def history_view(request: HttpRequest) -> HistoryView:
 
 def query_of(request: HttpRequest) -> HistoryQuery:
     """Read what a request asks of the history."""
-    return history_query(request.GET.dict(), now=timezone.now(), zone=reader_zone(request))
+    return with_series(history_query(request.GET.dict(), now=timezone.now(), zone=reader_zone(request)))
 
 
 def choices_of(query: HistoryQuery) -> Choices:
@@ -122,8 +124,8 @@ def choices_of(query: HistoryQuery) -> Choices:
 def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
     """Draw what a request asks for, without the page around it."""
     query = query_of(request)
-    choices = choices_of(query)
-    return _drawn(query, choices)[0]
+    kind = catalog().kinds.get(query.kind) or choices_of(query).kind
+    return _drawn(query, kind)[0]
 
 
 def changed(query: QueryDict, **changes: str) -> str:
@@ -140,7 +142,6 @@ def local_input(at: datetime, query: HistoryQuery) -> str:
 
 
 def _drawn(query: HistoryQuery, choices: Choices) -> tuple[list[ChartSpec], list[HistoryLine], int, History | None]:
-    kind = choices.kind
     if kind is not None and query.view == "sizes":
         sizes = size_charts(query, kind)
         return sizes.charts, [], sizes.total, None

@@ -8,9 +8,11 @@ import pytest
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
 from benchweb.charts.history_query import history_query
+from benchweb.charts.history_series import with_series
 from benchweb.charts.spec import ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions.services import annotation_create
+from benchweb.results.models import Series
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 from tests.charts.history_rows import DAY, NIGHT, past_run
@@ -208,6 +210,16 @@ def test_a_series_keeps_its_colour_whatever_is_shown_beside_it() -> None:
     all_colors = [line.color for line in chart.series]
     assert len(set(all_colors)) == 3
     assert only(look(pair=str(pairs[2].pk))).color == all_colors[2]
+
+
+def test_a_series_is_found_by_its_id_alone() -> None:
+    plan, pair = make_plan(steps=UDP), make_pair()
+    for each in (make_pair(), pair):
+        past_run(plan, each, NIGHT, {"throughput_bps": 1e9, "jitter_seconds": 1e-6})
+    jitter = Series.objects.get(pair=pair, metric="jitter_seconds")
+    query = with_series(history_query({"series": str(jitter.pk)}, now=NOW))
+    assert (query.kind, query.metric) == ("udp_stream", "jitter_seconds")
+    assert only(history(query, catalog().kinds["udp_stream"])).id == f"series-{jitter.pk}"
 
 
 def test_lines_are_named_by_what_sets_them_apart() -> None:

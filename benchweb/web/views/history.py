@@ -90,6 +90,6 @@ def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | Non
         "here": changed(request.GET),
         "shown_words": shown_words(view.query),
         # What no control of the form changes, but a change of one must keep.
-        "kept_in_form": [(name, request.GET.get(name, "")) for name in ("over", "from", "to", "runs")],
+        "kept_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
     }
     return list_page(request, "pages/history.html", context)

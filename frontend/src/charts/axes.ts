@@ -60,7 +60,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     beginAtZero: spec.y.from_zero,
     ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
     ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
-    ...(spec.strip ? { stack: "y", stackWeight: 5 } : {}),
+    ...(spec.strip ? { stack: "y", stackWeight: 5, weight: 1 } : {}),
     title: { display: true, text: yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
@@ -79,7 +79,7 @@ export function stripScale(spec: Spec, colors: Palette): ScaleOptions {
   const top = largest(shown);
   const [factor, prefix] = yFactor(shown, top);
   return {
-    type: "linear", stack: "y", stackWeight: 1, offset: true, min: 0, suggestedMax: top || factor,
+    type: "linear", axis: "y", position: "left", stack: "y", stackWeight: 1, min: 0, suggestedMax: top || factor,
     title: { display: true, text: yTitle(axis, prefix), color: colors.soft, font: { size: 11 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
