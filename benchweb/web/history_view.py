@@ -9,7 +9,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import catalog, nested_words
+from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.axes import category
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, history_choices
@@ -141,7 +141,7 @@ def local_input(at: datetime, query: HistoryQuery) -> str:
     return at.astimezone(query.zone).strftime("%Y-%m-%dT%H:%M")
 
 
-def _drawn(query: HistoryQuery, choices: Choices) -> tuple[list[ChartSpec], list[HistoryLine], int, History | None]:
+def _drawn(query: HistoryQuery, kind: Kind | None) -> tuple[list[ChartSpec], list[HistoryLine], int, History | None]:
     if kind is not None and query.view == "sizes":
         sizes = size_charts(query, kind)
         return sizes.charts, [], sizes.total, None
