@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
@@ -21,8 +21,11 @@ from benchweb.plans.models import PlanVersion
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 
-# A silence of nearly two usual intervals is a measurement that is missing.
+# Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
 _LONGER_THAN_USUAL = 1.75
+# Half of the intervals within this share of their median is regular; nobody knows when the rest would be due.
+_REGULAR_WITHIN = 0.3
+_MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
 _WITHOUT_RESULT = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)
@@ -90,10 +93,10 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
         is_covered = place >= 0 and event.at <= spans[place][1]
         if not is_covered and event.run not in measured:
             found.append(Break(event.at, event.reason, event.href))
-    usual = _usual(points, covered)
+    usual = _longest_usual(points, covered)
     for (_begin, before), (after, _end) in pairwise(spans):
         is_told = any(before < each.at < after for each in found)
-        if usual is not None and not is_told and after - before > usual * _LONGER_THAN_USUAL:
+        if usual is not None and not is_told and after - before > usual:
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
     return sorted(found, key=lambda each: each.at)
 
@@ -150,10 +153,17 @@ def _slot_words(slot: Slot) -> str:
     return f"{words}: {slot.reason}" if slot.reason else words
 
 
-def _usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:
-    """Give the time that usually lies between what two points cover; None for too few to know."""
+def _longest_usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:
+    """Give the time without a measurement from which on one is missing; None for too few points to know."""
     if len(points) < _FEWEST_TO_KNOW:
         return None
     seconds = [(after.at - before.at).total_seconds() for before, after in pairwise(points)]
-    upper = quantiles(seconds, n=4, method="inclusive")[2]
-    return max(timedelta(seconds=upper) - covered, covered * 0.5)
+    middle = median(seconds)
+    regular = sum(abs(each - middle) <= middle * _REGULAR_WITHIN for each in seconds)
+    if regular * 2 >= len(seconds):
+        longest = timedelta(seconds=middle * _LONGER_THAN_USUAL)
+    else:
+        upper = quantiles(seconds, n=4, method="inclusive")[2]
+        longest = timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST)
+    # Between points that stand for days, the day itself is no silence.
+    return longest - covered

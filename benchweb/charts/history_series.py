@@ -115,7 +115,8 @@ def chosen_lines(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -
     )
     annotated = rows.annotate(
         total=Window(Count("pk")),
-        place=_place(),
+        # What sweeps many series gives its lines other colours, and to count for each of them would take long.
+        place=_place() if most <= MOST_LINES else Value(0),
         siblings=ArraySubquery(siblings.order_by().values(found=JSONObject(metric="metric", id="pk"))),
     )
     named = annotated.select_related("pair__source__host", "pair__sink__host", "pair__environment")

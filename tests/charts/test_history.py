@@ -78,6 +78,15 @@ def test_nights_without_a_break_are_joined_though_their_times_differ_a_little() 
     assert None not in [point.y for point in only(look()).points]
 
 
+def test_what_is_measured_now_and_then_is_joined_until_it_stops_for_long() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    for hour in (0, 1, 5, 7, 14, 15, 26, 40):
+        past_run(plan, pair, NIGHT + timedelta(hours=hour), *throughput(1e9))
+    assert None not in [point.y for point in only(look()).points]
+    past_run(plan, pair, NIGHT + timedelta(hours=400), *throughput(1e9))
+    assert [point.y for point in only(look()).points] == [1e9] * 8 + [None, 1e9]
+
+
 def test_a_failed_run_is_a_gap_with_its_reason_and_a_link() -> None:
     pair, plan = make_pair(), make_plan(steps=STREAM)
     past_run(plan, pair, NIGHT, *throughput(1e9))

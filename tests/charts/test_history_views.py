@@ -134,7 +134,7 @@ def test_dates_are_overlaid_in_equal_spans() -> None:
     measure(pair, 45, s64=2e9)
     found = lines(sizes(overlay="date"))
     assert list(found.values()) == [[(64, 1e9)], [(64, 2e9)]]
-    assert [label[:10] for label in found] == ["2026-03-01", "2026-04-15"]
+    assert [label[:10] for label in found] == ["2026-03-01", "2026-04-07"]
 
 
 def test_the_latest_runs_are_overlaid_or_those_that_are_named() -> None:

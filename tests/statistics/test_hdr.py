@@ -36,7 +36,7 @@ def test_random_histograms_have_the_same_counts_bin_by_bin(seed: int) -> None:
         histogram.record_value(value)
     ours = binned(encoded(histogram))
     assert ours.total == len(values)
-    for value in choose.sample(values, 50):
+    for value in choose.sample(values[:3_000], 50):
         share = sum(each <= value for each in values) / len(values)
         assert ours.quantile(share) == pytest.approx(sorted(values)[max(0, round(share * len(values)) - 1)], rel=0.095)
 

@@ -29,7 +29,7 @@ def pair(db: None):
 
 def charts(page: str) -> list[dict]:
     """Give the specs that a page carries."""
-    found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page, re.S)
+    found = re.search(r'<div id="charts-data" hidden>(.*?)</div>', page, re.S)
     assert found
     return json.loads(found[1])
 
