@@ -44,6 +44,7 @@ def rows(page: Page) -> Locator:
 
 def drag(page: Page, on: Locator, start: float, end: float) -> None:
     """Drag over a part of an element, told in shares of its width."""
+    on.scroll_into_view_if_needed()
     box = on.bounding_box()
     assert box
     y = box["y"] + box["height"] / 2
@@ -58,7 +59,7 @@ def test_back_forward_and_reload_keep_filter_zoom_and_chart(page: Page, pairs) -
     page.goto("/history?over=30d")
     expect(rows(page)).to_have_count(2 * (NIGHTS - 1))
 
-    page.get_by_label("Pair", exact=True).select_option(str(pairs[0].pk))
+    page.locator("#filter-pair").select_option(str(pairs[0].pk))
     expect(page).to_have_url(re.compile(rf"pair={pairs[0].pk}"))
     expect(rows(page)).to_have_count(NIGHTS - 1)
     filtered = page.url
@@ -75,11 +76,11 @@ def test_back_forward_and_reload_keep_filter_zoom_and_chart(page: Page, pairs) -
     page.go_back()
     expect(page).to_have_url(filtered)
     expect(rows(page)).to_have_count(NIGHTS - 1)
-    expect(page.get_by_label("Pair", exact=True)).to_have_value(str(pairs[0].pk))
+    expect(page.locator("#filter-pair")).to_have_value(str(pairs[0].pk))
     page.go_back()
     expect(page).to_have_url(re.compile(r"/history\?over=30d$"))
     expect(rows(page)).to_have_count(2 * (NIGHTS - 1))
-    expect(page.get_by_label("Pair", exact=True)).to_have_value("")
+    expect(page.locator("#filter-pair")).to_have_value("")
     page.go_forward()
     expect(rows(page)).to_have_count(NIGHTS - 1)
     page.go_forward()
