@@ -3,8 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hosts", "0003_probe_turns"),
-        ("results", "0002_result_limits"),
+        ("results", "0003_recent_medians"),
     ]
 
     operations = [
