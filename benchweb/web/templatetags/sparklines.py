@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.statistics import LEAST_BEFORE, Deviation
 from benchweb.web import formatting
-from benchweb.web.zones import reader_zone, said
+from benchweb.web.zones import moment_said, reader_zone
 
 register = template.Library()
 
@@ -101,7 +101,7 @@ def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: 
 
 def said_to_the_minute(moment: datetime, zone: tzinfo) -> str:
     """Say a time without its seconds, which tell nothing of a night."""
-    return said(moment.replace(second=0, microsecond=0), zone)
+    return moment_said(moment.replace(second=0, microsecond=0), zone)
 
 
 def signed_percent(ratio: float) -> str:
