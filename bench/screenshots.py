@@ -64,6 +64,7 @@ OF_A_ROW = {
     "schedule-archive": ("/schedules", "/archive"),
     "campaign": ("/campaigns", ""),
     "run": ("/runs", ""),
+    "run-shares": ("/runs", "/shares"),
     "trial": ("/runs", "/trials/1"),
 }
 

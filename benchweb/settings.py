@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "benchweb.results",
     "benchweb.schedules",
     "benchweb.regressions",
+    "benchweb.sharing",
     "benchweb.ops",
     "benchweb.web",
 ]

@@ -11,9 +11,11 @@ const dist = `${here}dist`;
 // What the heaviest page loads, compressed: every file of dist/.
 const BUDGET_BYTES = 200_000;
 const FILES = ["early.js", "app.js", "charts.js", "app.css"];
+// Pages for readers without a log-in load this one instead of app.js.
+const OTHERS = ["share.js"];
 
 const scripts = {
-  entryPoints: ["early", "app", "charts"].map((name) => `${here}src/${name}.ts`),
+  entryPoints: ["early", "app", "charts", "share"].map((name) => `${here}src/${name}.ts`),
   outdir: dist,
   bundle: true,
   minify: true,
@@ -53,7 +55,7 @@ if (process.argv.includes("--watch")) {
   watch(`${here}styles`, () => buildStyle().catch((error) => console.error(error.message)));
 } else {
   // What an older version left behind must not be served.
-  for (const name of FILES) await rm(`${dist}/${name}`, { force: true });
+  for (const name of [...FILES, ...OTHERS]) await rm(`${dist}/${name}`, { force: true });
   await Promise.all([build(scripts), buildStyle()]);
   await weigh();
 }

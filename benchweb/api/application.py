@@ -21,6 +21,7 @@ from benchweb.hosts.services import HostsError
 from benchweb.plans.expansion import PlanError
 from benchweb.runs.services import LaunchError
 from benchweb.schedules.services import ScheduleError
+from benchweb.sharing.services import ShareError
 
 _log = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
@@ -61,7 +62,7 @@ class BenchwebAPI(NinjaAPI):
         self.add_exception_handler(HttpError, _http_error)
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)
-        for refusal in (HostsError, PlanError, LaunchError, ScheduleError):
+        for refusal in (HostsError, PlanError, LaunchError, ScheduleError, ShareError):
             self.add_exception_handler(refusal, _refused)
         self.add_exception_handler(OperationalError, _database_away)
         self.add_exception_handler(Exception, _unexpected)

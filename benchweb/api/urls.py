@@ -17,6 +17,7 @@ from benchweb.api.resources import (
     runs,
     schedules,
     series,
+    shares,
 )
 
 api = BenchwebAPI(
@@ -31,5 +32,5 @@ api = BenchwebAPI(
 
 for resource in (hosts, availability, environments, endpoints, pairs, plans):
     api.add_router("", resource.router)
-for resource in (runs, compare, campaigns, schedules, series, catalog):
+for resource in (runs, compare, campaigns, schedules, series, shares, catalog):
     api.add_router("", resource.router)

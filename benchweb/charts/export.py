@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,11 @@ def run_csv(run: Run) -> str:
 
     Numbers are in full precision, a metric that wasn't measured is an empty cell. One query.
     """
-    rows = trial_rows(run.pk)
+    return csv_of(run, trial_rows(run.pk))
+
+
+def csv_of(run: Run, rows: Sequence[TrialRow]) -> str:
+    """Give the CSV of a run whose trials are at hand; an id that is None is an empty cell."""
     params, metrics = _param_names(rows), _metric_names(rows)
     out = io.StringIO()
     writer = csv.writer(out)
@@ -43,12 +47,32 @@ def run_csv(run: Run) -> str:
 
 def run_json(run: Run) -> str:
     """Give the run with every result's whole document; facts are kept once and named by their id. Two queries."""
-    results = {result.trial_id: result for result in run_results(run.pk)}
-    rows = trial_rows(run.pk)
-    trials = [_trial_document(row, results.get(row.id)) for row in rows]
+    return json_text(document_of(run, trial_rows(run.pk), list(run_results(run.pk))))
+
+
+def document_of(run: Run, rows: Sequence[TrialRow], results: Sequence[Result]) -> dict[str, Any]:
+    """Give the document of a run whose trials and results are at hand; times in it are not texts yet."""
+    by_trial = {result.trial_id: result for result in results}
+    trials = [_trial_document(row, by_trial.get(row.id)) for row in rows]
     confidence = confidence_document(run_confidence(run.plan_version, rows))
-    document = _run_document(run) | {"confidence": confidence, "facts": _facts(results.values()), "trials": trials}
+    return _run_document(run) | {"confidence": confidence, "facts": _facts(results), "trials": trials}
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Write a document: times in UTC with all microseconds, words as they are."""
     return json.dumps(document, default=rfc3339, ensure_ascii=False)
+
+
+def engine_document(result: Result) -> dict[str, Any]:
+    """Give one result as the engine told it, facts and latency distribution back in their places."""
+    histogram = bytes(result.histogram) if result.histogram else None
+    return result.document | {
+        "histogram": {"encoding": "hdr-v2-deflate-base64", "data": base64.b64encode(histogram).decode()}
+        if histogram
+        else None,
+        "source": result.source_facts.document if result.source_facts else None,
+        "sink": result.sink_facts.document if result.sink_facts else None,
+    }
 
 
 def _values(run: Run, row: TrialRow, params: Iterable[str], metrics: Iterable[str]) -> list[Any]:

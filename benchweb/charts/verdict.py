@@ -65,10 +65,20 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
         reason=run.reason,
         counts=dict(counts),
         total=len(trials),
-        headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _headline(sweep)) is not None],
+        headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],
         limited_by=_limited_by(trials),
         warnings=_warnings(trials),
     )
+
+
+def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
+    """Give each metric that was measured where it was best, kind by kind, each kind's own headline first."""
+    return [
+        found
+        for sweep in sweeps(trials, catalog().kinds)
+        for metric in sorted(sweep.kind.metrics.values(), key=lambda each: each.key != sweep.kind.headline)
+        if (found := _headline(sweep, metric)) is not None
+    ]
 
 
 def _trials_sentence(counts: Counter[str], total: int) -> str:
@@ -78,8 +88,11 @@ def _trials_sentence(counts: Counter[str], total: int) -> str:
     return f"{sentence}, {details}" if details else sentence
 
 
-def _headline(sweep: Sweep) -> Headline | None:
-    metric = sweep.kind.metrics[sweep.kind.headline]
+def _kind_headline(sweep: Sweep) -> Headline | None:
+    return _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
+
+
+def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
     groups: dict[tuple[Any, ...], list[TrialRow]] = {}
     for trial in sweep.trials:
         if trial.measured and metric.key in trial.metrics:

@@ -13,6 +13,9 @@ CANCEL_CHANNEL = "benchweb:cancel"
 # A broker that hangs must not hold up a measurement.
 _TIMEOUT_SECONDS = 2.0
 _BATCH = 1_000
+# A browser that opens late is told these; they outlive the run's last interval by as long.
+INTERVALS_KEPT = 240
+_INTERVALS_KEPT_SECONDS = 600
 _log = logging.getLogger(__name__)
 
 
@@ -21,9 +24,25 @@ def channel(run_id: int) -> str:
     return f"benchweb:run:{run_id}"
 
 
+def intervals_key(run_id: int) -> str:
+    """Name the list of a run's last intervals."""
+    return f"{channel(run_id)}:intervals"
+
+
 def publish(run_id: int, message: dict[str, Any]) -> None:
     """Tell whoever watches a run; `type` is run, trial or interval."""
     publish_all([(run_id, message)])
+
+
+def publish_interval(run_id: int, message: dict[str, Any]) -> None:
+    """Tell an interval, and keep it for those who come later; `index` (trial) and `event` say its place in the run."""
+    text, key = json.dumps(message, default=str), intervals_key(run_id)
+    try:
+        with client().pipeline(transaction=False) as pipeline:
+            pipeline.rpush(key, text).ltrim(key, -INTERVALS_KEPT, -1).expire(key, _INTERVALS_KEPT_SECONDS)
+            pipeline.publish(channel(run_id), text).execute()
+    except redis.RedisError as error:
+        _log.warning("an interval of run %s was lost: %s", run_id, error)
 
 
 def publish_all(messages: Sequence[tuple[int, dict[str, Any]]]) -> None:

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from benchweb.web import definition_urls, history_urls, schedule_urls
+from benchweb.web import definition_urls, history_urls, schedule_urls, share_urls
 from benchweb.web.views import compare, live, matrix, overview, runs, session, trials
 
 app_name = "web"
@@ -20,7 +20,13 @@ urlpatterns = [
     path("runs/<int:run_id>/cancel", runs.run_cancel_page, name="run_cancel"),
     path("runs/<int:run_id>/again", runs.run_again, name="run_again"),
     path("runs/<int:run_id>/trials/<int:index>", trials.trial_page, name="trial"),
+    path(
+        "runs/<int:run_id>/trials/<int:index>/document.json",
+        trials.trial_document_file,
+        name="trial_document",
+    ),
     path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
+    path("runs/<int:run_id>/badge.svg", runs.run_badge, name="run_badge"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
     path("matrix", matrix.matrix, name="matrix"),
     path("matrix.csv", matrix.matrix_csv_file, name="matrix_csv"),
@@ -32,4 +38,5 @@ urlpatterns = [
     *definition_urls.urlpatterns,
     *schedule_urls.urlpatterns,
     *history_urls.urlpatterns,
+    *share_urls.urlpatterns,
 ]

@@ -8,7 +8,11 @@ export function startActions(): void {
     if (opener) document.querySelector<HTMLDialogElement>(`#${opener.dataset["opens"] ?? ""}`)?.showModal();
     if (target.closest("[data-closes]")) target.closest("dialog")?.close();
     const copier = target.closest<HTMLElement>("[data-copies]");
-    if (copier) void copy(copier);
+    if (copier) void copy(copier, copier.dataset["copies"] ?? "");
+    // The address with its view: what is zoomed into is seen by whoever opens the link.
+    const linker = target.closest<HTMLElement>("[data-copies-page]");
+    if (linker) void copy(linker, location.href);
+    if (target.closest("[data-prints]")) window.print();
     closeMenus(target);
   });
   document.addEventListener("keydown", (event) => {
@@ -16,11 +20,33 @@ export function startActions(): void {
   });
 }
 
-async function copy(button: HTMLElement): Promise<void> {
+async function copy(button: HTMLElement, text: string): Promise<void> {
+  if (button.dataset["label"]) return;
   const label = button.textContent;
-  await navigator.clipboard.writeText(button.dataset["copies"] ?? "");
-  button.textContent = "Copied";
-  window.setTimeout(() => (button.textContent = label), 1500);
+  const isCopied = await writeToClipboard(button, text);
+  button.dataset["label"] = label;
+  button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
+  window.setTimeout(() => {
+    button.textContent = label;
+    delete button.dataset["label"];
+  }, 1500);
+}
+
+/** By plain HTTP, on another machine than this one, browsers have no clipboard: the old way still works there. */
+async function writeToClipboard(button: HTMLElement, text: string): Promise<boolean> {
+  if (window.isSecureContext) {
+    await navigator.clipboard.writeText(text);
+    return true;
+  }
+  const place = document.createElement("textarea");
+  place.value = text;
+  // Inside a dialog nothing outside of it can be focused.
+  button.after(place);
+  place.select();
+  const isCopied = document.execCommand("copy");
+  place.remove();
+  button.focus();
+  return isCopied;
 }
 
 function closeMenus(target: Element): void {

@@ -64,6 +64,21 @@ async function refetch(root: HTMLElement): Promise<void> {
   if (answer.ok) show(root, ((await answer.json()) as { charts: Spec[] }).charts);
 }
 
+/** Fresh figures come with the page's own refresh where it brings them, else by a request of their own. */
+function listenForFresh(root: HTMLElement): void {
+  if (!document.getElementById("charts-fresh")) {
+    if (root.dataset["charts"]) document.body.addEventListener("benchweb:refresh", () => void refetch(root));
+    return;
+  }
+  let shown = "";
+  document.body.addEventListener("htmx:afterSettle", () => {
+    const text = document.getElementById("charts-fresh")?.textContent ?? "";
+    if (!text || text === shown || !root.isConnected) return;
+    shown = text;
+    show(root, JSON.parse(text) as Spec[]);
+  });
+}
+
 function start(): void {
   startBrush();
   const root = document.querySelector<HTMLElement>("[data-charts]");
@@ -72,7 +87,7 @@ function start(): void {
   clear();
   show(root, read<Spec[]>("charts-data") ?? []);
   const body = document.body;
-  body.addEventListener("benchweb:refresh", () => void refetch(root));
+  listenForFresh(root);
   const place = document.querySelector<HTMLElement>("[data-running]");
   if (place) {
     const add = runningTrial(place, read("live-metrics") ?? {});

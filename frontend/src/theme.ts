@@ -26,8 +26,17 @@ function switchTheme(): void {
   applyTheme();
 }
 
+/** In a frame on another site the browser may forbid all storage. */
+function keptTheme(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
 function current(): Theme {
-  const kept = localStorage.getItem(KEY);
+  const kept = keptTheme();
   if (kept === "light" || kept === "dark") return kept;
   return system.matches ? "dark" : "light";
 }

@@ -18,10 +18,11 @@ from tests.factories import make_run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def open_stream(web: str, run_id: int, client: Client | None) -> HTTPResponse:
+def open_stream(web: str, run_id: int, client: Client | None, **headers: str) -> HTTPResponse:
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value if client else ""
     stream = HTTPConnection(urlsplit(web).netloc, timeout=10)
-    stream.request("GET", f"/runs/{run_id}/events", headers={"Cookie": f"{settings.SESSION_COOKIE_NAME}={cookie}"})
+    headers["Cookie"] = f"{settings.SESSION_COOKIE_NAME}={cookie}"
+    stream.request("GET", f"/runs/{run_id}/events", headers=headers)
     return stream.getresponse()
 
 
@@ -31,6 +32,10 @@ def next_message(stream: HTTPResponse) -> dict:
         assert line, "the stream ended before a message"
         if line.startswith("data: "):
             return json.loads(line.removeprefix("data: "))
+
+
+def interval(trial: int, event: int) -> dict:
+    return {"type": "interval", "trial": 7, "index": trial, "event": event, "metric": "throughput_bps"}
 
 
 @pytest.fixture
@@ -43,11 +48,11 @@ def test_a_watcher_hears_each_message_and_the_stream_ends_with_the_run(web: str,
     run = make_run()
     stream = open_stream(web, run.pk, watcher)
     assert stream.headers["Content-Type"] == "text/event-stream"
-    assert next_message(stream) == {"type": "run", "state": "pending"}
+    assert next_message(stream) == {"type": "run", "state": "pending", "watchers": 1}
     live.publish(run.pk, {"type": "trial", "trial": 1, "index": 1, "state": "running"})
-    assert next_message(stream) == {"type": "trial", "trial": 1, "index": 1, "state": "running"}
+    assert next_message(stream) == {"type": "trial", "trial": 1, "index": 1, "state": "running", "watchers": 1}
     assert run_cancel(run=run)
-    assert next_message(stream) == {"type": "run", "state": "cancelled"}
+    assert next_message(stream) == {"type": "run", "state": "cancelled", "watchers": 1}
     assert next_message(stream) == {"type": "end", "state": "cancelled"}
     assert stream.read() == b"\n"
 
@@ -83,3 +88,30 @@ def test_a_stranger_is_refused_and_hears_nothing(web: str) -> None:
 def test_a_run_that_is_not_there_has_no_stream(web: str, watcher: Client) -> None:
     answer = open_stream(web, 9999, watcher)
     assert (answer.status, answer.read()) == (404, b"There is no run 9999.")
+
+
+def test_a_latecomer_hears_the_intervals_so_far_and_a_returning_one_what_it_missed(web: str, watcher: Client) -> None:
+    run = make_run()
+    for event in (1, 2):
+        live.publish_interval(run.pk, interval(1, event))
+    first = open_stream(web, run.pk, watcher)
+    heard = [next_message(first) for _ in range(3)]
+    assert heard[1:] == [interval(1, 1), interval(1, 2)]
+    live.publish_interval(run.pk, interval(2, 1))
+    assert next_message(first) == interval(2, 1)
+    # A worker that took over tells from the beginning: nobody hears anything twice.
+    live.publish_interval(run.pk, interval(1, 1))
+    live.publish_interval(run.pk, interval(2, 2))
+    assert next_message(first) == interval(2, 2)
+    returned = open_stream(web, run.pk, watcher, **{"Last-Event-ID": "2.1"})
+    assert [next_message(returned)["type"], next_message(returned)] == ["run", interval(2, 2)]
+
+
+def test_every_watcher_hears_of_the_same_message_and_how_many_they_are(web: str, watcher: Client) -> None:
+    run = make_run()
+    streams = [open_stream(web, run.pk, watcher) for _ in range(3)]
+    assert [next_message(stream)["type"] for stream in streams] == ["run", "run", "run"]
+    live.publish(run.pk, {"type": "trial", "index": 1})
+    assert [next_message(stream)["watchers"] for stream in streams] == [3, 3, 3]
+    # One subscription for all of them.
+    assert live.client().pubsub_numsub(live.channel(run.pk))[0][1] == 1

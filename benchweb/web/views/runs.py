@@ -1,24 +1,31 @@
 """Runs: the list, and a run's page, which is its permalink."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
 from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
 from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
+from benchweb.charts.verdict import metric_headlines
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run, State
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
+from benchweb.web.badge import figure_badge
 from benchweb.web.listing import Column, listing
+from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows, runs_with_names
 from benchweb.web.run_view import run_view
@@ -41,6 +48,8 @@ _BY_ID = {
     "environment": "pair__environment_id",
     "campaign": "campaign_id",
 }
+# Stands for the reader's own token in what is rendered once for all.
+_ANY_TOKEN = "CSRF-TOKEN-OF-THE-READER"  # noqa: S105
 _FILTERS = ("q", "state", *_BY_ID, "host")
 
 
@@ -59,16 +68,26 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @login_required
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show a run; htmx gets what changes while it runs."""
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        html = shared_part(run_id, get_language() or "", lambda: _live_html(run_id))
+        return HttpResponse(html.replace(_ANY_TOKEN, get_token(request)))
+    context = _run_parts(run_id) | {"live_metrics": _live_metrics()}
+    if request.GET.get("published") == "1":
+        context["published"] = published_tables(context["trials"])
+    return render(request, "pages/run.html", context)
+
+
+def _live_html(run_id: int) -> str:
+    return render_to_string("partials/run_live.html", _run_parts(run_id) | {"csrf_token": _ANY_TOKEN})
+
+
+def _run_parts(run_id: int) -> dict[str, Any]:
+    """Give what a run's page shows, for any reader: the token of a reader's own forms is put in later."""
     run = get_object_or_404(runs_with_names(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
-    context: dict[str, object] = {"view": view, "run": run}
-    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        return render(request, "partials/run_live.html", context)
-    if request.GET.get("published") == "1":
-        context["published"] = published_tables(trials)
     charts = [spec.as_json() for spec in trial_charts(trials, is_open=view.is_open)]
-    return render(request, "pages/run.html", context | {"charts": charts, "live_metrics": _live_metrics()})
+    return {"view": view, "run": run, "charts": charts, "trials": trials}
 
 
 @login_required
@@ -90,6 +109,13 @@ def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give the run with every result's document as JSON, the same file as the API's."""
     run = get_object_or_404(runs_with_names(), pk=run_id)
     return _download(run_json(run), "application/json", f"run-{run_id}.json")
+
+
+@login_required
+def run_badge(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Give a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
+    run = get_object_or_404(Run, pk=run_id)
+    return figure_badge(metric_headlines(trial_rows(run.pk)), request.GET.get("metric", ""), state=run.state)
 
 
 @login_required

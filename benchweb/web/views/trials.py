@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 
+from benchweb.charts.export import engine_document, json_text
 from benchweb.charts.reproduce import engine_command
 from benchweb.charts.trial_charts import course_charts
 from benchweb.charts.trial_detail import trial_detail
@@ -34,6 +35,15 @@ def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> JsonResp
     """Give the trial's chart specs, for the script that draws them."""
     result = get_object_or_404(Result, trial__run=run_id, trial__index=index)
     return JsonResponse({"charts": [spec.as_json() for spec in course_charts(result)]})
+
+
+@login_required
+def trial_document_file(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
+    """Give the engine's own document of a trial's result."""
+    results = Result.objects.select_related("source_facts", "sink_facts")
+    result = get_object_or_404(results, trial__run=run_id, trial__index=index)
+    headers = {"Content-Disposition": f'inline; filename="run-{run_id}-trial-{index}.json"'}
+    return HttpResponse(json_text(engine_document(result)), content_type="application/json", headers=headers)
 
 
 def _neighbours(trial: Trial) -> dict[str, int | None]:

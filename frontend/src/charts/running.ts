@@ -62,7 +62,7 @@ function specification(index: number, metric: Metric, points: SpecPoint[]): Spec
     title: "Measured live",
     subtitle: `Trial ${index}, interval by interval`,
     form: "time",
-    x: { label: "Traffic since this page opened", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
+    x: { label: "Traffic of the trials so far", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
     y: { label: metric.quantity, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
     series: [{ id: "running", label: metric.label, color: 0, dash: "solid", marker: "circle", points }],
     lines: [],

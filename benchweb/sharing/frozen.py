@@ -1,0 +1,228 @@
+"""A run as it was when it was shared: all that its page shows, with nothing left to look up."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from benchweb.catalog import catalog
+from benchweb.charts.confidence import shown_combinations
+from benchweb.charts.export import csv_of, document_of, json_text
+from benchweb.charts.reproduce import TrialCommand, run_commands
+from benchweb.charts.run_charts import trial_charts
+from benchweb.charts.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
+from benchweb.results.confidence import run_confidence
+from benchweb.results.models import Result
+from benchweb.results.selectors import TrialRow
+from benchweb.runs.models import OPEN_STATES, Run
+
+# A page of this many trials stays readable; the exports have all of them.
+TRIALS_SHOWN = 200
+
+
+class FrozenEvent(BaseModel):
+    """What happened, and when."""
+
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """What a snapshot is made of: a run with all that names it, its trials, results and events."""
+
+    run: Run
+    trials: list[TrialRow]
+    results: list[Result]
+    events: list[FrozenEvent]
+
+
+class FrozenLimit(BaseModel):
+    """What limited a trial, in words."""
+
+    label: str
+    summary: str
+
+
+class FrozenTrial(BaseModel):
+    """A trial with its headline figure; `value` is None where it has none, with the reason in `missing`."""
+
+    index: int
+    kind: str
+    kind_label: str
+    params: dict[str, Any]
+    repetition: int
+    state: str
+    reason: str
+    label: str
+    unit: str
+    value: float | None
+    missing: str
+    limits: list[FrozenLimit]
+    flags: list[str]
+
+
+class FrozenCombination(BaseModel):
+    """How sure a combination's mean is."""
+
+    kind: str
+    params: dict[str, Any]
+    repetitions: int
+    unit: str
+    mean: float | None
+    half_width: float | None
+    width_percent: float | None
+    is_reached: bool
+
+
+class FrozenConfidence(BaseModel):
+    """What the plan asked for and what its run came to."""
+
+    words: str
+    sentence: str
+    is_reached: bool
+    level_percent: float
+    width_percent: float
+    rows: list[FrozenCombination]
+
+
+class FrozenRun(BaseModel):
+    """The page's content; `run` is None where names are replaced. A field added later needs a default."""
+
+    run: int | None
+    plan: str
+    plan_version: int
+    source: str
+    sink: str
+    source_host: str
+    sink_host: str
+    environment: str
+    state: str
+    reason: str
+    is_open: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    verdict: Verdict
+    confidence: FrozenConfidence | None
+    trials: list[FrozenTrial]
+    trials_hidden: int
+    charts: list[dict[str, Any]]
+    source_facts: dict[str, Any]
+    sink_facts: dict[str, Any]
+    commands: list[TrialCommand]
+    events: list[FrozenEvent]
+    # Every metric where it was best, for badges.
+    figures: list[Headline]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A frozen run and both its exports."""
+
+    page: FrozenRun
+    csv: str
+    document: str
+
+
+def snapshot(content: RunContent) -> Snapshot:
+    """Freeze a run; no query."""
+    run, trials = content.run, content.trials
+    return Snapshot(
+        page=_page(content),
+        csv=csv_of(run, trials),
+        document=json_text(document_of(run, trials, content.results)),
+    )
+
+
+def _page(content: RunContent) -> FrozenRun:
+    run, trials = content.run, content.trials
+    source_facts, sink_facts = _facts(content.results)
+    return FrozenRun(
+        run=run.pk,
+        plan=run.plan_version.plan.name,
+        plan_version=run.plan_version.number,
+        source=str(run.pair.source),
+        sink=str(run.pair.sink),
+        source_host=run.pair.source.host.name,
+        sink_host=run.pair.sink.host.name,
+        environment=run.pair.environment.name,
+        state=run.state,
+        reason=run.reason,
+        is_open=run.state in OPEN_STATES,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        verdict=verdict(run, trials),
+        confidence=_confidence(run, trials),
+        trials=[_trial(trial) for trial in trials[:TRIALS_SHOWN]],
+        trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
+        charts=[_unlinked(spec.as_json()) for spec in trial_charts(trials, is_open=False)],
+        source_facts=source_facts,
+        sink_facts=sink_facts,
+        commands=run_commands(run, trials[:TRIALS_SHOWN]),
+        events=content.events,
+        figures=metric_headlines(trials),
+    )
+
+
+def _trial(trial: TrialRow) -> FrozenTrial:
+    kind = catalog().kinds.get(trial.kind)
+    metric = kind.metrics[kind.headline] if kind else None
+    return FrozenTrial(
+        index=trial.index,
+        kind=trial.kind,
+        kind_label=kind.label if kind else trial.kind,
+        params=trial.params,
+        repetition=trial.repetition,
+        state=trial.state,
+        reason=trial.reason,
+        label=metric.label if metric else "",
+        unit=metric.unit if metric else "",
+        value=trial.metrics.get(metric.key) if metric else None,
+        missing=trial.reason or f"the trial is {trial.state}",
+        limits=[FrozenLimit(label=limit_words(each["by"]), summary=each["summary"]) for each in trial.limits],
+        flags=trial.flags,
+    )
+
+
+def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
+    found = run_confidence(run.plan_version, trials)
+    if found is None:
+        return None
+    return FrozenConfidence(
+        words=found.asked.words,
+        sentence=found.sentence,
+        is_reached=found.is_reached,
+        level_percent=found.asked.level_percent,
+        width_percent=found.asked.width_percent,
+        rows=[
+            FrozenCombination(
+                kind=row.found.kind,
+                params=row.found.params,
+                repetitions=row.found.repetitions,
+                unit=row.metric.unit if row.metric else "",
+                mean=row.mean,
+                half_width=row.half_width,
+                width_percent=row.width_percent,
+                is_reached=row.found.is_reached,
+            )
+            for row in shown_combinations(found)
+        ],
+    )
+
+
+def _unlinked(spec: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what leads to other pages: a reader of a share has no way there, and need not know their ids."""
+    series = [line | {"points": [point | {"href": ""} for point in line["points"]]} for line in spec["series"]]
+    return spec | {"series": series, "csv_url": ""}
+
+
+def _facts(results: list[Result]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the facts that came with the last result that has some, source and sink."""
+    for result in reversed(results):
+        if result.source_facts or result.sink_facts:
+            source, sink = result.source_facts, result.sink_facts
+            return source.document if source else {}, sink.document if sink else {}
+    return {}, {}

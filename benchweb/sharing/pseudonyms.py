@@ -1,0 +1,125 @@
+"""Stable pseudonyms: the same host or address has the same one everywhere, and nobody without the key can go back."""
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.conf import settings
+
+# 25 bits: among the few hosts of a report two never look like one.
+_TAG_CHARACTERS = 5
+# Names that are words of every report tell nobody anything, and replacing them would spoil its sentences.
+_WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
+_URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
+_UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+_FINGERPRINT = re.compile(r"\bsha256:[0-9a-f]{16,64}\b", re.IGNORECASE)
+_MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.IGNORECASE)
+# Not followed by a fifth number: that is a version.
+_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
+_IPV6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}:[0-9a-f:]*:[0-9a-f.]*(?:%\w+)?", re.IGNORECASE)
+
+
+def tagged(what: str, real: str) -> str:
+    """Give the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
+    digest = hmac.digest(settings.SECRET_KEY.encode(), f"pseudonym:{what}:{real}".encode(), hashlib.sha256)
+    return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
+
+
+def url_hosts(value: Any) -> list[str]:
+    """Give the names, not the addresses, of the servers whose URLs are anywhere in a document."""
+    if isinstance(value, dict | list):
+        return [host for each in (value.values() if isinstance(value, dict) else value) for host in url_hosts(each)]
+    hosts = [_host_and_port(found["authority"])[0] for found in _URL.finditer(value)] if isinstance(value, str) else []
+    return [host for host in hosts if host and not host.startswith("[") and not _is_address(host)]
+
+
+class Pseudonyms:
+    """Replaces known names, and whatever looks like an address or an id of a machine, in texts and documents."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """`names` maps real names to their pseudonyms; they are found whatever their case."""
+        self._names = {
+            name.lower(): pseudonym
+            for name, pseudonym in names.items()
+            if name.strip() and name.lower() not in _WORDS_OF_EVERY_REPORT
+        }
+        # The longest first: of host-1 and host-1.example.com the whole name goes. A domain behind a name goes with it.
+        longest_first = sorted(self._names, key=len, reverse=True)
+        words = "|".join(map(re.escape, longest_first)) or r"(?!)"
+        self._known = re.compile(rf"(?<!\w)({words})(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_-]*)*(?!\w)", re.IGNORECASE)
+        self._done: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        """Give a text with every name and address replaced."""
+        # Documents repeat the same few texts a thousand times.
+        if text not in self._done:
+            self._done[text] = self._replaced(text)
+        return self._done[text]
+
+    def deep(self, value: Any) -> Any:
+        """Give a JSON document with every text in it replaced; keys are the catalog's and stay."""
+        match value:
+            case str():
+                return self.text(value)
+            case {"encoding": _, "data": str(data)}:
+                # A latency distribution in base64, in which a short name might be found by chance.
+                return {key: self.deep(each) for key, each in value.items()} | {"data": data}
+            case dict():
+                return {key: self.deep(each) for key, each in value.items()}
+            case list():
+                return [self.deep(each) for each in value]
+            case _:
+                return value
+
+    def _replaced(self, text: str) -> str:
+        text = self._known.sub(lambda found: self._names[found[1].lower()], text)
+        text = _URL.sub(self._url, text)
+        for pattern, what in ((_UUID, "id"), (_FINGERPRINT, "fingerprint"), (_MAC, "address")):
+            text = pattern.sub(_tagger(what), text)
+        # ::ffff:192.0.2.1 is one address, not the end of one.
+        return _IPV4.sub(_address, _IPV6.sub(_address, text))
+
+    def _url(self, found: re.Match[str]) -> str:
+        """Replace a URL's host, and leave out the user and password that may stand before it."""
+        host, port = _host_and_port(found["authority"])
+        if not host.startswith("[") and not _is_address(host) and host not in self._names.values():
+            host = tagged("host", host.lower())
+        return f"{found['scheme']}{host}{port}"
+
+
+def _host_and_port(authority: str) -> tuple[str, str]:
+    """Split `user@host:port` into host and `:port`; an IPv6 address keeps its brackets."""
+    rest = authority.rpartition("@")[2]
+    if rest.startswith("["):
+        host, bracket, port = rest.partition("]")
+        return host + bracket, port
+    host, colon, port = rest.partition(":")
+    return host, colon + port
+
+
+def _tagger(what: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: tagged(what, found[0].lower())
+
+
+def _address(found: re.Match[str]) -> str:
+    # A full stop after an address ends the sentence; a zone such as %eth0 belongs to the address.
+    text = found[0].rstrip(".:") if not found[0].endswith("::") else found[0]
+    bare = text.partition("%")[0]
+    if not _is_address(bare) or ipaddress.ip_address(bare) == ipaddress.ip_address("::"):
+        return found[0]
+    address = ipaddress.ip_address(bare)
+    # An IPv4 address has the same pseudonym when a socket of both families tells it.
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return tagged("address", str(mapped or address)) + found[0][len(text) :]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

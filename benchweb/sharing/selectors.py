@@ -1,0 +1,57 @@
+"""Read share links: by their token for strangers, by their run for those who are logged in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from benchweb.hosts.secrets import SecretUnreadable, decrypted
+from benchweb.sharing.models import Share
+from benchweb.sharing.services import token_digest
+
+# What is large is only read by those who show it.
+_CONTENT = ("page", "csv", "document")
+Content = Literal["page", "csv", "document"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A share behind a token: with its content while the link holds, else with when it ended and by what."""
+
+    share: Share
+    ended: Literal["", "revoked", "expired"]
+    ended_at: datetime | None
+
+
+def share_by_token(token: str, content: Content) -> Found | None:
+    """Give the share of a token with the one content asked for; None for a token that nobody was given."""
+    rows = Share.objects.defer(*(name for name in _CONTENT if name != content))
+    share = rows.filter(digest=token_digest(token)).first()
+    if share is None:
+        return None
+    if share.revoked_at:
+        return Found(share, "revoked", share.revoked_at)
+    if share.expires_at and share.expires_at <= timezone.now():
+        return Found(share, "expired", share.expires_at)
+    return Found(share, "", None)
+
+
+def shares(*, run: int | None = None) -> "QuerySet[Share, Share]":
+    """Give share links without their content, newest first."""
+    rows = Share.objects.defer(*_CONTENT).select_related("created_by").order_by("-pk")
+    return rows if run is None else rows.filter(run=run)
+
+
+def share_path(share: Share) -> str:
+    """Give the link's path, or nothing when the dashboard's secret key has changed since."""
+    try:
+        return f"/s/{decrypted(share.token_encrypted)}"
+    except SecretUnreadable:
+        return ""
+
+
+def is_standing(share: Share) -> bool:
+    """Tell whether a link still opens."""
+    return share.revoked_at is None and (share.expires_at is None or share.expires_at > timezone.now())

@@ -1,0 +1,56 @@
+"""A metric as a small picture for a README or a wiki: label, value, spread and repetitions."""
+
+from collections.abc import Sequence
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+
+from benchweb.charts.verdict import Headline
+from benchweb.runs.models import State
+from benchweb.web import formatting
+
+# Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
+_CHARACTER_PIXELS = 6.6
+_PADDING_PIXELS = 8
+# Ground colours on which white letters keep AA contrast.
+_COLORS = {"blue": "#0b5cad", "red": "#c0311d", "grey": "#566370"}
+
+
+def badge_svg(label: str, value: str, *, color: str) -> str:
+    """Draw a badge of two parts."""
+    left, right = _width(label), _width(value)
+    context = {
+        "label": label,
+        "value": value,
+        "left": left,
+        "right": right,
+        "width": left + right,
+        "label_length": left - 2 * _PADDING_PIXELS,
+        "value_length": right - 2 * _PADDING_PIXELS,
+        "value_at": left + _PADDING_PIXELS,
+        "padding": _PADDING_PIXELS,
+        "color": _COLORS[color],
+    }
+    return render_to_string("partials/badge.svg", context)
+
+
+def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> HttpResponse:
+    """Answer with the badge of a metric where it was best, by its key; of the first figure for no key."""
+    found = next((figure for figure in figures if metric in ("", figure.metric)), None)
+    if found is None:
+        # A metric that this run didn't measure is missing, not zero.
+        svg = badge_svg(metric[:40] or "benchweb", f"{formatting.MISSING} not measured", color="grey")
+        return HttpResponse(svg, content_type="image/svg+xml", status=404)
+    svg = badge_svg(found.label.lower(), _words(found), color="blue" if state == State.FINISHED else "red")
+    return HttpResponse(svg, content_type="image/svg+xml")
+
+
+def _words(figure: Headline) -> str:
+    spread = figure.spread_ratio
+    parts = [str(formatting.quantity(figure.value, figure.unit))]
+    parts += [f"±{formatting.significant(spread * 100, digits=2)} %"] if spread is not None and figure.n > 1 else []
+    return f"{' '.join(parts)} · n={figure.n}"
+
+
+def _width(text: str) -> int:
+    return round(len(text) * _CHARACTER_PIXELS) + 2 * _PADDING_PIXELS

@@ -1,0 +1,35 @@
+"""The form of a share link."""
+
+from datetime import datetime, timedelta
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from benchweb.web.forms.base import PageForm
+
+_NEVER = "never"
+_LASTS = [
+    ("1", _("1 day")),
+    ("7", _("7 days")),
+    ("30", _("30 days")),
+    ("365", _("a year")),
+    (_NEVER, _("until it is revoked")),
+]
+
+
+class ShareForm(PageForm):
+    """For how long, and whether with names."""
+
+    lasts = forms.ChoiceField(label=_("Holds for"), choices=_LASTS, initial="30")
+    anonymise = forms.BooleanField(
+        label=_("Replace host names and addresses"),
+        required=False,
+        help_text=_("By pseudonyms, the same everywhere in the report and its downloads."),
+    )
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """Give the time that the choice stands for."""
+        chosen = self.cleaned_data["lasts"]
+        return None if chosen == _NEVER else timezone.now() + timedelta(days=int(chosen))

@@ -1,0 +1,46 @@
+"""What changes on the page of a run under way, rendered once for everyone who watches it."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+# Shorter than the pause between a message and the refresh that it causes (REFRESH_MILLISECONDS in live.ts): whatever
+# the message told of was in the database before this was rendered.
+FRESH_SECONDS = 0.3
+_MOST_KEPT = 64
+Key = tuple[int, str]
+
+
+@dataclass
+class _Part:
+    """A rendered part, and the lock that lets one render while the others wait for it."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    begun_at: float = float("-inf")
+    html: str = ""
+
+
+_parts: OrderedDict[Key, _Part] = OrderedDict()
+_guard = threading.Lock()
+
+
+def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
+    """Give a run's part in a language: as another watcher just got it, else rendered now."""
+    part = _part((run_id, language))
+    with part.lock:
+        now = time.monotonic()
+        if now - part.begun_at > FRESH_SECONDS:
+            # Counted from before the first query: what is committed later belongs to the next rendering.
+            part.html, part.begun_at = render(), now
+        return part.html
+
+
+def _part(key: Key) -> _Part:
+    with _guard:
+        part = _parts.setdefault(key, _Part())
+        _parts.move_to_end(key)
+        while len(_parts) > _MOST_KEPT:
+            _parts.popitem(last=False)
+        return part

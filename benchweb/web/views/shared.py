@@ -1,0 +1,108 @@
+"""What a share link shows to anyone who has it: the frozen run, its downloads, a badge and a chart to embed."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchweb.sharing.frozen import FrozenRun
+from benchweb.sharing.selectors import Content, Found, share_by_token
+from benchweb.sharing.services import share_count_opening
+from benchweb.web.badge import badge_svg, figure_badge
+from benchweb.web.facts_diff import facts_side_by_side
+
+# Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors {}"
+)
+_HEADERS = {
+    "X-Robots-Tag": "noindex, nofollow, noarchive",
+    "Referrer-Policy": "no-referrer",
+    # A revoked link is dead at once, in every cache on the way too.
+    "Cache-Control": "private, no-store",
+}
+Answer = Callable[[HttpRequest, Found], HttpResponse]
+View = Callable[..., HttpResponse]
+
+
+def _shared(content: Content, *, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
+    """Make a view of an answer: 404 for unknown tokens, 410 for ended ones, headers that keep the link private."""
+
+    def decorated(answer: Answer) -> View:
+        @wraps(answer)
+        @require_safe
+        def view(request: HttpRequest, token: str) -> HttpResponse:
+            if counted and request.method == "GET":
+                share_count_opening(token=token)
+            found = share_by_token(token, content)
+            response = answer(request, found) if found and not found.ended else _nothing(request, found)
+            is_framed = framed and response.status_code == 200
+            for name, value in _HEADERS.items():
+                response[name] = value
+            response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
+            response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
+            return response
+
+        return view
+
+    return decorated
+
+
+@_shared("page", counted=True)
+def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
+    """Show the frozen run."""
+    frozen = FrozenRun.model_validate(found.share.page)
+    context = {
+        "share": found.share,
+        "frozen": frozen,
+        "facts": facts_side_by_side(frozen.source_facts, frozen.sink_facts),
+    }
+    return render(request, "pages/shared.html", context)
+
+
+@_shared("page", counted=True, framed=True)
+def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
+    """Show one chart and nothing else: the first, or the one that `chart` names; for a frame on another page."""
+    frozen = FrozenRun.model_validate(found.share.page)
+    asked = request.GET.get("chart", "")
+    charts = [chart for chart in frozen.charts if not asked or chart["id"] == asked][:1]
+    context = {"share": found.share, "frozen": frozen, "charts": charts, "is_missing": not charts}
+    return render(request, "pages/shared_embed.html", context, status=200 if charts else 404)
+
+
+@_shared("page")
+def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
+    """Give the badge of a metric, or of the run's first headline."""
+    frozen = FrozenRun.model_validate(found.share.page)
+    return figure_badge(frozen.figures, request.GET.get("metric", ""), state=frozen.state)
+
+
+@_shared("csv")
+def shared_csv(request: HttpRequest, found: Found) -> HttpResponse:
+    """Give the frozen CSV."""
+    return _download(found.share.csv, "text/csv", "shared-run.csv")
+
+
+@_shared("document")
+def shared_json(request: HttpRequest, found: Found) -> HttpResponse:
+    """Give the frozen JSON."""
+    return _download(found.share.document, "application/json", "shared-run.json")
+
+
+def _nothing(request: HttpRequest, found: Found | None) -> HttpResponse:
+    """Say why there is nothing to see: a link that ended is told from one that never was."""
+    if request.path.endswith("/badge.svg"):
+        words = found.ended if found else "unknown"
+        svg = badge_svg("benchweb", f"link {words}", color="grey")
+        return HttpResponse(svg, content_type="image/svg+xml", status=410 if found else 404)
+    context: dict[str, Any] = {"found": found}
+    return render(request, "pages/shared_ended.html", context, status=410 if found else 404)
+
+
+def _download(text: str, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)

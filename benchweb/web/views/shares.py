@@ -1,0 +1,70 @@
+"""Share links of a run, for those who are logged in: make, list, revoke."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchweb.runs.models import Run
+from benchweb.runs.selectors import runs_named
+from benchweb.sharing import selectors, services
+from benchweb.sharing.models import Share
+from benchweb.web.forms.shares import ShareForm
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """A share with its absolute link, empty when the link can't be read any more."""
+
+    share: Share
+    link: str
+    is_standing: bool
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Show the share links of a run; on POST make one. htmx gets the part that stands in the dialog."""
+    run = get_object_or_404(runs_named(), pk=run_id)
+    form = ShareForm(request.POST) if request.method == "POST" else ShareForm()
+    made = None
+    if request.method == "POST" and form.is_valid():
+        user = cast(User, request.user)
+        anonymise = form.cleaned_data["anonymise"]
+        made, _ = services.share_create(run=run, user=user, expires_at=form.expires_at, anonymise=anonymise)
+        form = ShareForm()
+    return _shown(request, run, form, made)
+
+
+@login_required
+@never_cache
+@require_POST
+def share_revoke(request: HttpRequest, share_id: int) -> HttpResponse:
+    """Revoke a link; what it showed is deleted."""
+    share = get_object_or_404(selectors.shares(), pk=share_id)
+    services.share_revoke(share_id=share.pk)
+    run = get_object_or_404(runs_named(), pk=share.run_id)
+    return _shown(request, run, ShareForm(), None)
+
+
+def _shown(request: HttpRequest, run: Run, form: ShareForm, made: Share | None) -> HttpResponse:
+    context = {
+        "run": run,
+        "form": form,
+        "made": made.pk if made else 0,
+        "rows": [_row(request, share) for share in selectors.shares(run=run.pk)],
+    }
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        return render(request, "partials/shares.html", context)
+    return render(request, "pages/shares.html", context)
+
+
+def _row(request: HttpRequest, share: Share) -> ShareRow:
+    path = selectors.share_path(share)
+    return ShareRow(share, request.build_absolute_uri(path) if path else "", selectors.is_standing(share))

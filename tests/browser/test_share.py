@@ -1,0 +1,102 @@
+"""Sharing, printing and watching in a real browser."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from benchweb.runs import live
+from benchweb.runs.models import Run, State
+from tests.browser.steps import PASSWORD, ink_of, log_in
+from tests.factories import SIZES, make_run
+from tests.sharing.scene import told_run
+from tests.web.test_run_page import finish
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    return User.objects.create_user("ada", password=PASSWORD)
+
+
+def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
+    page: Page, browser: Browser, web: str, ada: User
+) -> None:
+    run = told_run()
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    page.get_by_role("button", name="Share…").focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name=f"Share run {run.pk}")
+    expect(dialog.get_by_text("No link to this run yet.")).to_be_visible()
+    dialog.get_by_label("Replace host names and addresses").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    link = dialog.get_by_label("Link", exact=True)
+    expect(link).to_be_focused()
+    url = link.input_value()
+    assert url.startswith(f"{web}/s/")
+
+    stranger = browser.new_context()
+    complaints: list[str] = []
+    try:
+        seen = stranger.new_page()
+        seen.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        seen.on("pageerror", lambda error: complaints.append(str(error)))
+        seen.goto(url)
+        expect(seen.locator("canvas").first).to_be_visible()
+        assert min(ink_of(seen)) > 1000
+        assert re.search("quartz|basalt|10\\.77", seen.content(), re.IGNORECASE) is None
+        assert stranger.cookies() == []
+        # Another site that shows the chart in a frame.
+        seen.set_content(f'<iframe src="{url}/embed" width="640" height="420"></iframe>')
+        expect(seen.frame_locator("iframe").locator("canvas")).to_be_visible()
+        assert complaints == []
+        page.once("dialog", lambda question: question.accept())
+        dialog.get_by_role("button", name="Revoke").press("Enter")
+        expect(dialog.locator(".share-ended")).to_contain_text("revoked")
+        assert seen.goto(url).status == 410
+        expect(seen.get_by_text("This link was revoked")).to_be_visible()
+    finally:
+        stranger.close()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_a_run_of_twelve_trials_prints_on_two_pages(page: Page, ada: User) -> None:
+    run = make_run(steps=SIZES, repetitions=3)
+    finish(run, [1e9, 5e9, 16e9] * 3)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    expect(page.locator("canvas").first).to_be_visible()
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+
+
+def test_a_browser_that_was_cut_off_is_told_what_it_missed(page: Page, ada: User) -> None:
+    run = make_run()
+    Run.objects.filter(pk=run.pk).update(state=State.RUNNING)
+    trial = run.trials.get()
+
+    def tell(second: int) -> None:
+        interval = {"start_seconds": second, "end_seconds": second + 1, "metrics": {"throughput_bps": 1e9}}
+        message = {"type": "interval", "trial": trial.pk, "index": 1, "event": second + 1, "metric": "throughput_bps"}
+        live.publish_interval(run.pk, message | {"interval": interval})
+
+    tell(0)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    chart = page.get_by_role("region", name="Measured live", exact=True)
+    chart.get_by_role("button", name="Table").click()
+    # What came before the page was opened, and then what comes.
+    expect(chart.get_by_role("row")).to_have_count(2)
+    tell(1)
+    expect(chart.get_by_role("row")).to_have_count(3)
+    page.context.set_offline(True)
+    tell(2)
+    page.context.set_offline(False)
+    tell(3)
+    expect(chart.get_by_role("row")).to_have_count(5)

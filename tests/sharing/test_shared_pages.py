@@ -1,0 +1,247 @@
+"""What a share link opens: exactly what was frozen, for anyone who has it, as long as it holds."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.plans.models import Plan
+from benchweb.results.models import Result
+from benchweb.runs.models import Run, RunEvent, State, Trial
+from benchweb.sharing.models import Share
+from benchweb.sharing.services import TOKEN_BYTES, ShareError, share_create, share_revoke
+from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, shared, texts_of, told_run
+
+pytestmark = pytest.mark.django_db
+PARTS = ("", "/results.csv", "/results.json", "/embed", "/badge.svg")
+
+
+@pytest.fixture
+def run() -> Run:
+    return told_run()
+
+
+def test_a_token_has_192_random_bits_and_the_table_holds_its_digest_only(run: Run) -> None:
+    links = [shared(run) for _ in range(20)]
+    tokens = {path.removeprefix("/s/") for _, path in links}
+    assert (TOKEN_BYTES, len(tokens)) == (24, 20)
+    assert {len(token) for token in tokens} == {32}
+    # Every place takes many values: no part of a token is a counter, a time or an id.
+    assert all(len({token[place] for token in tokens}) > 5 for place in range(32))
+    stored = json.dumps([str(row) for row in Share.objects.values_list()])
+    assert not any(token in stored for token in tokens)
+
+
+def test_anyone_sees_the_run_without_a_log_in_and_gets_no_cookie(run: Run) -> None:
+    _, path = shared(run)
+    answer = Client().get(path)
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "nightly of quartz" in page
+    assert "2 of 3 trials finished, 1 failed." in page
+    assert "Quartz" in page
+    assert re.search(r"2\.00<span class=\"unit\"> Gbit/s", page)
+    assert not answer.cookies
+
+
+def test_a_shared_page_leads_nowhere_else(run: Run) -> None:
+    _, path = shared(run)
+    page = Client().get(path).content.decode()
+    links = re.findall(r'(?:href|src|action|hx-get|data-charts)="([^"]*)"', page)
+    assert {link for link in links if not link.startswith(("/static/", "data:"))} == {
+        f"{path}/results.csv",
+        f"{path}/results.json",
+    }
+    assert "<form" not in page
+    assert "<nav" not in page
+    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
+    assert {point["href"] for chart in charts for line in chart["series"] for point in line["points"]} == {""}
+
+
+def test_the_link_stays_private(run: Run) -> None:
+    _, path = shared(run)
+    for part in PARTS:
+        answer = Client().get(path + part)
+        assert answer["X-Robots-Tag"] == "noindex, nofollow, noarchive"
+        assert answer["Referrer-Policy"] == "no-referrer"
+        assert answer["Cache-Control"] == "private, no-store"
+        assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
+def test_only_the_embed_may_be_framed(run: Run) -> None:
+    _, path = shared(run)
+    for part in PARTS:
+        answer = Client().get(path + part)
+        is_framed = part == "/embed"
+        assert ("frame-ancestors *" in answer["Content-Security-Policy"]) is is_framed
+        assert answer.get("X-Frame-Options") == (None if is_framed else "DENY")
+
+
+def test_a_share_is_frozen_whatever_happens_to_what_it_shows(run: Run) -> None:
+    _, path = shared(run)
+    before = texts_of(path, Client())
+    rename_everything()
+    Plan.objects.update(name="renamed-plan")
+    Result.objects.update(metrics={"throughput_bps": 1.0}, document={})
+    Trial.objects.update(state=State.CANCELLED, reason="renamed-reason")
+    RunEvent.objects.all().delete()
+    Run.objects.update(state=State.CANCELLED, reason="renamed-reason")
+    assert texts_of(path, Client()) == before
+
+
+def test_a_share_outlives_its_run(run: Run) -> None:
+    share, path = shared(run)
+    before = texts_of(path, Client())
+    Trial.objects.all().delete()
+    Run.objects.all().delete()
+    assert texts_of(path, Client()) == before
+    share.refresh_from_db()
+    assert share.run_id is None
+
+
+def test_an_anonymised_share_tells_no_name_and_no_address_anywhere(run: Run) -> None:
+    _, path = shared(run, anonymise=True)
+    _, named_path = shared(run)
+    told = "".join(texts_of(named_path, Client()).values())
+    # The scene does tell them all, but those that no report has.
+    assert set(secrets_in(told)) == set(SECRETS)
+    for part, text in texts_of(path, Client()).items():
+        assert secrets_in(text) == [], part
+        assert secrets_in(json.dumps(text)) == [], part
+
+
+def test_an_anonymised_share_has_the_same_pseudonyms_everywhere_and_the_same_figures(run: Run) -> None:
+    _, path = shared(run, anonymise=True)
+    texts = texts_of(path, Client())
+    document = json.loads(texts["/results.json"])
+    source, sink = (document["pair"][end]["name"] for end in ("source", "sink"))
+    assert re.fullmatch(r"host-[a-z2-7]{5} \(host\)", source)
+    assert source != sink
+    assert source.removesuffix(" (host)") in texts[""]
+    assert f"nightly of {source.removesuffix(' (host)')}" in texts["/embed"]
+    assert [trial["metrics"].get("throughput_bps") for trial in document["trials"]] == [1e9, 2e9, None]
+    again = json.loads(texts_of(shared(run, anonymise=True)[1], Client())["/results.json"])
+    assert again["pair"]["source"]["name"] == source
+
+
+def test_an_anonymised_share_has_no_ids_of_the_dashboard(run: Run) -> None:
+    _, path = shared(run, anonymise=True)
+    texts = texts_of(path, Client())
+    document = json.loads(texts["/results.json"])
+    assert (document["run"], document["plan"]["id"], document["pair"]["id"]) == (None, None, None)
+    assert [trial["trial"] for trial in document["trials"]] == [1, 2, 3]
+    assert set(document["facts"]) == {"1", "2"}
+    assert f"Run {run.pk}" not in texts[""]
+    assert [line.split(",")[:3] for line in texts["/results.csv"].splitlines()[1:]] == [
+        ["", "1", "1"],
+        ["", "2", "2"],
+        ["", "3", "3"],
+    ]
+
+
+def test_an_unknown_token_is_404_and_says_so(run: Run) -> None:
+    _, path = shared(run)
+    for guess in (path[:-1], path + "x", "/s/" + "A" * 32):
+        for part in PARTS:
+            answer = Client().get(guess + part)
+            assert answer.status_code == 404
+            assert secrets_in(answer.content.decode()) == []
+    assert "There is no report behind this address." in Client().get("/s/guess").content.decode()
+
+
+def test_a_token_opens_nothing_but_its_own_report(run: Run) -> None:
+    _, path = shared(run)
+    for beside in ("/1", "/trials/1", "/events", "/charts.json", "/../runs", "/search"):
+        assert Client().get(path + beside).status_code in (302, 404)
+    assert Client().get(f"/runs/{run.pk}?share={path.removeprefix('/s/')}").status_code == 302
+    assert Client().get(f"/runs/{run.pk}/badge.svg").status_code == 302
+    assert Client().post(path).status_code == 405
+
+
+def test_a_revoked_link_is_410_with_a_sentence_and_its_content_is_gone(run: Run) -> None:
+    share, path = shared(run)
+    assert share_revoke(share_id=share.pk)
+    for part in PARTS:
+        answer = Client().get(path + part)
+        assert answer.status_code == 410
+        assert secrets_in(answer.content.decode()) == []
+    assert "This link was revoked" in Client().get(path).content.decode()
+    share.refresh_from_db()
+    assert (share.page, share.csv, share.document) == (None, "", "")
+    assert not share_revoke(share_id=share.pk)
+
+
+def test_an_expired_link_is_410_with_a_sentence(run: Run) -> None:
+    share, path = shared(run, expires_at=timezone.now() + timedelta(hours=1))
+    assert Client().get(path).status_code == 200
+    Share.objects.filter(pk=share.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    for part in PARTS:
+        assert Client().get(path + part).status_code == 410
+    assert "This link has expired." in Client().get(path).content.decode()
+
+
+def test_openings_are_counted_while_the_link_holds(run: Run) -> None:
+    share, path = shared(run)
+    Client().get(path)
+    Client().get(path + "/embed")
+    Client().head(path)
+    Client().get(path + "/badge.svg")
+    share.refresh_from_db()
+    assert share.opened == 2
+    assert timezone.now() - share.last_opened_at < timedelta(minutes=1)
+    share_revoke(share_id=share.pk)
+    Client().get(path)
+    share.refresh_from_db()
+    assert share.opened == 2
+
+
+def test_a_link_that_would_have_expired_already_is_refused_and_nothing_is_kept(run: Run) -> None:
+    with pytest.raises(ShareError, match="expired already"):
+        share_create(run=named(run), user=None, expires_at=timezone.now() - timedelta(seconds=1))
+    assert Share.objects.count() == 0
+
+
+def test_a_shared_page_costs_two_queries_whatever_it_shows(run: Run, django_assert_num_queries) -> None:
+    _, path = shared(run)
+    with django_assert_num_queries(2):
+        Client().get(path)
+
+
+def test_the_preview_of_a_link_tells_what_the_page_tells_and_of_a_run_nothing(run: Run) -> None:
+    _, path = shared(run, anonymise=True)
+    page = Client().get(path).content.decode()
+    previews = re.findall(r'<meta property="og:[a-z_]+" content="([^"]*)"', page)
+    assert len(previews) == 4
+    assert secrets_in(" ".join(previews)) == []
+    stranger = Client().get(f"/runs/{run.pk}", follow=True).content.decode()
+    assert '<meta property="og:title" content="benchweb">' in stranger
+    assert secrets_in(stranger) == []
+    # Whether there is such a run is not told either.
+    nothing = Client().get("/runs/999999", follow=True).content.decode()
+    tokens = re.compile(r"\b[A-Za-z0-9]{64}\b")
+    assert tokens.sub("", nothing.replace("999999", str(run.pk))) == tokens.sub("", stranger)
+
+
+def test_a_badge_tells_value_spread_and_repetitions_of_any_metric(run: Run) -> None:
+    _, path = shared(run)
+    badge = Client().get(path + "/badge.svg")
+    assert badge["Content-Type"] == "image/svg+xml"
+    assert 'aria-label="throughput, received: 2.00 Gbit/s · n=1"' in badge.content.decode()
+    assert "retransmits: 3.00 segments · n=1" in Client().get(path + "/badge.svg?metric=retransmits").content.decode()
+    missing = Client().get(path + "/badge.svg?metric=jitter_seconds")
+    assert (missing.status_code, "— not measured" in missing.content.decode()) == (404, True)
+    hostile = Client().get(path + "/badge.svg", {"metric": '"><script>'}).content.decode()
+    assert "<script" not in hostile
+
+
+def test_an_embed_has_the_one_chart_that_was_asked_for(run: Run) -> None:
+    _, path = shared(run)
+    page = Client().get(path).content.decode()
+    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
+    ids = [chart["id"] for chart in charts]
+    second = Client().get(f"{path}/embed?chart={ids[1]}").content.decode()
+    assert (f'"id": "{ids[1]}"' in second, f'"id": "{ids[0]}"' in second) == (True, False)
+    assert Client().get(f"{path}/embed?chart=nothing").status_code == 404
