@@ -115,6 +115,8 @@ class FrozenRun(BaseModel):
     events: list[FrozenEvent]
     # Every metric where it was best, for badges.
     figures: list[Headline]
+    # Made up by generate_history, and to be said wherever its figures are.
+    is_synthetic: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ def _page(content: RunContent) -> FrozenRun:
         commands=run_commands(run, trials[:TRIALS_SHOWN]),
         events=content.events,
         figures=metric_headlines(trials),
+        is_synthetic=run.pair.source.host.is_synthetic or run.pair.sink.host.is_synthetic,
     )
 
 
