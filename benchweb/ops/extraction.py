@@ -24,7 +24,15 @@ from benchweb.ops.sentences import of_room
 PACKAGE = PROJECT / "benchweb"
 SCRIPTS = PROJECT / "frontend" / "src"
 # Where sentences are written that pages show as they were stored or raised.
-ROOMS = ("benchweb/runs", "benchweb/schedules", "benchweb/hosts", "benchweb/plans", "benchweb/results", "workers")
+ROOMS = (
+    "benchweb/runs",
+    "benchweb/schedules",
+    "benchweb/accounts",
+    "benchweb/hosts",
+    "benchweb/plans",
+    "benchweb/results",
+    "workers",
+)
 ROOMS_OF_ONE_FILE = ("benchweb/names.py", "benchweb/catalog/validation.py")
 # The functions that mark a text, by the places of context, text and plural among their arguments.
 _MARKS: dict[str, tuple[int | None, int, int | None]] = {

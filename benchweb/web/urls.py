@@ -1,16 +1,14 @@
 """Pages: stable URLs, all view state in the query string."""
 
 from django.urls import path
-from django.views.i18n import set_language
 
-from benchweb.web import definition_urls, history_urls, schedule_urls, share_urls
+from benchweb.web import definition_urls, history_urls, reader_urls, schedule_urls, share_urls
 from benchweb.web.views import compare, live, matrix, overview, runs, session, trials
 
 app_name = "web"
 urlpatterns = [
     path("login", session.Login.as_view(), name="login"),
     path("logout", session.Logout.as_view(), name="logout"),
-    path("language", set_language, name="language"),
     path("", overview.overview, name="overview"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
@@ -36,6 +34,7 @@ urlpatterns = [
     path("compare/results.csv", compare.compare_csv_file, name="compare_csv"),
     path("compare/results.json", compare.compare_json_file, name="compare_json"),
     *definition_urls.urlpatterns,
+    *reader_urls.urlpatterns,
     *schedule_urls.urlpatterns,
     *history_urls.urlpatterns,
     *share_urls.urlpatterns,

@@ -4,8 +4,10 @@ import htmx from "htmx.org";
 import { startActions } from "./actions";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
+import { startSearch } from "./search";
 import { startTheme } from "./theme";
 import { showTimes, startClocks } from "./times";
+import { startViews } from "./views";
 import { keepZone } from "./zone";
 
 // The content security policy allows neither inline styles nor eval.
@@ -20,6 +22,8 @@ startTheme();
 keepZone();
 startKeys();
 startActions();
+startSearch();
+startViews();
 startClocks();
 // On a phone the sections scroll sideways: the one that is shown must not be out of sight.
 document.querySelector(".sections [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });

@@ -1,4 +1,4 @@
-// Keys: `/` to the filter or search, `g` and a letter to a page, `?` for the list.
+// Keys: `/` to the search, `v` to the saved views, `g` and a letter to a page, `?` for the list.
 
 const SEQUENCE_MILLISECONDS = 1500;
 
@@ -12,6 +12,7 @@ export function startKeys(): void {
     if (afterG && goTo(event.key)) event.preventDefault();
     else if (event.key === "/") focusSearch(event);
     else if (event.key === "?") showKeys();
+    else if (event.key === "v") openViews(event);
   });
 }
 
@@ -26,10 +27,18 @@ function goTo(letter: string): boolean {
 }
 
 function focusSearch(event: KeyboardEvent): void {
-  const search = document.querySelector<HTMLElement>('input[type="search"]');
+  const search = document.querySelector<HTMLElement>("#search, input[type=search]");
   if (!search) return;
   event.preventDefault();
   search.focus();
+}
+
+function openViews(event: KeyboardEvent): void {
+  const menu = document.querySelector<HTMLDetailsElement>("details[data-views]");
+  if (!menu) return;
+  event.preventDefault();
+  menu.open = true;
+  menu.querySelector("summary")?.focus();
 }
 
 function showKeys(): void {

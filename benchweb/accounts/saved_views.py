@@ -1,0 +1,70 @@
+"""Save, rename, order and remove a user's views; each only touches that user's own."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from benchweb.accounts.models import SavedView
+
+# More would be no menu any more.
+MOST_VIEWS = 100
+LONGEST_PATH = 2000
+
+
+class SavedViewError(ValueError):
+    """A view that can't be saved; `message` says why and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@transaction.atomic
+def view_save(*, user: User, name: str, path: str) -> SavedView:
+    """Save a view at the end of the user's list; the same address again takes the new name."""
+    name = _named(name)
+    if not path.startswith("/") or path.startswith(("//", "/\\")) or len(path) > LONGEST_PATH:
+        raise SavedViewError("Only a page of this dashboard can be saved as a view.")
+    # Two that save at once must not both be the hundredth, nor share a position.
+    User.objects.select_for_update().get(pk=user.pk)
+    known = SavedView.objects.filter(user=user)
+    if (same := known.filter(path=path).first()) is not None:
+        same.name = name
+        same.save(update_fields=["name"])
+        return same
+    if known.count() >= MOST_VIEWS:
+        raise SavedViewError(f"There are {MOST_VIEWS} saved views already: remove one first.")
+    last = known.aggregate(last=Max("position"))["last"]
+    return SavedView.objects.create(user=user, name=name, path=path, position=0 if last is None else last + 1)
+
+
+def view_rename(*, user: User, view_id: int, name: str) -> bool:
+    """Give a view another name; False when the user has none such."""
+    return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name)))
+
+
+def view_remove(*, user: User, view_id: int) -> bool:
+    """Remove a view; False when the user has none such."""
+    removed, _ = SavedView.objects.filter(user=user, pk=view_id).delete()
+    return bool(removed)
+
+
+@transaction.atomic
+def view_move_up(*, user: User, view_id: int) -> bool:
+    """Change places with the view before; False when there is none before it."""
+    views = list(SavedView.objects.select_for_update().filter(user=user))
+    place = next((place for place, view in enumerate(views) if view.pk == view_id), 0)
+    if place == 0:
+        return False
+    views[place - 1], views[place] = views[place], views[place - 1]
+    for position, view in enumerate(views):
+        view.position = position
+    SavedView.objects.bulk_update(views, ["position"])
+    return True
+
+
+def _named(name: str) -> str:
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= 100:
+        raise SavedViewError("A view's name has 1 to 100 characters.")
+    return name

@@ -1,0 +1,142 @@
+"""Search: what is found, by which words, in which order, and at what cost."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.hosts.models import Facts
+from benchweb.hosts.services import archive, facts_record
+from benchweb.web.search import found, parsed
+from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+
+# Session, user, and one each for hosts, pairs, environments, plans, schedules, runs and facts.
+SEARCH_QUERIES = 9
+DOCUMENT = {
+    "kernel": "6.1.0-18-amd64",
+    "operating_system": "Debian GNU/Linux 12",
+    "sysctls": {"net.core.rmem_max": "212992"},
+    "interfaces": [{"name": "eth0", "driver": "virtio_net", "mtu": 1500, "offloads": {"gro": True, "lro": False}}],
+}
+
+
+def labels(text: str) -> dict[str, list[str]]:
+    """Give the labels found, by type."""
+    return {group.key: [hit.label for hit in group.hits] for group in found(parsed(text), 10)}
+
+
+def told(endpoint, document: dict) -> Facts:
+    """Have an endpoint tell its facts now."""
+    return facts_record(endpoint_id=endpoint.pk, document=document, at=timezone.now())
+
+
+def test_one_word_finds_every_type_that_has_it(db: None) -> None:
+    pair = make_pair(source=make_endpoint(host_name="alpha"), sink=make_endpoint(host_name="beta"), environment="lab")
+    run = make_run(pair=pair, name="alpha plan")
+    make_schedule(name="alpha nightly", plan=make_plan(name="others"), target={"pairs": [pair.pk]})
+    assert labels("alpha") == {
+        "hosts": ["alpha"],
+        "pairs": [str(pair)],
+        "plans": ["alpha plan"],
+        "schedules": ["alpha nightly"],
+        "runs": [f"Run {run.pk}"],
+    }
+
+
+def test_every_word_must_be_found(db: None) -> None:
+    pair = make_pair(source=make_endpoint(host_name="alpha"), sink=make_endpoint(host_name="beta"))
+    make_pair(source=make_endpoint(host_name="alpha two"), sink=make_endpoint(host_name="gamma"))
+    assert labels("alpha beta") == {"pairs": [str(pair)]}
+    assert labels("alpha → beta") == labels("alpha beta")
+
+
+def test_what_is_called_so_comes_before_what_begins_so_and_what_holds_it(db: None) -> None:
+    for name in ("my-web", "web-2", "web"):
+        make_endpoint(host_name=name)
+    assert labels("web") == {"hosts": ["web", "web-2", "my-web"]}
+
+
+def test_a_run_is_found_by_its_number_before_newer_ones(db: None) -> None:
+    run = make_run()
+    make_run(name=f"plan {run.pk}")
+    assert labels(str(run.pk))["runs"][0] == f"Run {run.pk}"
+
+
+def test_archived_hosts_are_not_found(db: None) -> None:
+    endpoint = make_endpoint(host_name="alpha")
+    told(endpoint, DOCUMENT)
+    archive(row=endpoint.host)
+    assert labels("alpha") == {}
+    assert labels("kernel:6.1") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["kernel:6.1", "kernel 6.1", "Kernel:6.1.0", "driver:virtio", "mtu:1500", "net.core.rmem_max", "os:debian"]
+)
+def test_a_fact_is_found_by_its_name_or_by_its_value_alone(db: None, text: str) -> None:
+    told(make_endpoint(host_name="alpha"), DOCUMENT)
+    told(make_endpoint(host_name="beta"), {"kernel": "6.18.2"})
+    assert labels(text) == {"facts": ["alpha"]}
+
+
+@pytest.mark.parametrize("text", ["kernel:6.18", "kernel:1.0", "mtu:150", "driver:eth0", "kernel:virtio", "lro"])
+def test_a_number_is_no_part_of_another_and_a_value_belongs_to_its_fact(db: None, text: str) -> None:
+    told(make_endpoint(host_name="alpha"), DOCUMENT)
+    assert labels(text) == {}
+
+
+def test_a_fact_tells_its_line_and_until_when_it_held(db: None) -> None:
+    endpoint = make_endpoint(host_name="alpha")
+    old = told(endpoint, DOCUMENT)
+    Facts.objects.filter(pk=old.pk).update(last_seen_at="2026-01-02T03:04:05Z")
+    told(endpoint, {"kernel": "6.18.2"})
+    notes = [hit.note for group in found(parsed("kernel"), 10) for hit in group.hits]
+    assert notes == ["kernel 6.18.2", "kernel 6.1.0-18-amd64 · until 2026-01-02"]
+
+
+def test_facts_of_any_shape_are_stored(db: None) -> None:
+    for document in ({}, {"interfaces": "none", "sysctls": []}, {"interfaces": [None, {"offloads": None}], "cpu": 4}):
+        assert told(make_endpoint(), document).pk
+
+
+@pytest.mark.parametrize("text", ["%", "\\", "(", "kernel:[", "kernel:(((", "a" * 5000, "' or 1=1 --", "日本"])
+def test_hostile_text_finds_nothing_and_breaks_nothing(signed_in: Client, text: str) -> None:
+    told(make_endpoint(host_name="alpha"), DOCUMENT)
+    assert signed_in.get("/search", {"q": text}).status_code == 200
+    assert labels(text) == {}
+
+
+def test_the_page_groups_what_was_found_and_leads_to_the_whole_list(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(host_name="alpha"))
+    page = signed_in.get("/search?q=alpha").content.decode()
+    assert f'<a href="/hosts/{pair.source.host_id}">alpha</a>' in page
+    assert '<a class="section-actions" href="/hosts?q=alpha">In the whole list</a>' in page
+
+
+def test_a_search_without_a_match_says_what_can_be_found(signed_in: Client) -> None:
+    page = signed_in.get("/search?q=nothing-of-the-kind").content.decode()
+    assert "Nothing is called “nothing-of-the-kind”, and no host's facts say so." in page
+    assert "<code>kernel:6.1</code>" in page
+
+
+def test_suggestions_are_options_and_end_with_all_that_matches(signed_in: Client) -> None:
+    for number in range(6):
+        make_endpoint(host_name=f"alpha-{number}")
+    part = signed_in.get("/search/suggestions?q=alpha").content.decode()
+    assert part.count('role="option"') == 5
+    assert 'id="suggestion-all" href="/search?q=alpha"' in part
+
+
+def test_a_search_costs_the_same_queries_whatever_it_finds(signed_in: Client, django_assert_num_queries) -> None:
+    for number in range(9):
+        pair = make_pair(source=make_endpoint(host_name=f"alpha-{number}"))
+        run = make_run(pair=pair, name=f"alpha {number}")
+        told(run.pair.source, DOCUMENT | {"hostname": "alpha"})
+    # Where no pair, plan or number matches, no run is asked for.
+    for path, fewer in (("/search?q=alpha", 0), ("/search/suggestions?q=alpha", 0), ("/search?q=nothing", 1)):
+        with django_assert_num_queries(SEARCH_QUERIES - fewer):
+            assert signed_in.get(path).status_code == 200
+
+
+def test_a_search_takes_a_log_in(db: None) -> None:
+    assert Client().get("/search?q=a").status_code == 302
+    assert Client().get("/search/suggestions?q=a").status_code == 302
