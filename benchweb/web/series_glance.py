@@ -38,6 +38,11 @@ class SeriesGlance:
         return f"{self.row.source} → {self.row.sink}, {self.metric.label}"
 
     @property
+    def others(self) -> int:
+        """Count the other series of the pair and kind that stand out, for which this one stands."""
+        return self.row.together - 1
+
+    @property
     def history_url(self) -> str:
         return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
 

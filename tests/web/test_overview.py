@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results import nights, recents
 from tests.factories import make_endpoint, make_pair
-from tests.nights import DAY, measured
+from tests.nights import DAY, add_values, measured
 
 MOST_QUERIES = 10
 
@@ -74,6 +74,17 @@ def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Cl
     text = words(signed_in.get("/").content.decode())
     assert "Throughput, received TCP stream message size 16 KiB" in text
     assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · against 8 runs", text)
+
+
+def test_what_moved_together_is_one_line_that_counts_the_others(signed_in: Client) -> None:
+    pair = make_pair()
+    for ago in range(8, -1, -1):
+        run = measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, 8e9 if ago == 0 else 1e10)
+        at = timezone.now() - timedelta(hours=5) - ago * DAY
+        for size in (64, 1024):
+            add_values(run, pair, at, 7e9 if ago == 0 else 1e10, identity={"message_size_bytes": size})
+    summed_up()
+    assert "and 2 more of its series" in words(signed_in.get("/").content.decode())
 
 
 def test_without_a_change_it_says_from_when_on_a_series_is_judged(signed_in: Client) -> None:
