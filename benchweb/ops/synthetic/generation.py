@@ -32,7 +32,7 @@ _NIGHTS_WITH_INTERVALS = 7
 
 @dataclass(frozen=True)
 class Written:
-    """What was written, and how long it took: thinking and copying, indexes made again, vacuum analyze."""
+    """What was written, and how long it took: copying, indexes made again, vacuum analyze, recent medians."""
 
     points: int
     series: int
@@ -41,6 +41,7 @@ class Written:
     copying_seconds: float
     indexing_seconds: float
     vacuum_seconds: float
+    summing_seconds: float
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,16 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
             points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
             copied = time.perf_counter()
     indexed = time.perf_counter()
-    # The runs were written as summed up already: what that makes of their series is made at once, from all points.
-    recents.rebuild()
     with connection.cursor() as cursor:
         # Index-only scans need to know which pages everybody sees. Within a test's transaction there is no vacuum.
         cursor.execute("analyze" if connection.in_atomic_block else "vacuum analyze")
     vacuumed = time.perf_counter()
+    # The runs were written as summed up already: what that makes of their series is made at once, from all points.
+    recents.rebuild()
+    summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
-    return Written(points, series, runs, trials, copied - begun, indexed - copied, vacuumed - indexed)
+    seconds = (copied - begun, indexed - copied, vacuumed - indexed, summed_up - vacuumed)
+    return Written(points, series, runs, trials, *seconds)
 
 
 def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         written = self._write(options)
         self.stdout.write(
             f"copied in {written.copying_seconds:.1f} s, indexed in {written.indexing_seconds:.1f} s, "
-            f"vacuumed in {written.vacuum_seconds:.1f} s: "
+            f"vacuumed in {written.vacuum_seconds:.1f} s, summed up in {written.summing_seconds:.1f} s: "
             f"{written.points / (written.copying_seconds + written.indexing_seconds):,.0f} points/s with indexes"
         )
         self.stdout.write(
