@@ -1,4 +1,4 @@
-"""Inside the rig: make a session (`log-in`), or tell each page's queries (`queries ADDRESS…`) as JSON."""
+"""Inside the rig: make a session (`log-in`), or tell the queries of pages (`queries`, addresses as JSON) as JSON."""
 
 import json
 import sys
@@ -24,21 +24,23 @@ def session() -> str:
 
 def logged_in() -> Client:
     user, _ = User.objects.get_or_create(username=NAME, defaults={"is_staff": True, "is_superuser": True})
-    client = Client(headers={"host": "localhost"})
+    client = Client(raise_request_exception=False, headers={"host": "localhost"})
     client.force_login(user)
     return client
 
 
-def queries(addresses: list[str]) -> list[list[str]]:
-    """Give the statements of each page, the session's and the user's included."""
+def queries(pages: dict[str, list[str]]) -> dict[str, list[list[str]]]:
+    """Give the statements of each page's addresses, the session's and the user's included."""
     client = logged_in()
-    found = []
-    for address in addresses:
-        with CaptureQueriesContext(connection) as captured:
-            client.get(address)
-        found.append([query["sql"] for query in captured.captured_queries])
+    found: dict[str, list[list[str]]] = {}
+    for name, addresses in pages.items():
+        found[name] = []
+        for address in addresses:
+            with CaptureQueriesContext(connection) as captured:
+                client.get(address)
+            found[name].append([query["sql"] for query in captured.captured_queries])
     return found
 
 
 if __name__ == "__main__":
-    print(session() if sys.argv[1] == "log-in" else json.dumps(queries(sys.argv[2:])))
+    print(session() if sys.argv[1] == "log-in" else json.dumps(queries(json.load(sys.stdin))))
