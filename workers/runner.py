@@ -8,6 +8,7 @@ from functools import cache
 
 from django.conf import settings
 
+from benchweb.runs import dispatch
 from benchweb.runs.dispatch import LOST_AFTER_SECONDS
 from workers import run
 from workers.connections import let_database_go
@@ -83,8 +84,10 @@ class Runner:
 
 @cache
 def runner() -> Runner:
-    """Give the process's runner."""
-    return Runner(settings.WORKER_RUNS, run.execute)
+    """Give the process's runner; from its first run on, what the ends of its runs make due goes to it directly."""
+    made = Runner(settings.WORKER_RUNS, run.execute)
+    dispatch.take_here(made.take)
+    return made
 
 
 def hand_over() -> None:

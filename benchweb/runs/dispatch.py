@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from django.db import DatabaseError, connection
@@ -49,10 +49,27 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
         due = [*_without_queue(), *due]
     if resource_ids is None:
         due = [*_silent(), *due]
-    wake_these(_sent.not_lately(due)[:_SEND_LIMIT])
+    fresh = _sent.not_lately(due)[:_SEND_LIMIT]
+    wake_these(fresh if resource_ids is None else _not_taken_here(fresh))
     if resource_ids is None:
         _tell(decided.blocked, found)
     return len(due)
+
+
+def take_here(taker: Callable[[int], bool]) -> None:
+    """Have this process take the runs that its own runs' ends make due, without the broker's way round.
+
+    What the tick finds due goes out to all workers, so that they share the work. `taker` gives False for want of room.
+    """
+    _waker.taker = taker
+
+
+def _not_taken_here(run_ids: Sequence[int]) -> list[int]:
+    taker = _waker.taker
+    if taker is None:
+        return list(run_ids)
+    _sent.note(run_ids)
+    return [run_id for run_id in run_ids if not taker(run_id)]
 
 
 def wake_these(run_ids: Iterable[int]) -> None:
@@ -111,6 +128,7 @@ class _Waker:
         self._guard = threading.Lock()
         self._looking = threading.Lock()
         self._wanted: set[int] | None = None
+        self.taker: Callable[[int], bool] | None = None
 
     def wake(self, resource_ids: Collection[int]) -> None:
         with self._guard:

@@ -69,6 +69,22 @@ def test_a_wake_up_is_sent_again_only_when_it_is_lost_or_came_in_vain(woken, mon
     assert woken() == [run.pk for run in runs]
 
 
+def test_what_an_end_makes_due_is_taken_here_if_there_is_room_and_what_the_tick_finds_goes_to_all(woken, monkeypatch):
+    room, taken = 1, []
+
+    def take(run_id: int) -> bool:
+        taken.append(run_id)
+        return len(taken) <= room
+
+    monkeypatch.setattr(module._waker, "taker", take)
+    runs = [make_run() for _ in range(2)]
+    resources = [row.resource_id for run in runs for row in run.reservations.all()]
+    assert woken(resources) == [runs[1].pk]
+    assert taken == [run.pk for run in runs]
+    assert woken() == [run.pk for run in runs]
+    assert len(taken) == 2
+
+
 def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
     messages: list[list[int]] = []
     monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
