@@ -123,7 +123,7 @@ def _logged_in(browser: Browser, arguments: argparse.Namespace, theme: str, view
     _picture_of_login(page, arguments, theme, viewport)
     page.fill("[name=username]", arguments.user)
     page.fill("[name=password]", arguments.password)
-    page.click("button[type=submit]")
+    page.press("[name=password]", "Enter")
     page.wait_for_url(f"{arguments.url}/")
     return page
 
