@@ -1,6 +1,5 @@
 """A matrix's cells as the page shows them: words, numbers and links, so that its template only writes them down."""
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchweb.catalog import Equivalent, Metric, Parameter, catalog, nested_text
+from benchweb.catalog import Equivalent, Metric, catalog
+from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
 from benchweb.results.latest import SeriesTest
@@ -31,6 +31,7 @@ class ShownCell:
     meta: str = ""
     history: list[float | None] = field(default_factory=list)
     word: str = ""
+    word_css: str = ""
     word_href: str = ""
     note: str = ""
     change: str = ""
@@ -50,8 +51,8 @@ class CellMaker:
     metric: Metric
     equivalent: Equivalent | None
     bounds: tuple[float, float] | None
-    # Parameters by which the tests of this kind differ: a link to one of them must name them all.
-    told_apart_by: list[str]
+    # What tells the test from the others of its kind, defaults included: a link to it must name all of it.
+    settings: dict[str, Any]
 
     def shown(self, table: MatrixTable, cell: Cell) -> ShownCell:
         """Prepare a cell."""
@@ -75,6 +76,7 @@ class CellMaker:
             href=self._history(cell, table.axes.environment),
             title=end.reason,
             word=_(end.state),
+            word_css=f"state-{end.state}",
             word_href=reverse("web:run", args=[end.id]),
             note=before,
             history=_course(cell),
@@ -128,8 +130,8 @@ class CellMaker:
         if self.test is None or not page:
             return ""
         known = catalog().kinds[self.test.kind].parameters
-        values = {name: self.test.identity.get(name, known[name].default) for name in self.told_apart_by}
-        parameters = "".join(f"&p.{name}={quote(parameter_text(known[name], value))}" for name, value in values.items())
+        values = self.settings.items()
+        parameters = "".join(f"&p.{name}={quote(parameter_text(known[name], value))}" for name, value in values)
         return f"{page}?kind={self.test.kind}&metric={self.metric.key}{parameters}"
 
     @cached_property
@@ -202,10 +204,3 @@ def _difference_css(found: Difference | None) -> str:
         return "level"
     side = "up" if found.sense in ("better", "higher") else "down"
     return f"level level-{side}-{found.level}"
-
-
-def parameter_text(parameter: Parameter, value: Any) -> str:
-    """Write a parameter's value for an address, as the history reads it."""
-    if parameter.is_test:
-        return nested_text(value)
-    return json.dumps(value) if isinstance(value, bool | int | float) else str(value)

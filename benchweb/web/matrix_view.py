@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -90,6 +91,7 @@ class MatrixView:
     metrics: list[Choice]
     notations: list[Choice]
     test: SeriesTest | None
+    settings: dict[str, Any]
     metric: Metric
     equivalent: Equivalent | None
     bounds: tuple[Quantity, Quantity] | None
@@ -134,17 +136,19 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     asked, metric = filled.asked, filled.metric
     equivalent = equivalent_named(metric, asked.query.get("as", ""))
     bounds = value_range(filled.tables)
-    maker = CellMaker(asked, filled.tables, filled.test, metric, equivalent, bounds, _told_apart_by(filled))
+    settings = _settings(filled.test, filled.tests) if filled.test else {}
+    maker = CellMaker(asked, filled.tables, filled.test, metric, equivalent, bounds, settings)
     tables = [
         _table(maker, table, environment) for table, environment in zip(filled.tables, asked.environments, strict=True)
     ]
     return MatrixView(
         asked=asked,
         tables=tables,
-        tests=[_test_choice(each, filled.test) for each in filled.tests],
+        tests=[_test_choice(each, filled) for each in filled.tests],
         metrics=_metric_choices(filled),
         notations=_notations(metric, equivalent),
         test=filled.test,
+        settings=settings,
         metric=metric,
         equivalent=equivalent,
         bounds=(_written(bounds[0], metric, equivalent), _written(bounds[1], metric, equivalent)) if bounds else None,
@@ -179,14 +183,16 @@ def _metric(asked: str, test: SeriesTest | None) -> Metric:
     return kind.metrics.get(asked, kind.metrics[kind.headline])
 
 
-def _told_apart_by(filled: FilledMatrix) -> list[str]:
-    if filled.test is None:
-        return []
-    return sorted({name for each in filled.tests if each.kind == filled.test.kind for name in each.identity})
+def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
+    """Give the parameters by which the tests of a kind differ, with this test's values, defaults included."""
+    names = sorted({name for each in tests if each.kind == test.kind for name in each.identity})
+    known = catalog().kinds[test.kind].parameters
+    return {name: test.identity.get(name, known[name].default) for name in names}
 
 
-def _test_choice(test: SeriesTest, chosen: SeriesTest | None) -> Choice:
-    return Choice(test_key(test), params_text(test.kind, test.identity), test is chosen, kind_label(test.kind))
+def _test_choice(test: SeriesTest, filled: FilledMatrix) -> Choice:
+    words = params_text(test.kind, _settings(test, filled.tests))
+    return Choice(test_key(test), words, test is filled.test, kind_label(test.kind))
 
 
 def _metric_choices(filled: FilledMatrix) -> list[Choice]:
