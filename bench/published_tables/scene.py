@@ -7,6 +7,7 @@ offload, `terway` a further bridge of the machine's besides. No claim about the 
 import os
 import secrets
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -75,10 +76,10 @@ def scene() -> Iterator[Scene]:
 def dashboard(built: Scene, port: int) -> Iterator[tuple[str, str]]:
     """Start a dashboard beside the engines; its URL and a token, once it is ready."""
     token, home = secrets.token_hex(20), built.folder / "home"
-    environment = {**os.environ, "BENCHWEB_HOME": str(home), "BENCHWEB_DEMO_TOKEN": token}
+    environment = {**os.environ, "BENCHWEB_HOME": str(home), "BENCHWEB_DEMO_TOKEN": token, "BENCHWEB_SET_UP": "1"}
     for name in ("BENCHWEB_DATABASE_URL", "BENCHWEB_REDIS_URL"):
         environment.pop(name, None)
-    words = built.lab.words("python3", "manage.py", "up", "--port", str(port))
+    words = built.lab.words(sys.executable, "manage.py", "up", "--port", str(port))
     with process(words, env=environment, cwd=PROJECT, stdout=subprocess.DEVNULL):
         url = f"http://127.0.0.1:{port}"
         _wait_until_ready(built.lab, url)

@@ -42,6 +42,8 @@ def equivalents(metric: Metric) -> list[Equivalent]:
         return _of_bits()
     if metric.unit == "B/s":
         return [_of_interface(metric)] if "nic_" in metric.key else [_of_transfer()]
+    if metric.unit == "pkt/s":
+        return [Equivalent("full", _("packets/s in full"), "pkt/s", 1.0, _("as sar prints rxpck/s, without a prefix"))]
     if metric.unit == "s" and any(word in metric.key for word in _TIMES):
         return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
     if metric.key.endswith(_LOSS):
