@@ -1,9 +1,10 @@
 """The tables of published reports, drawn by the dashboard from runs of this engine shaped like theirs.
 
 `.venv/bin/python -m bench.published_tables [--out docs/images] [--seconds 1] [--port 8230]`: as root, with iproute2
-and Chromium, after `up` has set up everything once; about ten minutes. Three machines with three network modes each are network namespaces of this one, joined
-by bridges; a dashboard of its own runs beside them, and all is gone afterwards. The figures are this machine's; the
-shape is the reports': a sweep over message sizes, 3 × 3 modes in and across zones, packet rates, loss and latency.
+and Chromium, after `up` has set up everything once; about ten minutes. Three machines with three network modes each are
+network namespaces of this one, joined by bridges; a dashboard of its own runs beside them, and all is gone afterwards.
+The figures are this machine's; the shape is the reports': a sweep over message sizes, 3 × 3 modes in and across zones,
+packet rates, loss and latency.
 """
 
 import argparse

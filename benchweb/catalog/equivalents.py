@@ -36,19 +36,14 @@ class Equivalent:
 def equivalents(metric: Metric) -> list[Equivalent]:
     """Give the ways that reports write a metric, the most usual first; none where they write it as we do."""
     # By keys and units: what the catalog says in words is said in the reader's language.
-    if metric.unit == "transactions/s":
-        return _of_transactions()
-    if metric.unit == "bit/s":
-        return _of_bits()
+    if metric.unit == "s":
+        return _of_times() if any(word in metric.key for word in _TIMES) else []
+    if metric.unit == "ratio":
+        return _of_loss() if metric.key.endswith(_LOSS) else []
     if metric.unit == "B/s":
-        return [_of_interface(metric)] if "nic_" in metric.key else [_of_transfer()]
-    if metric.unit == "pkt/s":
-        return [Equivalent("full", _("packets/s in full"), "pkt/s", 1.0, _("as sar prints rxpck/s, without a prefix"))]
-    if metric.unit == "s" and any(word in metric.key for word in _TIMES):
-        return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
-    if metric.key.endswith(_LOSS):
-        return [Equivalent("percent", _("per cent"), "%", 100.0, _("as ping and iperf3 print loss"))]
-    return []
+        return _of_interface(metric) if "nic_" in metric.key else _of_transfer()
+    makers = {"transactions/s": _of_transactions, "bit/s": _of_bits, "pkt/s": _of_packets}
+    return makers[metric.unit]() if metric.unit in makers else []
 
 
 def equivalent_named(metric: Metric, key: str) -> Equivalent | None:
@@ -89,11 +84,23 @@ def _of_bits() -> list[Equivalent]:
     ]
 
 
-def _of_interface(metric: Metric) -> Equivalent:
+def _of_packets() -> list[Equivalent]:
+    return [Equivalent("full", _("packets/s in full"), "pkt/s", 1.0, _("as sar prints rxpck/s, without a prefix"))]
+
+
+def _of_times() -> list[Equivalent]:
+    return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
+
+
+def _of_loss() -> list[Equivalent]:
+    return [Equivalent("percent", _("per cent"), "%", 100.0, _("as ping and iperf3 print loss"))]
+
+
+def _of_interface(metric: Metric) -> list[Equivalent]:
     label = _("sar's rxkB/s") if _RECEIVED in f"_{metric.key}" else _("sar's txkB/s")
-    return Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, _("sar's kB is 1,024 bytes; whole frames"))
+    return [Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, _("sar's kB is 1,024 bytes; whole frames"))]
 
 
-def _of_transfer() -> Equivalent:
+def _of_transfer() -> list[Equivalent]:
     note = _("wrk's MB is 1,048,576 bytes")
-    return Equivalent("wrk", _("wrk's Transfer/sec"), "MB/s", 1 / BYTES_PER_WRK_MEGABYTE, note)
+    return [Equivalent("wrk", _("wrk's Transfer/sec"), "MB/s", 1 / BYTES_PER_WRK_MEGABYTE, note)]
