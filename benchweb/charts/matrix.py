@@ -14,8 +14,8 @@ from benchweb.statistics import Summary, summary
 
 By = Literal["host", "mode"]
 Key = int | str
-# Cells with all their figures that a screen holds; further hosts are reached by moving over the whole.
-WINDOW = 16
+# As many cells with all their figures as a screen is wide; further hosts are reached by moving over the whole.
+WINDOW = 12
 # A cell of a mode matrix is the median of so many pairs at most.
 MOST_PAIRS_A_CELL = 40
 CellState = Literal["value", "failed", "empty", "unconfigured", "itself"]

@@ -81,11 +81,11 @@ def test_sources_are_rows_and_sinks_columns_and_the_host_itself_is_the_first_mod
     assert [item.key for item in by_mode.columns] == ["host", "eni"]
 
 
-def test_a_window_shows_sixteen_and_a_start_beyond_the_end_is_the_first():
+def test_a_window_shows_twelve_and_a_start_beyond_the_end_is_the_first():
     hosts = [endpoint(number) for number in range(40)]
     axes = axes_of(hosts, environment=1, by="host", first_row=32, first_column=99)
     assert ([item.key for item in axes.shown_rows], axes.first_column) == (list(range(32, 40)), 0)
-    assert len(axes.shown_columns) == 16
+    assert len(axes.shown_columns) == 12
 
 
 def test_the_picture_has_a_pixel_a_pair_and_nothing_where_nothing_is_known():

@@ -158,14 +158,14 @@ def test_the_picture_of_the_whole_moves_to_the_place_that_is_clicked(signed_in: 
     pairs = [joined(zone, centre, other) for (name, _), other in at.items() if name != "host-00"]
     measured_run(plan, pairs[0], [1e9] * 3)
     page = shown(signed_in)
-    assert "sinks 1–16 of 29" in text_of(page)
+    assert "sinks 1–12 of 29" in text_of(page)
     found = re.search(r'src="(/matrix\.png[^"]*)" width="464" height="16"', page)
     assert found
     picture = signed_in.get(unescape(found[1]))
     assert (picture["Content-Type"], picture.content[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
     moved = signed_in.get(f"/matrix?picture={zone.pk}&at.x=450&at.y=3")
-    assert moved["Location"] == "/matrix?c=13"
-    assert "sinks 14–29 of 29" in text_of(shown(signed_in, "?c=13"))
+    assert moved["Location"] == "/matrix?c=17"
+    assert "sinks 18–29 of 29" in text_of(shown(signed_in, "?c=17"))
 
 
 def test_the_csv_has_a_row_for_each_cell_with_raw_values_and_states(signed_in: Client, plan: Plan) -> None:
