@@ -48,12 +48,12 @@ def test_p_values_and_effect_sizes_are_scipys(samples):
             assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
             assert ours.cliffs_delta == pytest.approx(2 * theirs.statistic / (len(here) * len(there)) - 1)
             exact += 1
-        elif len(pooled) <= 10 and tied < 50:
+        elif len(pooled) <= 10:
             theirs = stats.mannwhitneyu(there, here, method=stats.PermutationMethod(n_resamples=10**6))
             assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
             tied += 1
     assert exact > 700
-    assert tied == 50
+    assert tied > 30
 
 
 def test_of_many_values_the_approximation_is_scipys():
