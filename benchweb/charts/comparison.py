@@ -81,9 +81,18 @@ def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", so
     )
 
 
-def of_kind(found: RunsComparison, kind: str) -> RunsComparison:
-    """Keep the rows of a kind, or all for none; the verdicts stay those of the whole comparison."""
-    return replace(found, rows=[row for row in found.rows if kind in ("", row.measure.kind.name)])
+def narrowed(found: RunsComparison, *, kind: str, only_differing: bool) -> RunsComparison:
+    """Keep the rows of a kind, and those in which something differs; the verdicts stay those of the whole."""
+    rows = [row for row in found.rows if kind in ("", row.measure.kind.name)]
+    return replace(found, rows=[row for row in rows if _differs(row)] if only_differing else rows)
+
+
+def _differs(row: MeasureRow) -> bool:
+    """Tell whether any run is worse, better, perhaps either, or failed to measure what it should have."""
+    return any(
+        entry.change or entry.verdict == Verdict.PERHAPS or (entry.is_planned and not entry.values)
+        for entry in row.entries
+    )
 
 
 def left_the_catalog(trials: Iterable[Sequence[TrialRow]]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
-from benchweb.charts.lines import MARKERS, Palette, Sweep, point, sweeps
+from benchweb.charts.lines import COLORS, MARKERS, Sweep, point, sweeps
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
@@ -71,9 +71,9 @@ def _lines(
     sweep: Sweep, x: str, runs: Sequence[DrawnRun], points: Callable[[list[TrialRow]], list[ChartPoint]]
 ) -> list[ChartSeries]:
     """Give a line for each combination of the other parameters and each run that measured it, in that order."""
-    palette, series = Palette(), []
-    # By their ids, before any is drawn: a run keeps its colour in all charts, whichever is the baseline.
-    colors = {run: palette.color(f"run/{run}") for run in sorted(run.id for run in runs)}
+    series = []
+    # By their ids: a run keeps its colour in all charts, whichever is the baseline, and no two have the same.
+    colors = {run: place % COLORS for place, run in enumerate(sorted(run.id for run in runs))}
     for place, values in enumerate(sweep.lines(x)):
         settings = dict(zip(sweep.others(x), values, strict=True))
         for order, run in enumerate(runs):

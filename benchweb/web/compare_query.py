@@ -26,6 +26,8 @@ class CompareQuery:
     show: str = SHOWN[0]
     kind: str = ""
     sort: str = SORTS[0]
+    # Whether only the rows in which something differs are shown.
+    is_differing: bool = False
     # Whether the choice of one more run is open.
     is_choosing: bool = False
 
@@ -36,6 +38,7 @@ class CompareQuery:
         query |= {"show": changed.show} if changed.show != SHOWN[0] else {}
         query |= {"kind": changed.kind} if changed.kind else {}
         query |= {"sort": changed.sort} if changed.sort != SORTS[0] else {}
+        query |= {"rows": "differing"} if changed.is_differing else {}
         query |= {"choose": "1"} if changed.is_choosing else {}
         return f"{reverse(f'web:{name}')}?{urlencode(query, safe=',') if changed.runs else ''}".rstrip("?")
 
@@ -67,6 +70,13 @@ def switches(query: CompareQuery, kinds: Sequence[tuple[str, str]]) -> list[Swit
     shows = zip(SHOWN, (_("Main"), _("Headline"), _("All")), strict=True)
     sorts = zip(SORTS, (_("Worst first"), _("As in the plan")), strict=True)
     found = [
+        Switch(
+            _("Rows"),
+            [
+                (label, query.url(is_differing=only), query.is_differing == only)
+                for label, only in ((_("All"), False), (_("What differs"), True))
+            ],
+        ),
         Switch(_("Metrics"), [(label, query.url(show=name), query.show == name) for name, label in shows]),
         Switch(_("Order"), [(label, query.url(sort=name), query.sort == name) for name, label in sorts]),
     ]
@@ -90,5 +100,6 @@ def compare_query(query: QueryDict) -> CompareQuery:
         show=show if show in SHOWN else SHOWN[0],
         kind=query.get("kind", ""),
         sort=sort if sort in SORTS else SORTS[0],
+        is_differing=query.get("rows") == "differing",
         is_choosing=query.get("choose") == "1",
     )

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
-from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, of_kind
+from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.spec import ChartSpec
 from benchweb.hosts.models import Facts
@@ -105,7 +105,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
         columns=columns,
         rows=[
             ShownRow(row.measure, [_shown(row.measure, *each) for each in zip(columns, row.entries, strict=True)])
-            for row in of_kind(found, query.kind).rows
+            for row in narrowed(found, kind=query.kind, only_differing=query.is_differing).rows
         ],
         kinds=[(kind.name, kind.label) for kind in catalog().kinds.values() if kind.name in present],
         left_out=left_the_catalog(trials.values()),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.web.facts import facts_groups
 
 # Two hosts always differ in these: marking them would hide what matters.
@@ -116,12 +118,16 @@ def _labelled(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _without_common(values: list[str]) -> list[str]:
-    """Leave out of lists, such as the offloads that are on, what all of them have."""
+    """Leave out of lists, such as the offloads that are on, what all of them have; one that has no more lacks it."""
     lists = [set(value.split(", ")) for value in values if value]
     if not any(len(each) > 1 for each in lists):
         return values
-    common = set.intersection(*lists)
-    return [", ".join(sorted(set(value.split(", ")) - common)) or "none besides" if value else "" for value in values]
+    common, every = set.intersection(*lists), set.union(*lists)
+    return [_own(set(value.split(", ")) - common, every - common) if value else "" for value in values]
+
+
+def _own(items: set[str], others: set[str]) -> str:
+    return ", ".join(sorted(items)) or _("without %(items)s") % {"items": ", ".join(sorted(others))}
 
 
 def _place(label: str) -> int:

@@ -1,6 +1,6 @@
 """Measures of several runs beside each other: which belong together, in which order, and what becomes of each."""
 
-from benchweb.charts.comparison import RunsComparison, compare_runs, left_the_catalog, of_kind
+from benchweb.charts.comparison import RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Verdict
@@ -97,9 +97,9 @@ def test_a_kind_alone_keeps_the_verdicts_of_all_and_an_unknown_kind_is_named():
     rates = with_metric("transactions_per_second", around(3e4), "tcp_rr")
     run = [*stream(64, *around(1e9)), *rates, trial("gone_kind", metrics={"throughput_bps": 1.0})]
     found = compare_runs([run, run])
-    (row,) = of_kind(found, "tcp_rr").rows
+    (row,) = narrowed(found, kind="tcp_rr", only_differing=False).rows
     assert row.measure.metric.key == "transactions_per_second"
-    assert of_kind(found, "").rows == found.rows and len(found.rows) == 2
+    assert len(narrowed(found, kind="", only_differing=False).rows) == len(found.rows) == 2
     assert left_the_catalog([run]) == ["gone_kind"]
 
 
@@ -127,3 +127,12 @@ def test_a_single_place_on_the_axis_makes_no_chart_but_percentiles_do():
     (chart,) = comparison_charts(drawn(*runs))
     assert (chart.id, chart.form) == ("tcp_rr-latency", "percentiles")
     assert [places(line)[1] for line in chart.series] == [("p50", 1e-4)] * 2
+
+
+def test_only_what_differs_leaves_out_what_cannot_be_told():
+    baseline = [*stream(64, *around(1e9)), *stream(128, *around(1e9)), *stream(256, *around(1e9))]
+    failed = [trial(message_size_bytes=256, state="failed") for _ in range(5)]
+    other = [*stream(64, *around(1e9)), *stream(128, *around(0.9e9)), *failed]
+    found = narrowed(compare_runs([baseline, other]), kind="", only_differing=True)
+    assert [row.measure.params["message_size_bytes"] for row in found.rows] == [128, 256]
+    assert found.counts[1] == {"worse": 1, "missing": 1, Verdict.NONE_SHOWN: 1}

@@ -53,3 +53,9 @@ def test_a_run_whose_facts_are_not_known_marks_nothing():
     upgraded = HOST | {"kernel": "6.6"}
     (fact,) = changed_facts([told(HOST), told({}), told(upgraded)], [told(HOST)] * 3)
     assert (fact.values, fact.changed) == (["6.1", "", "6.6"], [False, False, True])
+
+
+def test_of_a_list_that_only_grew_the_shorter_one_says_what_it_lacks():
+    interface = HOST["interfaces"][0] | {"offloads": {"gro": True, "gso": True, "tso": True, "lro": True}}
+    (fact,) = changed_facts([told(HOST), told(HOST | {"interfaces": [interface]})], [told(HOST)] * 2)
+    assert fact.values == ["without lro", "lro"]

@@ -150,6 +150,7 @@ def test_metrics_kind_and_order_are_in_the_address(signed_in: Client) -> None:
     assert "the same in every repetition" in every
     assert f'href="/compare/results.csv?{query}&amp;show=all&amp;sort=plan"' in every
     assert "None of these runs has measured" in page_of(signed_in, f"{query}&kind=udp_rr")
+    assert "Nothing differs that these repetitions can show." in page_of(signed_in, f"{query}&rows=differing")
 
 
 def test_ticked_runs_lead_to_one_address_with_the_oldest_as_the_baseline(signed_in: Client, slower: list[Run]) -> None:

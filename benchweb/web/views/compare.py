@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchweb.charts.comparison import RunsComparison, compare_runs, of_kind
+from benchweb.charts.comparison import RunsComparison, compare_runs, narrowed
 from benchweb.charts.comparison_export import comparison_csv, comparison_document
 from benchweb.charts.moments import rfc3339
 from benchweb.results.selectors import trial_rows_of_runs
@@ -66,7 +66,7 @@ def _asked(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
         raise Http404(_("A comparison takes two runs or more: ?runs=1,2"))
     trials = trial_rows_of_runs([run.pk for run in runs])
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
-    return runs, of_kind(found, query.kind)
+    return runs, narrowed(found, kind=query.kind, only_differing=query.is_differing)
 
 
 def _download(text: str, content_type: str, runs: list[Run], ending: str) -> HttpResponse:
