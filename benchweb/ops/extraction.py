@@ -85,13 +85,13 @@ def of_template(source: str) -> Iterator[Text]:
     nodes = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
         if isinstance(node, TranslateNode) and isinstance(node.filter_expression.var.literal, str):
-            yield Text(node.filter_expression.var.literal, context=_context(node))
+            yield Text(_doubled(node.filter_expression.var.literal), context=_context(node))
     for node in nodes.get_nodes_by_type(BlockTranslateNode):
         if isinstance(node, BlockTranslateNode):
             yield _of_block(node)
     for token in Lexer(source).tokenize():
         if token.token_type in (TokenType.BLOCK, TokenType.VAR):
-            yield from (Text(match["text"]) for match in _HANDED_ON.finditer(token.contents))
+            yield from (Text(_doubled(match["text"])) for match in _HANDED_ON.finditer(token.contents))
 
 
 def of_python(source: str) -> Iterator[Text]:
@@ -144,6 +144,11 @@ def _of_block(node: BlockTranslateNode) -> Text:
     if node.trimmed:
         singular, plural = (re.sub(r"\s*\n\s*", " ", each.strip()) for each in (singular, plural))
     return Text(singular, plural, _context(node))
+
+
+def _doubled(text: str) -> str:
+    """Give the text as Django's templates look it up: a per cent sign is written twice."""
+    return text.replace("%", "%%")
 
 
 def _context(node: TranslateNode | BlockTranslateNode) -> str:

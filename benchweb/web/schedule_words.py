@@ -23,7 +23,7 @@ def when_words(cron: str, every: str) -> str:
         return (
             CronSim(cron, _ANY_TIME).explain()
             if cron
-            else _("Every {duration_seconds}").format(duration_seconds=duration(duration_seconds(every)))
+            else _("Every {length}").format(length=duration(duration_seconds(every)))
         )
     # Whatever cronsim doesn't foresee: the expression is checked elsewhere, with words for what is wrong.
     except (CronSimError, TimingError, AssertionError, TypeError, ValueError, IndexError):
@@ -35,24 +35,22 @@ def bounds_words(schedule: Schedule) -> str:
     parts = []
     if schedule.window_from and schedule.window_until:
         parts.append(
-            _("only from {window_from} until {window_until}").format(
-                window_from=f"{schedule.window_from:%H:%M}", window_until=f"{schedule.window_until:%H:%M}"
+            _("only from {begin} until {end}").format(
+                begin=f"{schedule.window_from:%H:%M}", end=f"{schedule.window_until:%H:%M}"
             )
         )
     if schedule.blackouts:
         spans = (
-            _("{replace} to {replace_2}").format(
-                replace=each["from"].replace("T", " "), replace_2=each["until"].replace("T", " ")
-            )
+            _("{begin} to {end}").format(begin=each["from"].replace("T", " "), end=each["until"].replace("T", " "))
             for each in schedule.blackouts
         )
-        parts.append(_("not from {join}").format(join=", ".join(spans)))
+        parts.append(_("not from {spans}").format(spans=", ".join(spans)))
     if schedule.max_runs:
-        parts.append(_("at most {max_runs}").format(max_runs=counted(schedule.max_runs, "slot")))
+        parts.append(_("at most {slots}").format(slots=counted(schedule.max_runs, "slot")))
     if schedule.deadline_seconds:
-        parts.append(_("begun within {deadline_seconds}").format(deadline_seconds=duration(schedule.deadline_seconds)))
+        parts.append(_("begun within {length}").format(length=duration(schedule.deadline_seconds)))
     if schedule.slip_seconds:
-        parts.append(_("up to {slip_seconds} later").format(slip_seconds=duration(schedule.slip_seconds)))
+        parts.append(_("up to {length} later").format(length=duration(schedule.slip_seconds)))
     return ", ".join(parts)
 
 
@@ -60,20 +58,24 @@ def target_words(target: Mapping[str, Any], environments: Mapping[int, str]) -> 
     """Say what a schedule runs on; `environments` has the names by id."""
     mesh = target.get("mesh", {})
     inside = (
-        _(" in {get}").format(get=environments.get(mesh["environment"], "an environment"))
+        _(" in {environment}").format(environment=environments.get(mesh["environment"], _("an environment")))
         if mesh.get("environment")
         else ""
     )
     if "pairs" in target:
         return counted(len(target["pairs"]), "pair")
     if "environment" in target:
-        return _("all pairs of {get}").format(get=environments.get(target["environment"], "an environment"))
+        return _("all pairs of {environment}").format(
+            environment=environments.get(target["environment"], _("an environment"))
+        )
     if "label" in target:
-        return _("all pairs between hosts labelled {target}").format(target=target["label"])
+        return _("all pairs between hosts labelled {label}").format(label=target["label"])
     if "endpoints" in mesh:
-        return _("a mesh of {mesh}{inside}").format(mesh=counted(len(mesh["endpoints"]), "endpoint"), inside=inside)
-    return _("{join} to {join_2}{inside}").format(
-        join=", ".join(mesh.get("source_modes", [])), join_2=", ".join(mesh.get("sink_modes", [])), inside=inside
+        return _("a mesh of {endpoints}{inside}").format(
+            endpoints=counted(len(mesh["endpoints"]), "endpoint"), inside=inside
+        )
+    return _("{sources} to {sinks}{inside}").format(
+        sources=", ".join(mesh.get("source_modes", [])), sinks=", ".join(mesh.get("sink_modes", [])), inside=inside
     )
 
 

@@ -21,13 +21,14 @@ class BlackoutsField(forms.CharField):
             help_text=_(
                 "A line each: 12:00 to 13:00 every day, or 2026-12-24 to 2026-12-27, or with both date and time."
             ),
-            widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": _("12:00 to 13:00")}),
+            widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": "12:00 to 13:00"}),
         )
 
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        return "\n".join(_("{each} to {each_2}").format(each=each["from"], each_2=each["until"]) for each in value)
+        # In the one spelling that the field reads back, whatever the reader's language.
+        return "\n".join(f"{each['from']} to {each['until']}" for each in value)
 
     def to_python(self, value: Any) -> Any:
         lines = [line.strip() for line in (value or "").splitlines() if line.strip()]
