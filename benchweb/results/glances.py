@@ -13,17 +13,18 @@ from django.db.models import Case, F, FloatField, Q, When
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.results.models import EnvironmentNights, RecentMedians
+from benchweb.results.nights import FIGURES
 
-# One event moves many series of a pair: they are one change, told by the one that moved most.
+# One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
 _CHANGES = """
     with changed as (
-        select distinct on (series.pair_id, series.kind) series.id as series_id, series.pair_id, pair.environment_id,
-               recent.score, count(*) over (partition by series.pair_id, series.kind) as together
+        select distinct on (series.pair_id) series.id as series_id, series.pair_id, pair.environment_id, recent.score,
+               count(*) over (partition by series.pair_id) as together
         from results_recentmedians recent
         join results_series series on series.id = recent.series_id
         join hosts_pair pair on pair.id = series.pair_id and pair.archived_at is null
         where recent.is_change and recent.at >= %s
-        order by series.pair_id, series.kind, abs(recent.score) desc, series.id
+        order by series.pair_id, series.kind || '.' || series.metric <> all(%s), abs(recent.score) desc, series.id
     ), ranked as (
         select *, row_number() over (order by abs(score) desc, series_id) as place from changed
     )
@@ -49,7 +50,7 @@ class Glance:
 
     pair_id: int
     series_id: int
-    # How many series of the same pair and kind stand out, where this one stands for all of them.
+    # How many series of the same pair stand out, where this one stands for all of them.
     together: int
     kind: str
     metric: str
@@ -75,9 +76,10 @@ class Changes:
 
 
 def changes_since(since: datetime, most: int) -> Changes:
-    """Give the series whose latest run began since then and stands out, one a pair and kind; one query."""
+    """Give the series whose latest run began since then and stands out, one a pair; one query."""
+    headlines = [f"{kind.name}.{kind.headline}" for kind in catalog().kinds.values()]
     with connection.cursor() as cursor:
-        cursor.execute(_CHANGES, [since, most])
+        cursor.execute(_CHANGES, [since, headlines, most])
         rows = cursor.fetchall()
     counts = Counter(environment_id for environment_id, *_ in rows)
     return Changes([_changed(row) for _, *row in rows[:most]], counts)
@@ -97,19 +99,22 @@ def series_at_a_glance(*, pairs: Q, metric: str = "", kind: str = "", first: int
     return [_glance(row) for row in rows.order_by(goodness.asc(nulls_last=True), "series")[first : first + most]]
 
 
-def environment_figures(
-    metrics: Sequence[str], since: date, environment_id: int | None = None
-) -> list[EnvironmentNights]:
-    """Give each environment's nights of each metric, by the configuration that most pairs measure; one query.
+def environment_figures(since: date, environment_id: int | None = None) -> list[EnvironmentNights]:
+    """Give each environment's nights of each figure, by the setting that most of its pairs measure; one query.
 
-    Among those that equally many do, by the one with the best figure. Only what gave a result since that night.
+    Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
+    with the best figure. Only what gave a result since that night.
     """
-    rows = EnvironmentNights.objects.filter(metric__in=metrics, night__gte=since, environment__archived_at=None)
+    rows = EnvironmentNights.objects.filter(metric__in=FIGURES, night__gte=since, environment__archived_at=None)
     if environment_id is not None:
         rows = rows.filter(environment=environment_id)
-    lower = [key for key in metrics if catalog().metrics[key].better == "lower"]
+    usual = Q()
+    for metric, kind in FIGURES.items():
+        usual |= Q(metric=metric, kind=kind)
+    lower = [key for key in FIGURES if catalog().metrics[key].better == "lower"]
     cost = Case(When(metric__in=lower, then=F("typical")), default=-F("typical"), output_field=FloatField())
-    rows = rows.order_by("environment_id", "metric", "-most_pairs", cost, "pk")
+    is_usual = Case(When(usual, then=0), default=1)
+    rows = rows.order_by("environment_id", "metric", is_usual, "-most_pairs", cost, "pk")
     return list(rows.distinct("environment_id", "metric").select_related("environment"))
 
 

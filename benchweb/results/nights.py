@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 
-# What an environment is judged by at a glance, whichever kinds measure it.
-FIGURES = ("throughput_bps", "packets_per_second", "latency_p99_seconds")
+# What an environment is judged by at a glance, each with the kind that reports take it from; others stand in.
+FIGURES = {"throughput_bps": "tcp_stream", "packets_per_second": "udp_stream", "latency_p99_seconds": "tcp_rr"}
 KEPT = 31
 # Runs of a night end one after the other: its figures are made anew once a minute, not once a run.
 _PAUSE = timedelta(minutes=1)

@@ -10,7 +10,7 @@ from benchweb.results.glances import series_at_a_glance
 from benchweb.web.row_ids import row_id
 from benchweb.web.series_glance import SeriesGlance, series_glances
 
-_SHOWN = 40
+_SHOWN = 20
 
 
 @dataclass(frozen=True)

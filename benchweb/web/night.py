@@ -77,7 +77,7 @@ def last_night() -> Night:
     since = now - NIGHT
     ended = {each.environment_id: each for each in outcomes(since)}
     changed = changes_since(since, _CHANGES_SHOWN)
-    nights = environment_figures(FIGURES, _first_night(now))
+    nights = environment_figures(_first_night(now))
     names = {row.environment_id: row.environment.name for row in nights}
     names |= {environment_id: outcome.environment for environment_id, outcome in ended.items()}
     rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
@@ -94,7 +94,7 @@ def last_night() -> Night:
 def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]:
     """Give one environment's figures for its own page; one query."""
     now = timezone.now()
-    found = figures_of(environment_figures(FIGURES, _first_night(now), environment_id), now)
+    found = figures_of(environment_figures(_first_night(now), environment_id), now)
     return _in_order(found.get(environment_id, {}))
 
 

@@ -39,7 +39,7 @@ class SeriesGlance:
 
     @property
     def others(self) -> int:
-        """Count the other series of the pair and kind that stand out, for which this one stands."""
+        """Count the other series of the pair that stand out, for which this one stands."""
         return self.row.together - 1
 
     @property

@@ -85,9 +85,11 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
         measured(pair, NIGHT, 5.0, metric="packets_per_second")
         measured(pair, NIGHT, 0.3, identity=small, kind="tcp_rr", metric="latency_p99_seconds")
         measured(pair, NIGHT, 0.5, kind="tcp_rr", metric="latency_p99_seconds")
+        # More of them, and better: but packet rates are those of UDP where it is measured.
+    measured(first, NIGHT, 1.0, kind="udp_stream", metric="packets_per_second", identity={"flows": 2})
     while recents.sum_up():
         pass
     nights.make()
-    told = {row.metric: row.identity for row in environment_figures(nights.FIGURES, TODAY)}
-    assert told == {"throughput_bps": large, "packets_per_second": {}, "latency_p99_seconds": small}
-    assert environment_figures(nights.FIGURES, TODAY + DAY) == []
+    told = {row.metric: row.identity for row in environment_figures(TODAY)}
+    assert told == {"throughput_bps": large, "packets_per_second": {"flows": 2}, "latency_p99_seconds": small}
+    assert environment_figures(TODAY + DAY) == []

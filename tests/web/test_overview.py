@@ -103,7 +103,7 @@ def test_silent_hosts_are_named_the_first_ten_and_the_others_counted(signed_in: 
     assert "2 more do not answer" in signed_in.get("/").content.decode()
 
 
-@pytest.mark.parametrize("part", ["night", "running", "last", "beside"])
+@pytest.mark.parametrize("part", ["night", "running", "last", "coming", "beside"])
 def test_each_part_is_fetched_by_itself(signed_in: Client, last_nights: Pair, part: str) -> None:
     htmx = {"HX-Request": "true"}
     text = signed_in.get(f"/?part={part}", headers=htmx).content.decode()

@@ -34,7 +34,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     part = request.GET.get("part", "")
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
         return render(request, f"partials/overview_{part}.html", _PARTS[part]())
-    return render(request, "pages/overview.html", _night() | _runs() | _beside())
+    return render(request, "pages/overview.html", _night() | _runs() | _coming() | _beside())
 
 
 def _night() -> dict[str, object]:
@@ -56,7 +56,7 @@ def _runs() -> dict[str, object]:
 
 
 def _beside() -> dict[str, object]:
-    """Give the hosts, slots without a result, and what comes; three queries."""
+    """Give the hosts, and slots without a result; two queries."""
     has_pair = Exists(Pair.objects.filter(archived_at=None))
     silent = Q(endpoints__archived_at=None, endpoints__status__in=_SILENT)
     hosts = Host.objects.filter(archived_at=None).aggregate(
@@ -82,7 +82,6 @@ def _beside() -> dict[str, object]:
         "hosts": hosts,
         "silent": [_silent_endpoint(row) for row in found[:_SILENT_SHOWN]],
         "silent_hidden": max(0, len(found) - _SILENT_SHOWN),
-        "coming": _coming(),
         "without": _without_result(),
     }
 
@@ -98,10 +97,10 @@ def _silent_endpoint(row: dict[str, Any]) -> Endpoint:
     )
 
 
-def _coming() -> list[Schedule]:
-    """Give the schedules that come due next."""
+def _coming() -> dict[str, object]:
+    """Give the schedules that come due next; one query."""
     active = Schedule.objects.filter(archived_at=None, paused_at=None).exclude(next_at=None)
-    return list(active.select_related("plan").order_by("next_at", "pk")[:_COMING_SHOWN])
+    return {"coming": list(active.select_related("plan").order_by("next_at", "pk")[:_COMING_SHOWN])}
 
 
 def _without_result() -> list[Slot]:
@@ -116,5 +115,6 @@ _PARTS: dict[str, Callable[[], dict[str, object]]] = {
     "night": _night,
     "running": _runs,
     "last": _runs,
+    "coming": _coming,
     "beside": _beside,
 }
