@@ -19,12 +19,6 @@ def zone_names() -> list[str]:
     return sorted(name for name in names if name == "UTC" or ("/" in name and not name.startswith(("Etc/", "posix/"))))
 
 
-@lru_cache(maxsize=1)
-def _known() -> frozenset[str]:
-    """Keep the names: to find them the whole folder of zones is read, which takes longer than a page."""
-    return frozenset(available_timezones())
-
-
 def zone_named(name: str) -> ZoneInfo | None:
     """Give the zone of that name, or None; a name is no path."""
     return ZoneInfo(name) if name in _known() else None
