@@ -17,12 +17,12 @@ def log_in(page: Page) -> None:
     page.get_by_label("User name").fill("ada")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("link", name="Hosts")).to_be_visible()
+    expect(page.get_by_role("link", name="Hosts", exact=True)).to_be_visible()
 
 
 def add_host(page: Page, name: str, engine: Engine) -> None:
     """Add a host whose engine runs already, and watch it turn green without a reload."""
-    page.get_by_role("link", name="Hosts").click()
+    page.get_by_role("link", name="Hosts", exact=True).click()
     page.get_by_role("link", name=re.compile("Add (a|the first) host")).first.click()
     page.get_by_label("Host's name").fill(name)
     page.get_by_label("Engine's address").fill(engine.control)
@@ -36,7 +36,7 @@ def add_host(page: Page, name: str, engine: Engine) -> None:
 
 def add_environment(page: Page, name: str) -> None:
     """Add an environment."""
-    page.get_by_role("link", name="Environments").click()
+    page.get_by_role("link", name="Environments", exact=True).click()
     page.get_by_role("link", name=re.compile("Add (an|the first) environment")).first.click()
     page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Save").click()
@@ -45,7 +45,7 @@ def add_environment(page: Page, name: str) -> None:
 
 def add_pair(page: Page, source: str, sink: str, environment: str) -> None:
     """Add a pair of hosts that have one endpoint each."""
-    page.get_by_role("link", name="Pairs").click()
+    page.get_by_role("link", name="Pairs", exact=True).click()
     page.get_by_role("link", name=re.compile("Add (a|the first) pair")).first.click()
     _choose(page, "Source", source)
     _choose(page, "Sink", sink)
