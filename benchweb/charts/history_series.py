@@ -159,7 +159,8 @@ def _parts(lines: Sequence[HistoryLine], kind: Kind) -> list[dict[str, str]]:
 
 
 def _line(row: Series, main: str) -> HistoryLine:
-    ids = {main: row.pk} | {each["metric"]: each["id"] for each in row.siblings}  # type: ignore[attr-defined]
+    # Of a metric without a strip or ceilings no siblings are asked for, and Django makes that NULL.
+    ids = {main: row.pk} | {each["metric"]: each["id"] for each in row.siblings or ()}  # type: ignore[attr-defined]
     return HistoryLine(row.pair, row.identity, row.identity_digest, ids, row.place)  # type: ignore[attr-defined]
 
 

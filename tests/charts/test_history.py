@@ -142,6 +142,14 @@ def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypa
     assert len(only(finer).points) == 3
 
 
+def test_a_metric_of_a_kind_without_loss_or_ceilings_is_drawn() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    past_run(plan, pair, NIGHT, {"transactions_per_second": 20_000})
+    found = look(kind="tcp_rr", metric="transactions_per_second")
+    assert [point.y for point in only(found).points] == [20_000]
+    assert found.charts[0].strip is None
+
+
 def test_percentiles_are_nested_around_the_median() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     names = ("min", "p50", "p90", "p99", "p999", "max")
