@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import COLORS, MARKERS, Sweep, point, sweeps
@@ -46,14 +48,18 @@ def _sweep_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartS
     def points(trials: list[TrialRow]) -> list[ChartPoint]:
         return [point(place, there, metric.key) for place, there in axes.by_place(sweep, axis, x, trials).items()]
 
-    title = chart.title if x in ("", chart.x) else f"{metric.label} by {axis.label.lower()}"
+    title = (
+        chart.title
+        if x in ("", chart.x)
+        else _("{quantity} by {parameter}").format(quantity=metric.label, parameter=axis.label.lower())
+    )
     return _spec(sweep, chart, axis=axis, title=title, drawn=metric.label, series=_lines(sweep, x, runs, points))
 
 
 def _percentile_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartSpec:
     """Draw a line through the percentiles."""
     names = percentile_names(chart.metrics)
-    axis = Axis(label="Percentile", unit="", scale="category", categories=list(names.values()))
+    axis = Axis(label=_("Percentile"), unit="", scale="category", categories=list(names.values()))
 
     def points(trials: list[TrialRow]) -> list[ChartPoint]:
         return [point(names[metric], trials, metric) for metric in chart.metrics]

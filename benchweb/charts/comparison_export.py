@@ -5,6 +5,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import nested_text
 from benchweb.charts.comparison import Entry, MeasureRow, RunsComparison
 from benchweb.charts.export import cell
@@ -80,7 +82,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "median": found.median if found else None,
         "low": found.low if found else None,
         "high": found.high if found else None,
-        "missing": entry.reason if entry.is_planned else "not in this run's plan",
+        "missing": entry.reason if entry.is_planned else _("not in this run's plan"),
     }
     return figures | _difference(entry.difference) | {"verdict": entry.verdict, "change": entry.change or None}
 

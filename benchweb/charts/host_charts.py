@@ -7,12 +7,15 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Literal
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from benchweb.charts.lines import Palette
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
 from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators
 
-_X = Axis(label="Time", unit="", scale="time")
+_X = Axis(label=gettext_noop("Time"), unit="", scale="time")
 _Pick = Callable[[Indicators], Measured | None]
 
 
@@ -38,34 +41,37 @@ class _Indicator:
 _INDICATORS = (
     _Indicator(
         "response-time",
-        "Response time of the engine",
-        Axis(label="Response time", unit="s", from_zero=True),
+        gettext_noop("Response time of the engine"),
+        Axis(label=gettext_noop("Response time"), unit="s", from_zero=True),
         [_Line("", lambda found: found.response_seconds, extreme="")],
     ),
     _Indicator(
         "utilisation",
-        "Utilisation of the CPUs",
-        Axis(label="Busy share of all CPUs", unit="ratio", from_zero=True),
+        gettext_noop("Utilisation of the CPUs"),
+        Axis(label=gettext_noop("Busy share of all CPUs"), unit="ratio", from_zero=True),
         [_Line("", lambda found: found.cpu_ratio)],
-        "busiest minute",
+        gettext_noop("busiest minute"),
     ),
     _Indicator(
         "bandwidth-used",
-        "Bandwidth used",
-        Axis(label="Bandwidth used", unit="bit/s", from_zero=True),
-        [_Line("received", lambda found: found.received_bps), _Line("sent", lambda found: found.sent_bps)],
-        "busiest minute",
+        gettext_noop("Bandwidth used"),
+        Axis(label=gettext_noop("Bandwidth used"), unit="bit/s", from_zero=True),
+        [
+            _Line(gettext_noop("received"), lambda found: found.received_bps),
+            _Line(gettext_noop("sent"), lambda found: found.sent_bps),
+        ],
+        gettext_noop("busiest minute"),
         has_link=True,
     ),
     _Indicator(
         "bandwidth-left",
-        "Bandwidth left",
-        Axis(label="Bandwidth left", unit="bit/s", from_zero=True),
+        gettext_noop("Bandwidth left"),
+        Axis(label=gettext_noop("Bandwidth left"), unit="bit/s", from_zero=True),
         [
-            _Line("to receive", lambda found: found.left_to_receive_bps, extreme="least"),
-            _Line("to send", lambda found: found.left_to_send_bps, extreme="least"),
+            _Line(gettext_noop("to receive"), lambda found: found.left_to_receive_bps, extreme="least"),
+            _Line(gettext_noop("to send"), lambda found: found.left_to_send_bps, extreme="least"),
         ],
-        "busiest minute",
+        gettext_noop("busiest minute"),
     ),
 )
 
@@ -96,10 +102,13 @@ def _chart(
     starts: Sequence[datetime],
 ) -> ChartSpec | None:
     palette = Palette()
+    y = replace(indicator.y, label=_(indicator.y.label))
     series: list[ChartSeries] = []
     for endpoint_id, name in names.items():
         for line in indicator.lines:
-            label = " ".join(filter(None, [name if len(names) > 1 else "", line.name])) or indicator.y.label
+            label = (
+                " ".join(filter(None, [name if len(names) > 1 else "", _(line.name) if line.name else ""])) or y.label
+            )
             points = [(start, line.pick(each)) for start, each in zip(starts, found[endpoint_id], strict=False)]
             key = f"{endpoint_id}-{line.name or indicator.key}"
             mean = _mean_series(key, label, points, palette)
@@ -108,14 +117,14 @@ def _chart(
         return None
     return ChartSpec(
         id=indicator.key,
-        title=indicator.title,
-        subtitle=f"each point is the mean of the probes of {_length(starts[1] - starts[0])}",
+        title=_(indicator.title),
+        subtitle=_("each point is the mean of the probes of {length}").format(length=_length(starts[1] - starts[0])),
         form="time",
-        x=_X,
-        y=indicator.y,
+        x=replace(_X, label=_(_X.label)),
+        y=y,
         series=series,
         lines=_links(names, found) if indicator.has_link else [],
-        table=_table(indicator.y, series),
+        table=_table(y, series),
     )
 
 
@@ -135,10 +144,11 @@ def _extreme_series(
     mean: ChartSeries, points: Sequence[tuple[datetime, Measured | None]], indicator: _Indicator, line: _Line
 ) -> ChartSeries:
     values = [(start, getattr(measured, line.extreme) if measured else None, measured) for start, measured in points]
+    extreme = _(indicator.extreme_name) if indicator.extreme_name else ""
     return replace(
         mean,
         id=f"{mean.id}-extreme",
-        label=f"{mean.label}, {indicator.extreme_name}" if mean.label != indicator.y.label else indicator.extreme_name,
+        label=f"{mean.label}, {extreme}" if mean.label != _(indicator.y.label) else extreme,
         dash="dashed",
         points=[_point(*value) for value in values],
     )
@@ -153,24 +163,26 @@ def _mean_point(start: datetime, measured: Measured | None) -> ChartPoint:
 
 def _point(start: datetime, value: float | None, measured: Measured | None) -> ChartPoint:
     if measured is None or value is None:
-        return ChartPoint(x=rfc3339(start), y=None, reason="no probe told")
+        return ChartPoint(x=rfc3339(start), y=None, reason=_("no probe told"))
     return ChartPoint(x=rfc3339(start), y=value, n=measured.n)
 
 
 def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
     """Give the speeds of the links, the latest of each endpoint; equal ones are one line."""
     speeds = {next((each.link_bps for each in reversed(found[key]) if each.link_bps), None) for key in names}
-    return [ReferenceLine(label="link", y=speed) for speed in sorted(filter(None, speeds))]
+    return [ReferenceLine(label=_("link"), y=speed) for speed in sorted(filter(None, speeds))]
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
     """Give a row for each time with every series' figure: a tenth of a row for each point."""
-    columns = [{"key": "x", "label": "From", "unit": ""}]
+    columns = [{"key": "x", "label": _("From"), "unit": ""}]
     columns += [{"key": line.id, "label": line.label, "unit": y.unit} for line in series]
     spread = [line for line in series if any(point.low is not None for point in line.points)]
     for line in spread:
-        columns.append({"key": f"{line.id}-low", "label": f"{line.label}, lowest", "unit": y.unit})
-        columns.append({"key": f"{line.id}-high", "label": f"{line.label}, highest", "unit": y.unit})
+        columns.append({"key": f"{line.id}-low", "label": _("{line}, lowest").format(line=line.label), "unit": y.unit})
+        columns.append(
+            {"key": f"{line.id}-high", "label": _("{line}, highest").format(line=line.label), "unit": y.unit}
+        )
     columns.append({"key": "n", "label": "n", "unit": ""})
     rows = []
     for points in zip(*(line.points for line in series), strict=True):
@@ -185,4 +197,4 @@ def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
 
 def _length(step: timedelta) -> str:
     hours = round(step.total_seconds() / 3600)
-    return "an hour" if hours == 1 else f"{hours} hours"
+    return _("an hour") if hours == 1 else _("{hours} hours").format(hours=hours)

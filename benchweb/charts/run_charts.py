@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, variant
@@ -44,7 +46,7 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
 def _percentile_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
     """Draw a line through the percentiles for each combination of the swept parameters."""
     names = percentile_names(chart.metrics)
-    axis = Axis(label="Percentile", unit="", scale="category", categories=list(names.values()))
+    axis = Axis(label=_("Percentile"), unit="", scale="category", categories=list(names.values()))
     drawing = _Drawing(sweep, chart, "", axis)
     for values, trials in sweep.lines("").items():
         drawing.add(drawing.style("", values), [point(names[metric], trials, metric) for metric in chart.metrics])
@@ -101,7 +103,7 @@ class _Drawing:
     def _title(self, y: Axis) -> str:
         if self.x in {"", self.chart.x}:
             return self.chart.title
-        return f"{y.label} by {self.axis.label.lower()}"
+        return _("{quantity} by {parameter}").format(quantity=y.label, parameter=self.axis.label.lower())
 
 
 def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:

@@ -1,5 +1,7 @@
 """The table behind a chart: every point with its count and spread, as raw values."""
 
+from django.utils.translation import gettext as _
+
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartTable
 from benchweb.statistics import half_range_ratio
 
@@ -7,14 +9,14 @@ from benchweb.statistics import half_range_ratio
 def chart_table(x: Axis, y: Axis, series: list[ChartSeries]) -> ChartTable:
     """Give a row per point; a missing value is None with its reason beside it."""
     columns = [
-        {"key": "series", "label": "Series", "unit": ""},
+        {"key": "series", "label": _("Series"), "unit": ""},
         {"key": "x", "label": x.label, "unit": x.unit},
         {"key": "n", "label": "n", "unit": ""},
-        {"key": "median", "label": "Median", "unit": y.unit},
-        {"key": "low", "label": "Lowest", "unit": y.unit},
-        {"key": "high", "label": "Highest", "unit": y.unit},
-        {"key": "spread", "label": "± half range", "unit": "ratio"},
-        {"key": "reason", "label": "Missing", "unit": ""},
+        {"key": "median", "label": _("Median"), "unit": y.unit},
+        {"key": "low", "label": _("Lowest"), "unit": y.unit},
+        {"key": "high", "label": _("Highest"), "unit": y.unit},
+        {"key": "spread", "label": _("± half range"), "unit": "ratio"},
+        {"key": "reason", "label": _("Missing"), "unit": ""},
     ]
     return ChartTable(columns=columns, rows=[_row(line, point) for line in series for point in line.points])
 

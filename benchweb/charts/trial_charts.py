@@ -1,6 +1,10 @@
 """A trial's course: what each interval measured, over the time since the traffic began."""
 
+from dataclasses import replace
 from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import Palette
@@ -8,7 +12,7 @@ from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 from benchweb.results.models import Result
 
-_X = Axis(label="Time since the traffic began", unit="s", scale="linear")
+_X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="linear")
 
 
 def course_charts(result: Result) -> list[ChartSpec]:
@@ -29,15 +33,16 @@ def _chart(metrics: list[Metric], intervals: list[dict[str, Any]]) -> ChartSpec:
     quantity = metrics[0].quantity
     y = Axis(label=quantity[:1].upper() + quantity[1:], unit=metrics[0].unit, from_zero=True)
     palette = Palette()
+    x = replace(_X, label=_(_X.label))
     series = [_line(metric, intervals, palette) for metric in metrics]
     return ChartSpec(
         id=f"course-{metrics[0].key}",
-        title=f"{y.label} over time",
-        subtitle="each point is the interval that ends there; the warm-up is not part of the result",
-        x=_X,
+        title=_("{label} over time").format(label=y.label),
+        subtitle=_("each point is the interval that ends there; the warm-up is not part of the result"),
+        x=x,
         y=y,
         series=series,
-        table=chart_table(_X, y, series),
+        table=chart_table(x, y, series),
     )
 
 
@@ -54,7 +59,7 @@ def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> 
 
 def _point(key: str, interval: dict[str, Any]) -> ChartPoint:
     value = (interval.get("metrics") or {}).get(key)
-    reason = "warm-up" if interval.get("warmup") else ""
+    reason = _("warm-up") if interval.get("warmup") else ""
     if value is None:
-        return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or "not measured in this interval")
+        return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or _("not measured in this interval"))
     return ChartPoint(x=interval["end_seconds"], y=value, n=1, low=value, high=value, reason=reason)

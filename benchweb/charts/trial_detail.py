@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.verdict import flag_words, limit_words
 from benchweb.results.models import Result
@@ -13,7 +16,7 @@ FLOWS_SHOWN = 100
 _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s"}
 # What is counted says so itself.
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
-_DIRECTIONS = {"forward": "source to sink", "reverse": "sink to source"}
+_DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
 _ENDS = ("source", "sink")
 # A name that is its unit alone says nothing behind a label.
 _OWN_NAMES = {"seconds": "window_seconds"}
@@ -105,7 +108,7 @@ def _capitalised(words: list[str]) -> str:
 
 def _limit(limit: Mapping[str, Any]) -> LimitDetail:
     return LimitDetail(
-        direction=_DIRECTIONS.get(limit["direction"], limit["direction"]),
+        direction=_(_DIRECTIONS.get(limit["direction"], limit["direction"])),
         verdict=limit_words(limit["by"]),
         summary=limit["summary"],
         evidence=[
@@ -121,7 +124,7 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     before = sorted((window.get("background") or {}).items())
     background = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in before]
     frequency = window.get("cpu_frequency_hertz") or []
-    bounds = zip(("Least CPU frequency", "Greatest CPU frequency"), frequency, strict=False)
+    bounds = zip((_("Least CPU frequency"), _("Greatest CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
     interfaces = [(_interface_name(each), dict(sorted(each.items()))) for each in window.get("interfaces") or []]
     return HostDetail(
@@ -133,7 +136,11 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
 
 
 def _interface_name(interface: Mapping[str, Any]) -> str:
-    return f"{interface['name']} (carried the test)" if interface.get("carries_test") else interface["name"]
+    return (
+        _("{interface} (carried the test)").format(interface=interface["name"])
+        if interface.get("carries_test")
+        else interface["name"]
+    )
 
 
 def _figure(key: str, value: Any) -> Figure:

@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from benchweb.catalog import Metric, catalog
+from benchweb.catalog.said import said
 from benchweb.charts.lines import Sweep, sweeps
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import Run, State
@@ -83,8 +87,9 @@ def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
 
 def _trials_sentence(counts: Counter[str], total: int) -> str:
     others = [state for state in State.values if state != State.FINISHED and counts[state]]
-    details = ", ".join(f"{counts[state]} {state}" for state in others)
-    sentence = f"{counts[State.FINISHED]} of {total} {'trial' if total == 1 else 'trials'} finished"
+    details = ", ".join(f"{counts[state]} {_(state)}" for state in others)
+    sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
+    sentence = sentence.format(finished=counts[State.FINISHED], total=total)
     return f"{sentence}, {details}" if details else sentence
 
 
@@ -145,16 +150,17 @@ def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
 def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> str:
     counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
     words = [
-        limit_words(by) + ("" if count == len(judged) else f" ({count} of {len(judged)})")
+        limit_words(by)
+        + ("" if count == len(judged) else _(" ({count} of {total})").format(count=count, total=len(judged)))
         for by, count in counts.most_common()
     ]
     kind = catalog().kinds.get(kind_name)
-    return ("" if is_alone else f"{kind.label if kind else kind_name} by ") + ", ".join(words)
+    return ("" if is_alone else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + ", ".join(words)
 
 
 def limit_words(by: str) -> str:
     """Give a verdict in words."""
-    return catalog().limits.get(by, by.replace("_", " "))
+    return said(catalog().limits.get(by, by.replace("_", " ")))
 
 
 def _warnings(trials: Sequence[TrialRow]) -> list[str]:
@@ -162,11 +168,16 @@ def _warnings(trials: Sequence[TrialRow]) -> list[str]:
     with_result = [trial for trial in trials if trial.has_result]
     counts = Counter(flag for trial in with_result for flag in set(trial.flags))
     return [
-        flag_words(flag) + ("" if count == len(with_result) else f" (in {count} of {len(with_result)} results)")
+        flag_words(flag)
+        + (
+            ""
+            if count == len(with_result)
+            else _(" (in {count} of {total} results)").format(count=count, total=len(with_result))
+        )
         for flag, count in sorted(counts.items())
     ]
 
 
 def flag_words(flag: str) -> str:
     """Say what a flag means to a reader."""
-    return catalog().flags.get(flag, flag.replace("_", " "))
+    return said(catalog().flags.get(flag, flag.replace("_", " ")))

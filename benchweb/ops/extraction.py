@@ -27,6 +27,8 @@ SCRIPTS = PROJECT / "frontend" / "src"
 ROOMS = (
     "benchweb/runs",
     "benchweb/schedules",
+    "benchweb/regressions",
+    "benchweb/sharing",
     "benchweb/accounts",
     "benchweb/hosts",
     "benchweb/plans",
@@ -39,6 +41,7 @@ _MARKS: dict[str, tuple[int | None, int, int | None]] = {
     "_": (None, 0, None),
     "gettext": (None, 0, None),
     "gettext_lazy": (None, 0, None),
+    "_lazy": (None, 0, None),
     "gettext_noop": (None, 0, None),
     "ngettext": (None, 0, 1),
     "ngettext_lazy": (None, 0, 1),

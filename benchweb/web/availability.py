@@ -7,6 +7,8 @@ from math import floor
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from benchweb.charts.host_charts import host_charts
 from benchweb.hosts.availability import (
@@ -24,12 +26,17 @@ from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, pr
 from benchweb.hosts.models import Endpoint
 from benchweb.web.formatting import Quantity, duration, quantity
 
-WORDS = {ANSWERED: "answered", ENGINE_DOWN: "engine down", UNREACHABLE: "unreachable", UNKNOWN: "not known"}
-_UNKNOWN_REASON = "no probe was recorded: the endpoint was not there yet, or no worker or beat ran"
+WORDS = {
+    ANSWERED: "answered",
+    ENGINE_DOWN: gettext_noop("engine down"),
+    UNREACHABLE: "unreachable",
+    UNKNOWN: gettext_noop("not known"),
+}
+_UNKNOWN_REASON = gettext_noop("no probe was recorded: the endpoint was not there yet, or no worker or beat ran")
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
-_OLD_ENGINE = "no probe told: the engine is away, or older than the call that tells its host's load"
-_NO_LINK = "the kernel tells no link speed, or no interface holds the address of the test traffic"
+_OLD_ENGINE = gettext_noop("no probe told: the engine is away, or older than the call that tells its host's load")
+_NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
 
 
 @dataclass(frozen=True)
@@ -178,7 +185,7 @@ def _shown(
         ],
         cells=_cells(current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step)),
         sums=sums,
-        in_words=", ".join(f"{word} {text}" for _, word, text in sums),
+        in_words=", ".join(f"{_(word)} {text}" for _state, word, text in sums),
         breaks=[_break(stretch, now) for stretch in broken[:_BREAKS_SHOWN]],
         breaks_hidden=max(0, len(broken) - _BREAKS_SHOWN),
     )
@@ -190,13 +197,13 @@ def _break(stretch: Stretch, now: datetime) -> Break:
 
 
 _LABELS = (
-    "Availability",
-    "Response time",
-    "CPU utilisation",
-    "Bandwidth used, received",
-    "Bandwidth used, sent",
-    "Bandwidth left to receive",
-    "Bandwidth left to send",
+    gettext_noop("Availability"),
+    gettext_noop("Response time"),
+    gettext_noop("CPU utilisation"),
+    gettext_noop("Bandwidth used, received"),
+    gettext_noop("Bandwidth used, sent"),
+    gettext_noop("Bandwidth left to receive"),
+    gettext_noop("Bandwidth left to send"),
 )
 
 
@@ -205,7 +212,7 @@ def _column(availability: Availability, hours: Sequence[Hour], begin: datetime) 
     no_link = _OLD_ENGINE if found.received_bps is None else _NO_LINK
     return [
         _availability_cell(availability, found),
-        _measured(found.response_seconds, "s", "no probe was answered"),
+        _measured(found.response_seconds, "s", _("no probe was answered")),
         _measured(found.cpu_ratio, "ratio", _OLD_ENGINE),
         _measured(found.received_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
         _measured(found.sent_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
@@ -214,7 +221,7 @@ def _column(availability: Availability, hours: Sequence[Hour], begin: datetime) 
     ]
 
 
-_NO_INTERFACE = "no interface of the host holds the address of the test traffic"
+_NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
 
 
 def _availability_cell(availability: Availability, found: Indicators | None) -> Cell:
@@ -222,15 +229,17 @@ def _availability_cell(availability: Availability, found: Indicators | None) -> 
     if ratio is None or known is None:
         return Cell(None, reason=_UNKNOWN_REASON)
     count = f"n={found.probes:,} · " if found else ""
-    return Cell(availability_figure(ratio), f"{count}known {availability_figure(known)}")
+    return Cell(
+        availability_figure(ratio), _("{count}known {figure}").format(count=count, figure=availability_figure(known))
+    )
 
 
 def _measured(measured: Measured | None, unit: str, reason: str) -> Cell:
     if measured is None:
         return Cell(None, reason=reason)
     extremes = [
-        f"{word} {quantity(value, unit)}"
-        for word, value in (("least", measured.least), ("most", measured.most))
+        f"{_(word)} {quantity(value, unit)}"
+        for word, value in ((gettext_noop("least"), measured.least), (gettext_noop("most"), measured.most))
         if value is not None
     ]
     return Cell(quantity(measured.mean, unit), " · ".join([*extremes, f"n={measured.n:,}"]))
@@ -255,5 +264,5 @@ def _share(shares: dict[str, float], state: str) -> float:
 
 
 def _cell_title(start: datetime, shares: dict[str, float]) -> str:
-    parts = ", ".join(f"{WORDS[state]} {duration(shares[state])}" for state in STATES if state in shares)
+    parts = ", ".join(f"{_(WORDS[state])} {duration(shares[state])}" for state in STATES if state in shares)
     return f"{start:%Y-%m-%d %H:%M} UTC: {parts}"

@@ -4,17 +4,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 _SYSTEM = {
-    "hostname": "Host name",
-    "operating_system": "Operating system",
-    "kernel": "Kernel",
-    "architecture": "Architecture",
-    "virtualisation": "Virtualisation",
-    "boot_id": "Boot id",
-    "clock_source": "Clock source",
-    "engine_version": "Engine version",
+    "hostname": gettext_noop("Host name"),
+    "operating_system": gettext_noop("Operating system"),
+    "kernel": gettext_noop("Kernel"),
+    "architecture": gettext_noop("Architecture"),
+    "virtualisation": gettext_noop("Virtualisation"),
+    "boot_id": gettext_noop("Boot id"),
+    "clock_source": gettext_noop("Clock source"),
+    "engine_version": gettext_noop("Engine version"),
 }
-_CPU = {"model": "CPU", "logical": "Logical CPUs", "governor": "Governor"}
+_CPU = {"model": "CPU", "logical": gettext_noop("Logical CPUs"), "governor": gettext_noop("Governor")}
 _BYTES_PER_GIBIBYTE = 2**30
 
 
@@ -29,11 +31,11 @@ class FactsGroup:
 def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
     """Group a facts document: system, CPU and memory, network stack, one group per interface, what is missing."""
     groups = [
-        FactsGroup("System", _lines(document, _SYSTEM)),
-        FactsGroup("CPU and memory", [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
-        FactsGroup("Network stack", _stack(document)),
+        FactsGroup(gettext_noop("System"), _lines(document, _SYSTEM)),
+        FactsGroup(gettext_noop("CPU and memory"), [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
+        FactsGroup(gettext_noop("Network stack"), _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
-        FactsGroup("Missing", [("", str(line)) for line in document.get("missing") or []]),
+        FactsGroup(gettext_noop("Missing"), [("", str(line)) for line in document.get("missing") or []]),
     ]
     return [group for group in groups if group.lines]
 
@@ -54,22 +56,22 @@ def _lines(document: dict[str, Any], labels: dict[str, str]) -> list[tuple[str, 
 
 def _memory(document: dict[str, Any]) -> list[tuple[str, str]]:
     size_bytes = document.get("memory_bytes")
-    return [("Memory", f"{size_bytes / _BYTES_PER_GIBIBYTE:.1f} GiB")] if size_bytes else []
+    return [(gettext_noop("Memory"), f"{size_bytes / _BYTES_PER_GIBIBYTE:.1f} GiB")] if size_bytes else []
 
 
 def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = _lines(document, {"congestion_control": "Congestion control"})
+    lines = _lines(document, {"congestion_control": gettext_noop("Congestion control")})
     available = document.get("congestion_controls_available") or []
-    lines += [("Available", ", ".join(map(str, available)))] if available else []
+    lines += [(gettext_noop("Available"), ", ".join(map(str, available)))] if available else []
     return lines + [(name, str(value)) for name, value in sorted((document.get("sysctls") or {}).items())]
 
 
 def _interface(entry: dict[str, Any]) -> FactsGroup:
-    lines = _lines(entry, {"driver": "Driver", "mtu": "MTU"})
-    lines += [("Speed", _speed(entry))] if _speed(entry) else []
-    lines += [("Addresses", ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
+    lines = _lines(entry, {"driver": gettext_noop("Driver"), "mtu": "MTU"})
+    lines += [(gettext_noop("Speed"), _speed(entry))] if _speed(entry) else []
+    lines += [(gettext_noop("Addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
     offloads = entry.get("offloads") or {}
-    for label, wanted in (("Offloads on", True), ("Offloads off", False)):
+    for label, wanted in ((gettext_noop("Offloads on"), True), (gettext_noop("Offloads off"), False)):
         names = _names(offloads, wanted)
         lines += [(label, names)] if names else []
     return FactsGroup(f"Interface {entry.get('name', '')}", lines)

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from django.utils.dateformat import format as date_format
+from django.utils.translation import pgettext
+
 # Steps between ticks; the first that leaves at most so many.
 _STEPS_SECONDS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800)
 _MOST_TICKS = 9
@@ -109,7 +112,7 @@ def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datet
 
 def _tick_label(local: datetime, step: int) -> str:
     if local.hour == local.minute == local.second == 0:
-        return local.strftime("%a %-d %b")
+        return date_format(local, pgettext("a date without a year", "D j M"))
     return local.strftime("%H:%M" if step >= 60 else "%H:%M:%S")
 
 

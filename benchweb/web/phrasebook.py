@@ -17,7 +17,7 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _JOINTS = (". ", "; ", ": ", ", ")
 _REMEMBERED = 4_096
 # A name that happens to be a word of ours stays as it is: single words are said at these places only.
-_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit"}
+_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit", "days", "days_2"}
 # Sentences too short to be told from what code says to programs.
 _SHORT = (
     gettext_noop("Run {state}: {reason}"),
@@ -28,6 +28,22 @@ _SHORT = (
     gettext_noop("host {host}"),
     gettext_noop("uplink {uplink}"),
     gettext_noop("number {number}"),
+    gettext_noop("Interface {interface}"),
+    gettext_noop("{interface} Driver"),
+    gettext_noop("{interface} MTU"),
+    gettext_noop("{interface} Speed"),
+    gettext_noop("{interface} Addresses"),
+    gettext_noop("{interface} Offloads on"),
+    gettext_noop("not measured"),
+    gettext_noop("At {times} every day"),
+    gettext_noop("At {times} on {days}"),
+    gettext_noop("At the start of every hour"),
+    gettext_noop("At minute {minutes} of every hour"),
+    gettext_noop("Every {step} minute of every hour"),
+    gettext_noop("Every minute"),
+    gettext_noop("{days} through {days_2}"),
+    gettext_noop("{days} and {days_2}"),
+    gettext_noop("{times} and {times_2}"),
 )
 _SINGLE_WORDS = (
     *(gettext_noop("host"), gettext_noop("endpoint"), gettext_noop("pair"), gettext_noop("environment")),
@@ -35,6 +51,8 @@ _SINGLE_WORDS = (
     *(gettext_noop("first"), gettext_noop("second"), gettext_noop("third"), gettext_noop("fourth")),
     *(gettext_noop("fifth"), gettext_noop("sixth"), gettext_noop("seventh"), gettext_noop("eighth")),
     *(gettext_noop("ninth"), gettext_noop("tenth")),
+    *(gettext_noop("Monday"), gettext_noop("Tuesday"), gettext_noop("Wednesday"), gettext_noop("Thursday")),
+    *(gettext_noop("Friday"), gettext_noop("Saturday"), gettext_noop("Sunday")),
 )
 
 

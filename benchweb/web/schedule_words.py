@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Environment
@@ -13,6 +14,7 @@ from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.web.archiving import counted
 from benchweb.web.formatting import duration
+from benchweb.web.phrasebook import said
 
 _ANY_TIME = datetime(2000, 1, 1)
 
@@ -20,11 +22,12 @@ _ANY_TIME = datetime(2000, 1, 1)
 def when_words(cron: str, every: str) -> str:
     """Read a rule aloud: At 02:00 every day; Every 30 min. Empty when it can't be read."""
     try:
-        return (
-            CronSim(cron, _ANY_TIME).explain()
-            if cron
-            else _("Every {length}").format(length=duration(duration_seconds(every)))
-        )
+        if not cron:
+            return _("Every {length}").format(length=duration(duration_seconds(every)))
+        english = CronSim(cron, _ANY_TIME).explain()
+        words = said(english)
+        # What can't be said in the reader's language is shown as it was written.
+        return cron if words == english and get_language() != "en" else words
     # Whatever cronsim doesn't foresee: the expression is checked elsewhere, with words for what is wrong.
     except (CronSimError, TimingError, AssertionError, TypeError, ValueError, IndexError):
         return cron

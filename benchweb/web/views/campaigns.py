@@ -76,7 +76,7 @@ def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse
             _("{runs} cancelled: what is running stops within two seconds.").format(runs=counted(cancelled, "run")),
         )
     else:
-        messages.warning(request, "Nothing to cancel: every run is final or stopping already.")
+        messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
     return redirect("web:campaign", campaign_id)
 
 

@@ -95,7 +95,7 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     awaited = awaited_check(endpoint)
     services.endpoint_check(endpoint=endpoint)
     if not request.headers.get("HX-Request"):
-        messages.info(request, f"Checking {endpoint}. Reload this page in a few seconds.")
+        messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=endpoint))
         return redirect("web:host", endpoint.host_id)
     return _watch_page(request, _panel(endpoint, awaited), with_body=False)
 

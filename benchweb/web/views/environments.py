@@ -6,6 +6,8 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
@@ -21,10 +23,10 @@ from benchweb.web.night import environment_night
 from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
-    Column("Environment", "name"),
-    Column("Description"),
-    Column("Pairs", "pair_count", numeric=True),
-    Column("Added", "created_at"),
+    Column(gettext_noop("Environment"), "name"),
+    Column(gettext_noop("Description")),
+    Column(gettext_noop("Pairs"), "pair_count", numeric=True),
+    Column(gettext_noop("Added"), "created_at"),
 ]
 
 
@@ -66,7 +68,7 @@ def environment_new(request: HttpRequest) -> HttpResponse:
             return redirect("web:environment", environment.pk)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    context = {"form": form, "title": "Add an environment", "back": reverse("web:environments")}
+    context = {"form": form, "title": _("Add an environment"), "back": reverse("web:environments")}
     return render(request, "pages/form.html", context)
 
 
@@ -83,7 +85,11 @@ def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return render(request, "pages/form.html", {"form": form, "title": f"Edit {environment.name}", "back": back})
+    return render(
+        request,
+        "pages/form.html",
+        {"form": form, "title": _("Edit {environment}").format(environment=environment.name), "back": back},
+    )
 
 
 @login_required
@@ -95,10 +101,10 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
     runs = Run.objects.filter(pair__environment=environment).count()
     return archive_page(
         request,
-        title=f"environment {environment.name}",
+        title=_("environment {environment}").format(environment=environment.name),
         losses=[
-            f"Archived with it: {counted(pairs, 'pair')}. No new run can use them.",
-            f"Kept, with results and links: {counted(runs, 'run')}.",
+            _("Archived with it: {pairs}. No new run can use them.").format(pairs=counted(pairs, "pair")),
+            _("Kept, with results and links: {runs}.").format(runs=counted(runs, "run")),
         ],
         back=reverse("web:environment", args=[environment.pk]),
         done=reverse("web:environments"),
@@ -112,5 +118,5 @@ def environment_restore(request: HttpRequest, environment_id: int) -> HttpRespon
     """Bring an archived environment back; its pairs are restored one by one."""
     environment = get_object_or_404(Environment, pk=environment_id)
     if services.restore(row=environment):
-        messages.success(request, f"Environment {environment.name} is back.")
+        messages.success(request, _("Environment {environment} is back.").format(environment=environment.name))
     return redirect("web:environment", environment.pk)

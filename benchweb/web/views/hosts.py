@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
@@ -28,10 +30,10 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
-    Column("Host", "name"),
-    Column("Endpoints"),
-    Column("Kernel and network cards"),
-    Column("Added", "created_at"),
+    Column(gettext_noop("Host"), "name"),
+    Column(gettext_noop("Endpoints")),
+    Column(gettext_noop("Kernel and network cards")),
+    Column(gettext_noop("Added"), "created_at"),
 ]
 
 
@@ -126,7 +128,7 @@ def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
             form.refuse(error.field, error.message)
     context = {
         "form": form,
-        "title": f"Edit {host.name}",
+        "title": _("Edit {host}").format(host=host.name),
         "back": reverse("web:host", args=[host.pk]),
         "suggestions": {"uplinks": selectors.uplinks_in_use()},
     }
@@ -141,11 +143,15 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
     pairs = Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)
     return archive_page(
         request,
-        title=f"host {host.name}",
+        title=_("host {host}").format(host=host.name),
         losses=[
-            f"Archived with it: {counted(host.endpoints.filter(archived_at=None).count(), 'endpoint')} and "
-            f"{counted(pairs.filter(archived_at=None).count(), 'pair')}. No new run can use them.",
-            f"Kept, with results and links: {counted(Run.objects.filter(pair__in=pairs).count(), 'run')}.",
+            _("Archived with it: {endpoints} and {pairs}. No new run can use them.").format(
+                endpoints=counted(host.endpoints.filter(archived_at=None).count(), "endpoint"),
+                pairs=counted(pairs.filter(archived_at=None).count(), "pair"),
+            ),
+            _("Kept, with results and links: {runs}.").format(
+                runs=counted(Run.objects.filter(pair__in=pairs).count(), "run")
+            ),
         ],
         back=reverse("web:host", args=[host.pk]),
         done=reverse("web:hosts"),
@@ -159,7 +165,9 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     """Bring an archived host back; its endpoints and pairs are restored one by one."""
     host = get_object_or_404(Host, pk=host_id)
     if services.restore(row=host):
-        messages.success(request, f"Host {host.name} is back. Restore the endpoints that you need below.")
+        messages.success(
+            request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
+        )
     return redirect("web:host", host.pk)
 
 

@@ -102,7 +102,7 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return render(request, "pages/form.html", {"form": form, "title": f"Move {pair}", "back": back})
+    return render(request, "pages/form.html", {"form": form, "title": _("Move {pair}").format(pair=pair), "back": back})
 
 
 @login_required
