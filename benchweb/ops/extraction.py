@@ -69,7 +69,11 @@ def texts() -> dict[Text, set[str]]:
     for text, path in _all():
         if text.msgid:
             found.setdefault(text, set()).add(str(path.relative_to(PROJECT)))
-    return found
+    # gettext knows a text once: where it also has a plural, that entry serves both.
+    with_plural = {(text.msgid, text.context) for text in found if text.plural}
+    return {
+        text: paths for text, paths in found.items() if text.plural or (text.msgid, text.context) not in with_plural
+    }
 
 
 def merged(entries: list[Entry], found: dict[Text, set[str]]) -> list[Entry]:

@@ -9,7 +9,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from django.utils.translation import get_language, gettext, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_noop, pgettext
 from django.utils.translation.trans_real import translation
 
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -17,7 +17,7 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _JOINTS = (". ", "; ", ": ", ", ")
 _REMEMBERED = 4_096
 # A name that happens to be a word of ours stays as it is: single words are said at these places only.
-_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit", "days", "days_2"}
+_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit", "days", "day", "day_2"}
 # Sentences too short to be told from what code says to programs.
 _SHORT = (
     gettext_noop("Run {state}: {reason}"),
@@ -41,10 +41,15 @@ _SHORT = (
     gettext_noop("At minute {minutes} of every hour"),
     gettext_noop("Every {step} minute of every hour"),
     gettext_noop("Every minute"),
-    gettext_noop("{days} through {days_2}"),
-    gettext_noop("{days} and {days_2}"),
+    gettext_noop("{day} through {day_2}"),
+    gettext_noop("{day} and {day_2}"),
     gettext_noop("{times} and {times_2}"),
 )
+# What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
+_FORMS = {
+    "state": "pending|running|finished|failed|cancelled|missed|nonstart",
+    "day": "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
+}
 _SINGLE_WORDS = (
     *(gettext_noop("host"), gettext_noop("endpoint"), gettext_noop("pair"), gettext_noop("environment")),
     *(gettext_noop("source"), gettext_noop("sink"), gettext_noop("plan"), gettext_noop("label")),
@@ -79,6 +84,8 @@ def _said(sentence: str, language: str) -> str:
         if found := pattern.expression.fullmatch(sentence):
             filled = {name: _filled(name, text, language) for name, text in found.groupdict().items()}
             return gettext(pattern.text).format(**filled)
+    if sentence.endswith(".") and (whole := _said(sentence[:-1], language)) != sentence[:-1]:
+        return whole + pgettext("end of a sentence", ".")
     return _in_parts(sentence, language)
 
 
@@ -118,5 +125,5 @@ def _pattern(text: str) -> _Pattern:
             expression += f"(?P={piece})"
         else:
             names.append(piece)
-            expression += f"(?P<{piece}>.+?)"
+            expression += f"(?P<{piece}>{_FORMS.get(piece.partition('_')[0], '.+?')})"
     return _Pattern(sum(map(len, pieces[::2])), text, re.compile(expression, re.DOTALL))
