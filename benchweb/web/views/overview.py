@@ -21,7 +21,7 @@ from benchweb.web.run_rows import run_rows, runs_with_names
 
 _RUNNING_SHOWN = 10
 _LAST_SHOWN = 10
-_SILENT_SHOWN = 10
+_SILENT_SHOWN = 6
 _COMING_SHOWN = 8
 _WITHOUT_SHOWN = 10
 _SILENT = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
