@@ -5,6 +5,7 @@ from django.db.models import F, Func, OuterRef, QuerySet
 
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
+from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
 
 RECENT_RUNS = 10
@@ -14,7 +15,7 @@ def recent_runs(*, pairs: "QuerySet[Pair] | None" = None, plan: Plan | None = No
     """Give the latest runs on these pairs or of this plan, newest first; one query."""
     runs = Run.objects.select_related("plan_version__plan", "pair__source__host", "pair__sink__host")
     if pairs is not None:
-        runs = runs.filter(pk__in=_latest_on(pairs))
+        runs = runs.filter(IsAmong(_latest_on(pairs)))
     if plan is not None:
         runs = runs.filter(plan_version__plan=plan)
     return list(runs.order_by("-pk")[:RECENT_RUNS])
