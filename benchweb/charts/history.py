@@ -106,7 +106,7 @@ class _Drawing:
 
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
         metric = self.asked.kind.metrics[self.asked.main]
-        y = _y_axis(metric)
+        y = _y_axis(metric, is_log=self.asked.is_percentiles)
         names = line_names(lines, self.asked.kind)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
         first, last = self._extent()
@@ -222,10 +222,10 @@ def _between(low: str, high: str) -> str:
     return _("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
-def _y_axis(metric: Metric) -> Axis:
-    # Latencies too: how far a line lies above nothing is what tells a small change from a large one.
+def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:
+    """Give a quantity's axis; percentiles reach over decades, all else begins at zero."""
     label = metric.quantity[:1].upper() + metric.quantity[1:]
-    return Axis(label=label, unit=metric.unit, from_zero=True)
+    return Axis(label=label, unit=metric.unit, from_zero=True, scale="log" if is_log else "linear")
 
 
 def _point(place: PointRow | Break) -> ChartPoint:

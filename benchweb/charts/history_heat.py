@@ -35,10 +35,11 @@ _kept: "OrderedDict[int, Bins | None]" = OrderedDict()
 # Evenly spread over the series' runs; the trial of a run that is taken is its middle one.
 _SQL = """
 WITH runs AS (
-  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids
+  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids,
+    array_agg(value ORDER BY at) AS medians
   FROM results_point WHERE series_id = %s AND at >= %s AND at <= %s GROUP BY run_id
 ), numbered AS (SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total FROM runs)
-SELECT run_id, at, ids[(trials + 1) / 2], total FROM numbered
+SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], total FROM numbered
 WHERE total <= %s OR floor(place * %s::numeric / total) <> floor((place - 1) * %s::numeric / total)
 ORDER BY at
 """
@@ -46,10 +47,11 @@ ORDER BY at
 
 @dataclass(frozen=True)
 class _Column:
-    """One run's histogram."""
+    """One trial's histogram, and its median as the engine told it."""
 
     run: int
     at: datetime
+    median: float
     bins: Bins
 
 
@@ -60,19 +62,18 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
         return []
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
-    bins = _bins([trial for _line, rows in chosen for _run, _at, trial, _total in rows])
+    bins = _bins([row[2] for _line, rows in chosen for row in rows])
     names = line_names(shown, asked.kind)
     specs = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        columns = [
-            _Column(run, at, found) for run, at, trial, _total in rows if (found := bins.get(trial)) and found.counts
-        ]
+        decoded = [(run, at, median, bins.get(trial)) for run, at, trial, median, _total in rows]
+        columns = [_Column(run, at, median, found) for run, at, median, found in decoded if found and found.counts]
         if columns:
-            specs.append(_spec(asked.kind, line, name, columns, rows[0][3]))
+            specs.append(_spec(asked.kind, line, name, columns, rows[0][4]))
     return specs
 
 
-def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, int]]:
+def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_SQL, [series, *query.shown, most, most, most])
         return list(cursor.fetchall())
@@ -114,7 +115,7 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
-        series=[_median_line(line, columns)],
+        series=[_median_line(line, columns, ends)],
         heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares),
         table=_table(columns, edges, shares),
     )
@@ -157,11 +158,13 @@ def _ends(starts: Sequence[datetime]) -> list[datetime]:
     return [*ends, starts[-1] + usual]
 
 
-def _median_line(line: HistoryLine, columns: Sequence[_Column]) -> ChartSeries:
-    points = [
-        ChartPoint(x=rfc3339(column.at), y=_quantile(column, 0.5), n=1, href=f"/runs/{column.run}")
-        for column in columns
-    ]
+def _median_line(line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime]) -> ChartSeries:
+    """Draw the medians; between columns that don't touch, the line breaks too."""
+    points = []
+    for column, end, following in zip(columns, ends, [*columns[1:], None], strict=True):
+        points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
+        if following is not None and end < following.at:
+            points.append(ChartPoint(x=rfc3339(end), y=None, reason=_("nothing was measured in this time")))
     return ChartSeries(id=f"series-{line.series[min(line.series)]}", label="p50", color=line.color, points=points)
 
 

@@ -59,6 +59,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
     ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
+    ...(isLog && spec.series.some(({ bands }) => bands?.length) ? bandRange(spec) : {}),
     ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
     ...(spec.strip ? { stack: "y", stackWeight: 5, weight: 1 } : {}),
     title: { display: true, text: yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
@@ -72,6 +73,15 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
   } as unknown as ScaleOptions;
 }
 
+/** On a logarithmic axis the outermost bands fit too; the axis itself knows of the lines alone. */
+function bandRange(spec: Spec): { suggestedMin: number; suggestedMax: number } | object {
+  const borders = spec.series.flatMap(({ bands }) => (bands ?? []).flatMap(({ low, high }) => [...low, ...high]));
+  const positive = borders.filter((each): each is number => each !== null && each > 0);
+  if (!positive.length) return {};
+  const extreme = (choose: (a: number, b: number) => number): number => positive.reduce((best, each) => choose(best, each));
+  return { suggestedMin: extreme(Math.min), suggestedMax: extreme(Math.max) };
+}
+
 /** Options of the strip's own axis, below the chart's. */
 export function stripScale(spec: Spec, colors: Palette): ScaleOptions {
   const axis = spec.strip?.y ?? spec.y;
@@ -79,11 +89,11 @@ export function stripScale(spec: Spec, colors: Palette): ScaleOptions {
   const top = largest(shown);
   const [factor, prefix] = yFactor(shown, top);
   return {
-    type: "linear", axis: "y", position: "left", stack: "y", stackWeight: 1, min: 0, suggestedMax: top || factor,
+    type: "linear", axis: "y", position: "left", stack: "y", stackWeight: 1, min: 0, max: (top || factor) * 1.3,
     title: { display: true, text: yTitle(axis, prefix), color: colors.soft, font: { size: 11 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
-    ticks: { color: colors.soft, padding: 6, maxTicksLimit: 3, font: { size: 10 }, callback: (value: string | number) => trimmed(Number(value) / factor) },
+    ticks: { color: colors.soft, padding: 6, maxTicksLimit: 3, includeBounds: false, font: { size: 10 }, callback: (value: string | number) => trimmed(Number(value) / factor) },
   } as unknown as ScaleOptions;
 }
 

@@ -128,13 +128,21 @@ function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
   ctx.font = "11px system-ui, sans-serif";
   ctx.textAlign = "right";
   ctx.lineWidth = 1;
-  for (const line of spec.lines) {
+  // What lies close together is named one below the other; flags need the room above the chart.
+  const taken: number[] = [];
+  const labelAt = (y: number): number => {
+    let place = spec.marks?.length && y < chartArea.top + 8 ? y + 12 : y - 4;
+    while (taken.some((other) => Math.abs(other - place) < 11)) place += 12;
+    taken.push(place);
+    return place;
+  };
+  for (const line of [...spec.lines].sort((a, b) => b.y - a.y)) {
     const isAbove = line.y > scale.max;
     const y = isAbove ? chartArea.top : scale.getPixelForValue(line.y);
     ctx.strokeStyle = faint(colors.soft, 0.6);
     ctx.fillStyle = colors.soft;
     if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
-    ctx.fillText(`${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`, chartArea.right, y - 4);
+    ctx.fillText(`${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`, chartArea.right, labelAt(y));
   }
   ctx.restore();
 }
