@@ -52,6 +52,7 @@ def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
         assert re.search("quartz|basalt|10\\.77", seen.content(), re.IGNORECASE) is None
         assert stranger.cookies() == []
         # Another site that shows the chart in a frame.
+        seen.goto("about:blank")
         seen.set_content(f'<iframe src="{url}/embed" width="640" height="420"></iframe>')
         expect(seen.frame_locator("iframe").locator("canvas")).to_be_visible()
         assert complaints == []
