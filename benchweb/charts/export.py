@@ -66,7 +66,8 @@ def json_text(document: dict[str, Any]) -> str:
 def engine_document(result: Result) -> dict[str, Any]:
     """Give one result as the engine told it, facts and latency distribution back in their places."""
     histogram = bytes(result.histogram) if result.histogram else None
-    return result.document | {
+    document: dict[str, Any] = result.document
+    return document | {
         "histogram": {"encoding": "hdr-v2-deflate-base64", "data": base64.b64encode(histogram).decode()}
         if histogram
         else None,

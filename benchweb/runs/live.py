@@ -39,8 +39,11 @@ def publish_interval(run_id: int, message: dict[str, Any]) -> None:
     text, key = json.dumps(message, default=str), intervals_key(run_id)
     try:
         with client().pipeline(transaction=False) as pipeline:
-            pipeline.rpush(key, text).ltrim(key, -INTERVALS_KEPT, -1).expire(key, _INTERVALS_KEPT_SECONDS)
-            pipeline.publish(channel(run_id), text).execute()
+            pipeline.rpush(key, text)
+            pipeline.ltrim(key, -INTERVALS_KEPT, -1)
+            pipeline.expire(key, _INTERVALS_KEPT_SECONDS)
+            pipeline.publish(channel(run_id), text)
+            pipeline.execute()
     except redis.RedisError as error:
         _log.warning("an interval of run %s was lost: %s", run_id, error)
 

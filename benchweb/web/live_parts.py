@@ -28,12 +28,14 @@ _guard = threading.Lock()
 
 def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
     """Give a run's part in a language: as another watcher just got it, else rendered now."""
-    part = _part((run_id, language))
+    part, asked_at = _part((run_id, language)), time.monotonic()
     with part.lock:
-        now = time.monotonic()
-        if now - part.begun_at > FRESH_SECONDS:
+        # Against the time of asking, not of getting the lock: whoever waited takes what was rendered meanwhile.
+        if part.begun_at < asked_at - FRESH_SECONDS:
             # Counted from before the first query: what is committed later belongs to the next rendering.
-            part.html, part.begun_at = render(), now
+            begun_at = time.monotonic()
+            part.html = render()
+            part.begun_at = begun_at
         return part.html
 
 

@@ -71,7 +71,7 @@ class Room:
             async with client.pubsub() as subscription:
                 await subscription.subscribe(channel(self.run_id))
                 # Read after the subscription: what comes in between is there twice, and its place tells.
-                for text in await client.lrange(intervals_key(self.run_id), 0, -1):  # type: ignore[misc]
+                for text in await client.lrange(intervals_key(self.run_id), 0, -1):
                     self._add(json.loads(text))
                 self.is_subscribed.set()
                 await self._pass_on(subscription)

@@ -10,8 +10,8 @@ export interface LiveMessage {
 // Longer than the server keeps a rendered part (FRESH_SECONDS in live_parts.py): a refresh never gets an older one.
 const REFRESH_MILLISECONDS = 400;
 // Two hundred watchers don't ask at once: each waits up to this long for each of them.
-const SPREAD_MILLISECONDS = 5;
-const MOST_SPREAD_MILLISECONDS = 3000;
+const SPREAD_MILLISECONDS = 20;
+const MOST_SPREAD_MILLISECONDS = 5000;
 // The server says that it is there every 15 s: after this silence the connection is dead, as after a sleep.
 const SILENCE_MILLISECONDS = 40_000;
 const LOOK_MILLISECONDS = 5000;

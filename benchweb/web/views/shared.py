@@ -44,7 +44,7 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
             for name, value in _HEADERS.items():
                 response[name] = value
             response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
-            response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
+            response.xframe_options_exempt = is_framed
             return response
 
         return view
