@@ -95,8 +95,9 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
             found.append(Break(event.at, event.reason, event.href))
     usual = _longest_usual(points, covered)
     for (_begin, before), (after, _end) in pairwise(spans):
-        is_told = any(before < each.at < after for each in found)
-        if usual is not None and not is_told and after - before > usual:
+        if usual is None or after - before <= usual:
+            continue
+        if not any(before < each.at < after for each in found):
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
     return sorted(found, key=lambda each: each.at)
 

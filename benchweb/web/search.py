@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.plans.models import Plan, PlanVersion
+from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
 from benchweb.runs.selectors import runs_named
 from benchweb.schedules.models import Schedule
@@ -147,14 +148,16 @@ def _of_schedules(query: Query, most: int) -> list[Hit]:
 def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: int) -> list[Hit]:
     """Give the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = [number for word in query.words if (number := row_id(word)) is not None]
-    named = runs_named()
-    parts = [named.filter(pk__in=numbers)]
-    parts += [named.filter(pair=pair.pk).order_by("-pk")[:most] for pair in pairs[:_PAIRS_OF_RUNS]]
+    ids = Run.objects.values("pk")
+    parts = [ids.filter(pk__in=numbers)]
+    parts += [ids.filter(pair=pair.pk).order_by("-pk")[:most] for pair in pairs[:_PAIRS_OF_RUNS]]
     # By its id: joined through the plan, the database might walk all runs from the newest back.
     versions = [plan.latest_version for plan in plans if plan.latest_version]  # type: ignore[attr-defined]
-    parts += [named.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
-    runs = {run.pk: run for run in (parts[0].union(*parts[1:], all=True) if parts[1:] else parts[0])}
-    newest = sorted(runs.values(), key=lambda run: (run.pk not in numbers, -run.pk))[:most]
+    parts += [ids.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
+    if not numbers and not parts[1:]:
+        return []
+    runs = runs_named().filter(IsAmong(parts[0].union(*parts[1:], all=True) if parts[1:] else parts[0]))
+    newest = sorted(runs, key=lambda run: (run.pk not in numbers, -run.pk))[:most]
     return [_of_run(run) for run in newest]
 
 

@@ -22,3 +22,4 @@ def test_rows_are_found_by_an_array_of_ids_and_not_by_a_join() -> None:
 def test_of_no_ids_no_row_is_found() -> None:
     make_run()
     assert list(Run.objects.filter(IsAmong(Run.objects.filter(state="missed").values("pk")))) == []
+    assert list(Run.objects.filter(IsAmong(Run.objects.filter(pk__in=[]).values("pk")))) == []
