@@ -65,7 +65,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     type: "line", label: series.label, series, role: "median", hidden,
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, borderDash: DASHES[series.dash], tension: 0,
-    pointStyle: series.marker, pointRadius: radius(spec, series), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
+    pointStyle: series.marker, pointRadius: radius(spec, series), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: radius(spec, series) < 2 ? 0 : 1,
     order: 1,
   };
 }
@@ -95,7 +95,7 @@ function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palett
 function radius(spec: Spec, series: Series): number {
   if (spec.form === "heat") return 0;
   if (spec.form !== "time") return 4;
-  return series.points.length > 120 ? 1.5 : 2.5;
+  return series.points.length > 120 ? 1 : 2.5;
 }
 
 function sorted(spec: Spec, series: Series): SpecPoint[] {

@@ -142,7 +142,14 @@ function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
     ctx.strokeStyle = faint(colors.soft, 0.6);
     ctx.fillStyle = colors.soft;
     if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
-    ctx.fillText(`${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`, chartArea.right, labelAt(y));
+    const place = labelAt(y);
+    const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
+    // Readable over a line that it stands on.
+    ctx.strokeStyle = colors.ground;
+    ctx.lineWidth = 3;
+    ctx.strokeText(words, chartArea.right, place);
+    ctx.lineWidth = 1;
+    ctx.fillText(words, chartArea.right, place);
   }
   ctx.restore();
 }
