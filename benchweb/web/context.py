@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext, gettext_noop
 
+from benchweb.web.script_words import script_words
+
 
 @dataclass(frozen=True)
 class Section:
@@ -40,7 +42,12 @@ _BESIDE = {"web:runs": ["/campaigns"]}
 def shell(request: HttpRequest) -> dict[str, object]:
     """Give the top bar's sections, the page of API tokens, and whether this is the demo."""
     sections = [_section(request, label, name, key) for label, name, key in _SECTIONS if _url(name)]
-    return {"sections": sections, "tokens_url": _url("web:tokens"), "is_demo": settings.DEMO}
+    return {
+        "sections": sections,
+        "tokens_url": _url("web:tokens"),
+        "is_demo": settings.DEMO,
+        "script_words": script_words(),
+    }
 
 
 def _section(request: HttpRequest, label: str, name: str, key: str) -> Section:

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 MISSING = "—"
 _PREFIXES = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")]
 _BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
@@ -96,7 +98,9 @@ def _is_frame_size(value: float) -> bool:
 
 
 def _joined(prefix: str, unit: str) -> str:
-    return f"{prefix} {unit}" if prefix and unit.startswith(_WORDS) else f"{prefix}{unit}"
+    if not unit.startswith(_WORDS):
+        return f"{prefix}{unit}"
+    return f"{prefix} {gettext(unit)}".lstrip()
 
 
 def _full(value: float, unit: str) -> str:

@@ -1,4 +1,5 @@
 // Small manners by attribute: open a dialog, close it, copy a text, print.
+import { say } from "./words";
 
 /** Listen once on the document, so that partials swapped in later work too. */
 export function startActions(): void {
@@ -25,7 +26,7 @@ async function copy(button: HTMLElement, text: string): Promise<void> {
   const label = button.textContent;
   const isCopied = await writeToClipboard(button, text);
   button.dataset["label"] = label;
-  button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
+  button.textContent = isCopied ? say("Copied") : say("Press Ctrl+C");
   window.setTimeout(() => {
     button.textContent = label;
     delete button.dataset["label"];

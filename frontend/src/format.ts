@@ -1,4 +1,5 @@
 // The one formatter of numbers in the browser; benchweb/web/formatting.py is its twin on the server.
+import { say } from "./words";
 
 /** A number split for display: `16.3` and `Gbit/s`. */
 export interface Quantity {
@@ -75,7 +76,8 @@ export function binaryTick(value: number): string {
 /** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */
 export function joined(prefix: string, unit: string): string {
   const isWord = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/.test(unit);
-  return prefix && isWord ? `${prefix} ${unit}` : `${prefix}${unit}`;
+  const said = isWord ? say(unit) : unit;
+  return prefix && isWord ? `${prefix} ${said}` : `${prefix}${said}`;
 }
 
 /** Three significant digits without the zeros behind the point: what a setting was set to, not what was measured. */

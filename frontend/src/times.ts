@@ -1,5 +1,7 @@
 // Times in the reader's zone: relative within a day, absolute with UTC on hover.
 
+import { say } from "./words";
+
 const DAY_SECONDS = 86_400;
 const REFRESH_MILLISECONDS = 30_000;
 
@@ -8,8 +10,8 @@ export function relative(then: Date, now: Date): string {
   const seconds = Math.round((now.getTime() - then.getTime()) / 1000);
   if (Math.abs(seconds) >= DAY_SECONDS) return absolute(then);
   const text = span(Math.abs(seconds));
-  if (text === "now") return "just now";
-  return seconds >= 0 ? `${text} ago` : `in ${text}`;
+  if (text === "now") return say("just now");
+  return seconds >= 0 ? say("{length} ago", { length: text }) : say("in {length}", { length: text });
 }
 
 function span(seconds: number): string {
@@ -38,7 +40,7 @@ export function showTimes(root: Element | Document): void {
 function showTimeLeft(): void {
   for (const element of document.querySelectorAll<HTMLElement>("[data-until]")) {
     const seconds = Math.round((Date.parse(element.dataset["until"] ?? "") - Date.now()) / 1000);
-    element.textContent = seconds > 0 ? `about ${left(seconds)} left` : "finishing";
+    element.textContent = seconds > 0 ? say("about {length} left", { length: left(seconds) }) : say("finishing");
   }
 }
 

@@ -12,6 +12,7 @@ from benchweb.ops import extraction, po_files
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
 from benchweb.web.phrasebook import said
+from benchweb.web.script_words import TEXTS
 from tests.factories import make_run, make_schedule
 
 TEMPLATES = sorted((extraction.PACKAGE / "web" / "templates").rglob("*.html"))
@@ -54,6 +55,13 @@ def test_a_translation_fills_in_what_the_text_fills_in(path: Path) -> None:
     for entry in po_files.read(path):
         wanted = set(_PLACES.findall(entry.plural or entry.msgid))
         assert set(_PLACES.findall(entry.msgstr)) in (wanted, set(_PLACES.findall(entry.msgid)) | wanted), entry.msgid
+
+
+def test_the_page_lists_what_its_scripts_say() -> None:
+    said_there = {
+        text.msgid for path in extraction.SCRIPTS.rglob("*.ts") for text in extraction.of_script(path.read_text())
+    }
+    assert set(TEXTS) == said_there
 
 
 class _Bare(HTMLParser):

@@ -3,6 +3,7 @@ import { isLogarithmic } from "./axes";
 import { el } from "./dom";
 import type { Spec } from "./spec";
 import { chosen, keep } from "./view_state";
+import { say } from "../words";
 
 /** A chart's own choice of axes. */
 export interface AxisChoice {
@@ -27,14 +28,14 @@ export function axisSwitches(spec: Spec, choice: AxisChoice, change: (axis: "x" 
   const buttons: HTMLElement[] = [];
   // Latencies reach over decades.
   if (spec.y.unit === "s") {
-    buttons.push(pressable("Log scale", choice.isLog, (isPressed) => {
+    buttons.push(pressable(say("Log scale"), choice.isLog, (isPressed) => {
       choice.isLog = isPressed;
       keep(`scale.${spec.id}`, isPressed === isLogarithmic(spec.y) ? "" : isPressed ? "log" : "linear");
       change("y");
     }));
   }
   if (spec.x.scale === "log2") {
-    buttons.push(pressable("Linear sizes", choice.isLinearX, (isPressed) => {
+    buttons.push(pressable(say("Linear sizes"), choice.isLinearX, (isPressed) => {
       choice.isLinearX = isPressed;
       keep(`sizes.${spec.id}`, isPressed ? "linear" : "");
       change("x");

@@ -4,6 +4,7 @@ import { el } from "./dom";
 import { lookAt } from "./look";
 import { type Spec, largest, xValue } from "./spec";
 import { type Palette, palette } from "./theme";
+import { say } from "../words";
 
 const HEIGHT = 48;
 // A window narrower than this was a click.
@@ -36,7 +37,7 @@ async function fill(place: HTMLElement): Promise<void> {
   const shown = isZoomed() && from ? { low: Date.parse(from.x_from ?? ""), high: Date.parse(from.x_to ?? "") } : { ...whole };
   const canvas = el("canvas", { "aria-hidden": "true" });
   const brush: Brush = { place, canvas, whole, shown, specs };
-  const edges = [edge(brush, "low", "Beginning of the time shown"), edge(brush, "high", "End of the time shown")];
+  const edges = [edge(brush, "low", say("Beginning of the time shown")), edge(brush, "high", say("End of the time shown"))];
   place.replaceChildren(canvas, ...edges);
   listen(brush);
   draw(brush);

@@ -13,6 +13,7 @@ import { type Spec, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view_state";
 import { keepRange, listenForZoom, rangeInUrl } from "./zoom";
+import { say } from "../words";
 
 /** A chart on the page. */
 export interface Card {
@@ -111,7 +112,7 @@ function build(spec: Spec, current: () => Spec): Parts {
   const canvas = el("canvas", { role: "img", "aria-details": `table-${spec.id}` });
   const frame = el("div", { class: "chart-canvas" }, canvas);
   const subtitle = el("p", { class: "chart-subtitle" });
-  const label = `Table: ${spec.title}`;
+  const label = say("Table: {title}", { title: spec.title });
   const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": label });
   const keys = el("div", {});
   const buttons = actions(current, canvas, tablePlace);
@@ -131,12 +132,13 @@ function describeIn(parts: Parts, spec: Spec): void {
 }
 
 function describe(spec: Spec): string {
-  return `${spec.title}. ${spec.subtitle} Chart of ${spec.series.map(({ label }) => label).join(", ")}; the table below holds the same figures.`;
+  const series = spec.series.map(({ label }) => label).join(", ");
+  return `${spec.title}. ${spec.subtitle} ${say("Chart of {series}; the table below holds the same figures.", { series })}`;
 }
 
 function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLElement): HTMLElement {
   const { id } = spec();
-  const toggle = el("button", { type: "button", class: "btn btn-small", "aria-expanded": "false", "aria-controls": tablePlace.id }, "Table");
+  const toggle = el("button", { type: "button", class: "btn btn-small", "aria-expanded": "false", "aria-controls": tablePlace.id }, say("Table"));
   toggle.addEventListener("click", () => {
     tablePlace.hidden = !tablePlace.hidden;
     // Made when it is asked for: a year's rows take longer than its chart.
@@ -148,11 +150,11 @@ function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLEl
     download(`${id}.csv`, new Blob([csv(columns, rows)], { type: "text/csv" }));
   });
   const savePng = action("PNG", () => savePicture(canvas, id));
-  const link = el("a", { class: "btn btn-small", href: `#chart-${id}` }, "Link");
+  const link = el("a", { class: "btn btn-small", href: `#chart-${id}` }, say("Link"));
   link.addEventListener("click", () => {
     const url = new URL(location.href);
     url.hash = `chart-${id}`;
-    void navigator.clipboard?.writeText(url.href).then(() => flash(link, "Link copied"));
+    void navigator.clipboard?.writeText(url.href).then(() => flash(link, say("Link copied")));
   });
   return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link);
 }

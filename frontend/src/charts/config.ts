@@ -5,6 +5,7 @@ import { text } from "../format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { type Palette, faint } from "./theme";
+import { say } from "../words";
 
 /** A drawn point that remembers what it stands for. */
 export interface DrawnPoint extends Point {
@@ -124,7 +125,7 @@ function marksNear(spec: Spec, x: number): string[] {
 
 /** A point in words: its value, extremes and count, or why there is none. */
 export function pointText(spec: Spec, series: Series, point: SpecPoint): string {
-  if (point.y === null) return `${series.label}: — ${point.reason || "missing"}`;
+  if (point.y === null) return `${series.label}: — ${point.reason || say("missing")}`;
   const value = `${series.label}: ${text(point.y, spec.y.unit)}`;
   if (point.n < 2 || point.low === null || point.high === null) return point.n ? `${value} · n=${point.n}` : value;
   return `${value} (${text(point.low, spec.y.unit)} to ${text(point.high, spec.y.unit)}) · n=${point.n}`;

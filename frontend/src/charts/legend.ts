@@ -2,12 +2,13 @@
 import { el, svg } from "./dom";
 import type { Marker, Series } from "./spec";
 import type { Palette } from "./theme";
+import { say } from "../words";
 
 const DASHES = { solid: "", dashed: "5 3", dotted: "2 2" };
 
 /** Buttons for the series; `change` gets the set of hidden ids. */
 export function legend(series: Series[], hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
-  const group = el("div", { class: "legend", role: "group", "aria-label": "Series: press to show or hide, i to show alone" });
+  const group = el("div", { class: "legend", role: "group", "aria-label": say("Series: press to show or hide, i to show alone") });
   const buttons = series.map((each) => {
     const button = el("button", { type: "button" }, swatch(each, colors), el("span", {}, each.label));
     button.addEventListener("click", () => toggle(each.id));

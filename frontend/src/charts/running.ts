@@ -1,6 +1,7 @@
 // What is measured right now: a line that grows with each interval, drawn by the same card as every chart.
 import { type Card, card } from "./card";
 import { type Spec, type SpecPoint, largest } from "./spec";
+import { say } from "../words";
 
 /** An interval as the worker passes it on from the engine. */
 export interface IntervalMessage {
@@ -48,7 +49,7 @@ export function runningTrial(root: HTMLElement, metrics: Record<string, Metric>)
 }
 
 function point(x: number, y: number | null): SpecPoint {
-  return { x, y, n: 0, low: null, high: null, repetitions: [], href: "", reason: "not measured" };
+  return { x, y, n: 0, low: null, high: null, repetitions: [], href: "", reason: say("not measured") };
 }
 
 /** The second of each interval's two points; a gap has none. */
@@ -59,15 +60,15 @@ function ends(points: SpecPoint[]): SpecPoint[] {
 function specification(index: number, metric: Metric, points: SpecPoint[]): Spec {
   return {
     id: "running",
-    title: "Measured live",
-    subtitle: `Trial ${index}, interval by interval`,
+    title: say("Measured live"),
+    subtitle: say("Trial {index}, interval by interval", { index }),
     form: "time",
-    x: { label: "Traffic of the trials so far", unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
+    x: { label: say("Traffic of the trials so far"), unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
     y: { label: metric.quantity, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
     series: [{ id: "running", label: metric.label, color: 0, dash: "solid", marker: "circle", points }],
     lines: [],
     table: {
-      columns: [{ key: "end", label: "Until", unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
+      columns: [{ key: "end", label: say("Until"), unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
       rows: ends(points).map(({ x, y }) => ({ end: x, value: y })),
     },
     csv_url: "",

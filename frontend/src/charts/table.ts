@@ -2,6 +2,7 @@
 import { quantity } from "../format";
 import { el } from "./dom";
 import type { Spec } from "./spec";
+import { say } from "../words";
 
 type Columns = Spec["table"]["columns"];
 
@@ -32,7 +33,7 @@ function escaped(value: unknown): string {
 
 function cell(value: unknown, unit: string): HTMLTableCellElement {
   if (value === null || value === undefined) {
-    return el("td", { class: "num" }, el("span", { class: "missing", title: "missing" }, "—"));
+    return el("td", { class: "num" }, el("span", { class: "missing", title: say("missing") }, "—"));
   }
   if (typeof value !== "number") return el("td", {}, Array.isArray(value) ? value.join(", ") : String(value));
   // A count, such as n, is exact.

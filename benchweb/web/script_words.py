@@ -1,0 +1,40 @@
+"""What the browser's scripts say, in the reader's language; frontend/src/words.ts reads it from the page."""
+
+from django.utils.translation import get_language, gettext, gettext_noop
+
+from benchweb.catalog import catalog
+
+# Each say("…") of frontend/src; a test compares.
+TEXTS = (
+    gettext_noop("Beginning of the time shown"),
+    gettext_noop("Chart of {series}; the table below holds the same figures."),
+    gettext_noop("Copied"),
+    gettext_noop("End of the time shown"),
+    gettext_noop("Linear sizes"),
+    gettext_noop("Link"),
+    gettext_noop("Link copied"),
+    gettext_noop("Log scale"),
+    gettext_noop("Measured live"),
+    gettext_noop("Press Ctrl+C"),
+    gettext_noop("Series: press to show or hide, i to show alone"),
+    gettext_noop("Table"),
+    gettext_noop("Table: {title}"),
+    gettext_noop("Traffic of the trials so far"),
+    gettext_noop("Trial {index}, interval by interval"),
+    gettext_noop("Until"),
+    gettext_noop("about {length} left"),
+    gettext_noop("finishing"),
+    gettext_noop("in {length}"),
+    gettext_noop("just now"),
+    gettext_noop("missing"),
+    gettext_noop("not measured"),
+    gettext_noop("{length} ago"),
+)
+
+
+def script_words() -> dict[str, str]:
+    """Give the texts and the units that are words; nothing for English, which the scripts speak by themselves."""
+    if get_language() == "en":
+        return {}
+    units = sorted({metric.unit for metric in catalog().metrics.values() if metric.unit})
+    return {text: gettext(text) for text in (*TEXTS, *units)}
