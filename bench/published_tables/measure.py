@@ -105,7 +105,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
         page.fill("[name=password]", "demo")
         page.press("[name=password]", "Enter")
         page.wait_for_url(f"{url}/")
-        for name, query in _matrices(page, url, both, zones).items():
+        for name, query in _matrices(page, url, both).items():
             _take(page, f"{url}/matrix?{query}", "#matrix-page", out / f"matrix-{name}.png")
         for name, run in runs.items():
             # The tables alone: the rest of the page tells of the machine that this ran on.
@@ -118,7 +118,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
         browser.close()
 
 
-def _matrices(page: Page, url: str, both: str, zones: dict[str, int]) -> dict[str, str]:
+def _matrices(page: Page, url: str, both: str) -> dict[str, str]:
     """Give the query of each matrix that reports have, by the name of its picture."""
     page.goto(f"{url}/matrix?{both}")
     tests = page.locator("#matrix-test option").evaluate_all("all => all.map(each => each.value)")
@@ -127,7 +127,6 @@ def _matrices(page: Page, url: str, both: str, zones: dict[str, int]) -> dict[st
     )
     return {
         "throughput": f"{both}&test={stream}",
-        "zones": f"{both}&test={stream}&base_environment={zones['same zone']}",
         "packets": f"{both}&test={datagrams}&metric=packets_per_second",
         "loss": f"{both}&test={datagrams}&metric=loss_ratio",
         "latency": f"{both}&test={rounds}&metric=latency_p99_seconds",
