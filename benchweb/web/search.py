@@ -194,7 +194,8 @@ def _ranked(rows: QuerySet[Any, Any], query: Query, *more_fields: str) -> QueryS
         for field in more_fields:
             matching |= Q((f"{field}__icontains", word))
         rows = rows.filter(matching)
-    return rows.annotate(rank=_rank(query)).order_by("rank", "name", "pk")
+    ranked: QuerySet[Any, Any] = rows.annotate(rank=_rank(query)).order_by("rank", "name", "pk")
+    return ranked
 
 
 def _rank(query: Query) -> Case:
