@@ -121,10 +121,12 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
 def _matrices(page: Page, url: str, both: str) -> dict[str, str]:
     """Give the query of each matrix that reports have, by the name of its picture."""
     page.goto(f"{url}/matrix?{both}")
-    tests = page.locator("#matrix-test option").evaluate_all("all => all.map(each => each.value)")
-    stream, datagrams, rounds = (
-        next(test for test in tests if test.startswith(f"{kind}.")) for kind in ("tcp_stream", "udp_stream", "tcp_rr")
-    )
+    # The tests that all pairs have, among those of the other plans.
+    tests = page.locator("#matrix-test option").evaluate_all("all => all.map(each => [each.value, each.textContent])")
+    one_flow = [(value, words) for value, words in tests if "flows 1" in words.split(" · ")]
+    stream = next(value for value, words in one_flow if value.startswith("tcp_stream.") and "size 16 KiB" in words)
+    datagrams = next(value for value, words in one_flow if value.startswith("udp_stream.") and "size 64 B" in words)
+    rounds = next(value for value, words in one_flow if value.startswith("tcp_rr."))
     return {
         "throughput": f"{both}&test={stream}",
         "packets": f"{both}&test={datagrams}&metric=packets_per_second",

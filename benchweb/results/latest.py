@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from benchweb.catalog import catalog
 from benchweb.plans.models import PlanVersion
@@ -65,6 +65,8 @@ class SeriesTest:
     kind: str
     digest: str
     identity: dict[str, Any]
+    # How many of the pairs asked about have it.
+    pairs: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     headlines = Q()
     for kind in kinds.values():
         headlines |= Q(kind=kind.name, metric=kind.headline)
-    rows = Series.objects.filter(headlines, pair__in=list(pairs)).order_by("kind", "identity_digest")
-    found = rows.distinct("kind", "identity_digest").values_list("kind", "identity_digest", "identity")
+    rows = Series.objects.filter(headlines, pair__in=list(pairs)).order_by()
+    found = rows.values_list("kind", "identity_digest", "identity").annotate(Count("pair"))
     order = {name: place for place, name in enumerate(kinds)}
     return sorted((SeriesTest(*row) for row in found), key=lambda test: (order[test.kind], _by_size(test.identity)))
 

@@ -63,7 +63,7 @@ class CellMaker:
                 return ShownCell("unconfigured", "", _("no pair from here to there"), word="·")
             case "empty":
                 title = _("no result of this test yet")
-                return ShownCell("empty", self._history(cell, table.axes.environment), title, word="—")
+                return ShownCell("without-result", self._history(cell, table.axes.environment), title, word="—")
             case "failed":
                 return self._failed(table, cell)
         return self._value(table, cell)

@@ -68,9 +68,10 @@ def test_key(test: SeriesTest) -> str:
 
 
 def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | None:
-    """Give the test that the query string names; the first there is when it names none that there is."""
+    """Give the test that the query string names; when it names none that there is, the first that most pairs have."""
     asked = query.get("test", "")
-    return next((each for each in tests if test_key(each) == asked), next(iter(tests), None))
+    usual = max(tests, key=lambda each: each.pairs, default=None)
+    return next((each for each in tests if test_key(each) == asked), usual)
 
 
 def _environments(query: QueryDict, environments: Sequence[Environment], latest: int | None) -> list[Environment]:

@@ -214,3 +214,14 @@ def test_htmx_gets_the_filters_that_are_set_into_the_address_bar(signed_in: Clie
     zone = environment_create(name="lab")
     answer = signed_in.get(f"/matrix?environment={zone.pk}&by=mode&beside=&until=", headers={"HX-Request": "true"})
     assert answer["HX-Push-Url"] == f"/matrix?environment={zone.pk}&by=mode"
+
+
+def test_without_a_choice_it_shows_the_test_that_most_pairs_have(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
+    pairs = [joined(zone, at["alpha", "host"], at[sink, "host"]) for sink in ("beta", "gamma")]
+    for pair in pairs:
+        measured_run(plan, pair, [1e9] * 3)
+    small = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": 1}}])
+    measured_run(small, pairs[0], [5e6])
+    assert "message size 16 KiB" in text_of(shown(signed_in)).split("median of")[0].rsplit("Throughput", 1)[1]
+    assert cells(shown(signed_in))[1][2].startswith("1.00 Gbit/s")
