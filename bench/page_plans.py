@@ -45,7 +45,8 @@ def _scans(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _shortened(text: str) -> str:
-    """Leave out what makes lines long and says nothing: columns selected, long lists of ids."""
+    """Leave out what makes lines long or differ and says nothing: columns selected, lists of ids, a session's key."""
     text = re.sub(r"SELECT .*? FROM", "SELECT … FROM", text, flags=re.DOTALL)
+    text = re.sub(r"'[a-z0-9]{32}'", "'…'", text)
     text = re.sub(r"\(?'?\{?(\d+, ?){5,}\d+\}?'?", "(…", text)
     return text if len(text) <= 400 else text[:400] + "…"
