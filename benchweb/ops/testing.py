@@ -28,7 +28,10 @@ TAIL_LINES = 60
 # Tests that keep a CPU busy and watch no clock: two processes, each with a database and a broker of its own.
 FOLDERS = tuple(
     f"tests/{name}"
-    for name in ("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics")
+    for name in (
+        *("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics"),
+        *("ops", "sharing", "regressions"),
+    )
 )
 # Tests of processes that mostly wait for each other.
 WAITING = ("tests/workers", "tests/faults")
