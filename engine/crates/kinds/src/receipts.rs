@@ -48,6 +48,13 @@ impl Receipts {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
+    /// Notes what has been read, whenever the last receipt was: nothing comes any more.
+    pub fn note_last(&self, counter: &Counter) {
+        if let Some(book) = self.lock().as_mut() {
+            book.record(Instant::now(), counter.read().bytes, None);
+        }
+    }
+
     /// Keeps no more of them.
     pub fn end(&self) {
         self.is_kept.store(false, Ordering::Relaxed);

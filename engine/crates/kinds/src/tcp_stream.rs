@@ -150,10 +150,7 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
     let mut first = None;
     let fault = loop {
         match net::receive(socket, buffer.as_mut()) {
-            Ok(0) => {
-                cue.receipts.note(socket, bytes);
-                break None;
-            }
+            Ok(0) => break None,
             Ok(received) => {
                 if bytes == 0 {
                     first = Some(Instant::now());

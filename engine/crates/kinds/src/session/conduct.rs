@@ -405,8 +405,6 @@ impl<'a> Conduct<'a> {
         }
     }
 
-    /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
-    /// connections only completes what was seen here.
     /// How much later than this end the peer began, at most: it has told of an interval no sooner than it ended.
     fn note_peer_lag(&mut self, interval: &Interval) {
         let Some(clock) = &self.clock else {
@@ -417,6 +415,8 @@ impl<'a> Conduct<'a> {
         self.peer_lag = Some(self.peer_lag.map_or(lag, |least| least.min(lag)));
     }
 
+    /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
+    /// connections only completes what was seen here.
     fn take_interval(&mut self, mut interval: Interval) {
         self.note_peer_lag(&interval);
         // A peer that has more to say than the test has intervals would only fill this host's memory.

@@ -87,6 +87,7 @@ impl Cuts {
     /// Cuts after the last byte, if not before.
     pub fn finish(&mut self, threads: &Threads) {
         if self.next_due().is_some() {
+            threads.receipts().for_each(|(_, receipts, counter)| receipts.note_last(counter));
             self.crossing = self.crossing.or_else(|| self.first_crossing(threads));
             self.cut_all(threads);
         }
@@ -240,6 +241,23 @@ mod tests {
         receipts.note_for_waiting(receiver.as_fd(), &counter);
         let now = origin.elapsed().as_secs_f64();
         assert_eq!(receipts.at(now).map(|received| received.bytes), Some(1_000));
+    }
+
+    #[test]
+    fn bytes_that_came_right_after_a_receipt_are_noted_at_the_end() {
+        let (mut sender, receiver) = connection();
+        let receipts = Receipts::default();
+        let counter = Counter::default();
+        receipts.keep(Instant::now(), Duration::from_mins(1), 8, &counter);
+        sender.write_all(&[0; 1_000]).expect("the connection stands");
+        wait_unread(&receiver, 1_000);
+        receipts.note(receiver.as_fd(), 0);
+        counter.set_bytes(1_500);
+        receipts.note(receiver.as_fd(), 1_500);
+        let marks = BTreeMap::from([(0, 1_000)]);
+        assert!(earliest([(0, &receipts)].into_iter(), &marks).is_none());
+        receipts.note_last(&counter);
+        assert!(earliest([(0, &receipts)].into_iter(), &marks).is_some());
     }
 
     #[test]
