@@ -211,4 +211,4 @@ def _resources_of_run(run_id: int) -> list[int]:
 def _wake_after(resource_ids: Collection[int]) -> None:
     """Look for the runs that may start on these resources once this transaction is done."""
     if resource_ids:
-        transaction.on_commit(partial(dispatch.wake, resource_ids), robust=True)
+        transaction.on_commit(partial(dispatch.wake, resource_ids, is_after_end=True), robust=True)

@@ -36,7 +36,7 @@ WHERE run.id = given.id AND run.state = 'pending' AND run.lease_owner = ''
 _log = logging.getLogger(__name__)
 
 
-def dispatch(resource_ids: Collection[int] | None = None) -> int:
+def dispatch(resource_ids: Collection[int] | None = None, *, is_after_end: bool = False) -> int:
     """Wake every run that may start now on these resources, or anywhere; give how many.
 
     Without resources it is the tick's: it also wakes the runs whose worker fell silent, and tells what others wait for.
@@ -50,7 +50,7 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
     if resource_ids is None:
         due = [*_silent(), *due]
     fresh = _sent.not_lately(due)[:_SEND_LIMIT]
-    wake_these(fresh if resource_ids is None else _not_taken_here(fresh))
+    wake_these(_not_taken_here(fresh) if is_after_end else fresh)
     if resource_ids is None:
         _tell(decided.blocked, found)
     return len(due)
@@ -59,7 +59,7 @@ def dispatch(resource_ids: Collection[int] | None = None) -> int:
 def take_here(taker: Callable[[int], bool]) -> None:
     """Have this process take the runs that its own runs' ends make due, without the broker's way round.
 
-    What the tick finds due goes out to all workers, so that they share the work. `taker` gives False for want of room.
+    What a launch or the tick makes due goes out to all workers, so that they share it. `taker` says if it took one.
     """
     _waker.taker = taker
 
@@ -85,12 +85,12 @@ def arrived(run_id: int) -> None:
     _sent.forget(run_id)
 
 
-def wake(resource_ids: Collection[int]) -> None:
+def wake(resource_ids: Collection[int], *, is_after_end: bool = False) -> None:
     """Dispatch on resources that were freed or wanted; ends that come together are looked at together.
 
     Whoever comes while another thread looks leaves its resources to that one. A database that is away is the tick's.
     """
-    _waker.wake(resource_ids)
+    _waker.wake(resource_ids, is_after_end)
 
 
 class _Sent:
@@ -128,11 +128,13 @@ class _Waker:
         self._guard = threading.Lock()
         self._looking = threading.Lock()
         self._wanted: set[int] | None = None
+        self._is_after_ends = True
         self.taker: Callable[[int], bool] | None = None
 
-    def wake(self, resource_ids: Collection[int]) -> None:
+    def wake(self, resource_ids: Collection[int], is_after_end: bool) -> None:
         with self._guard:
             self._wanted = (self._wanted or set()) | set(resource_ids)
+            self._is_after_ends = self._is_after_ends and is_after_end
         # Asked again after the lock is free: what came in the last moment found it taken.
         while self._wanted is not None and self._looking.acquire(blocking=False):
             try:
@@ -143,10 +145,11 @@ class _Waker:
     def _look(self) -> None:
         with self._guard:
             wanted, self._wanted = self._wanted, None
+            is_after_ends, self._is_after_ends = self._is_after_ends, True
         if wanted is None:
             return
         try:
-            dispatch(wanted)
+            dispatch(wanted, is_after_end=is_after_ends)
         except DatabaseError as error:
             _log.warning("Waiting runs are left to the tick: %s", error)
 

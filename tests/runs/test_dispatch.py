@@ -31,9 +31,9 @@ def woken(monkeypatch):
     # As if each dispatch came long after the last.
     monkeypatch.setattr(module, "LOST_AFTER_SECONDS", 0.0)
 
-    def after(resource_ids=None):
+    def after(resource_ids=None, **how):
         sent.clear()
-        dispatch(resource_ids)
+        dispatch(resource_ids, **how)
         return list(sent)
 
     return after
@@ -79,10 +79,26 @@ def test_what_an_end_makes_due_is_taken_here_if_there_is_room_and_what_the_tick_
     monkeypatch.setattr(module._waker, "taker", take)
     runs = [make_run() for _ in range(2)]
     resources = [row.resource_id for run in runs for row in run.reservations.all()]
-    assert woken(resources) == [runs[1].pk]
+    assert woken(resources, is_after_end=True) == [runs[1].pk]
     assert taken == [run.pk for run in runs]
-    assert woken() == [run.pk for run in runs]
+    assert woken() == woken(resources) == [run.pk for run in runs]
     assert len(taken) == 2
+
+
+def test_what_a_launch_makes_due_goes_to_all_workers_whoever_launched_it(
+    woken, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(module._waker, "taker", lambda run_id: pytest.fail(f"run {run_id} was taken here"))
+    sent: list[int] = []
+
+    def send(task, argument):
+        if task == EXECUTE_TASK:
+            sent.extend(argument)
+
+    monkeypatch.setattr(module.queue, "send", send)
+    with django_capture_on_commit_callbacks(execute=True):
+        campaign = launch(plan=make_plan(), pairs=[make_pair(), make_pair()], user=None)
+    assert sorted(sent) == sorted(campaign.runs.values_list("pk", flat=True))
 
 
 def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
@@ -213,14 +229,15 @@ def test_a_final_runs_place_is_free(woken):
 
 
 def test_what_comes_while_another_looks_is_looked_at_by_that_one(monkeypatch):
-    looked: list[set[int]] = []
+    looked: list[tuple[set[int], bool]] = []
 
-    def look(resource_ids):
-        looked.append(set(resource_ids))
+    def look(resource_ids, *, is_after_end):
+        looked.append((set(resource_ids), is_after_end))
         if len(looked) == 1:
-            wake([2])
+            wake([2], is_after_end=True)
             wake([3])
 
     monkeypatch.setattr(module, "dispatch", look)
-    wake([1])
-    assert looked == [{1}, {2, 3}]
+    wake([1], is_after_end=True)
+    # Looked at together with a launch, an end counts as one: its runs go out to all.
+    assert looked == [({1}, True), ({2, 3}, False)]
