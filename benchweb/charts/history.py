@@ -21,9 +21,9 @@ from benchweb.charts.spec import (
     ChartSeries,
     ChartSpec,
     ChartStrip,
-    ChartTable,
     ReferenceLine,
 )
+from benchweb.charts.table import chart_table
 
 # Beside the first and the last point, as a share of the time between them.
 _ROOM = 0.02
@@ -106,7 +106,7 @@ class _Drawing:
 
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
         metric = self.asked.kind.metrics[self.asked.main]
-        y = _y_axis(metric, is_log=self.asked.is_percentiles)
+        x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.asked.is_percentiles)
         names = line_names(lines, self.asked.kind)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
         first, last = self._extent()
@@ -115,11 +115,11 @@ class _Drawing:
             title=" · ".join(filter(None, [title, self.asked.title])),
             subtitle=f"{common_words(lines, self.asked.kind)}. {self._words()}.",
             form="time",
-            x=Axis(label=_("Time"), unit="", scale="time"),
+            x=x,
             y=y,
             series=series,
             lines=self._reference_lines(lines, metric),
-            table=_table(y, series),
+            table=chart_table(x, y, series),
             marks=marks_of(self.marks, lines),
             strip=self._strip(lines, names),
             x_from=rfc3339(first),
@@ -245,38 +245,3 @@ def _spread(places: Sequence[PointRow | Break]) -> ChartBand:
     low = [None if isinstance(place, Break) else place.low for place in places]
     high = [None if isinstance(place, Break) else place.high for place in places]
     return ChartBand(_("lowest to highest"), low, high)
-
-
-def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
-    """Give a row for each point; a missing one is None with its reason."""
-    columns = [
-        {"key": "series", "label": _("Series"), "unit": ""},
-        {"key": "x", "label": _("Time"), "unit": ""},
-        {"key": "n", "label": "n", "unit": ""},
-        {"key": "median", "label": _("Median"), "unit": y.unit},
-        {"key": "low", "label": _("Lowest"), "unit": y.unit},
-        {"key": "high", "label": _("Highest"), "unit": y.unit},
-        {"key": "spread", "label": _("± half range"), "unit": "ratio"},
-        {"key": "reason", "label": _("Missing"), "unit": ""},
-    ]
-    rows = [
-        {
-            "series": line.label,
-            "x": point.x,
-            "n": point.n,
-            "median": point.y,
-            "low": point.low,
-            "high": point.high,
-            "spread": _half_range(point),
-            "reason": point.reason,
-        }
-        for line in series
-        for point in line.points
-    ]
-    return ChartTable(columns, rows)
-
-
-def _half_range(point: ChartPoint) -> float | None:
-    if point.n < 2 or not point.y or point.low is None or point.high is None:
-        return None
-    return (point.high - point.low) / (2 * abs(point.y))

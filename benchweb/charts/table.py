@@ -3,7 +3,6 @@
 from django.utils.translation import gettext as _
 
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartTable
-from benchweb.statistics import half_range_ratio
 
 
 def chart_table(x: Axis, y: Axis, series: list[ChartSeries]) -> ChartTable:
@@ -29,6 +28,13 @@ def _row(line: ChartSeries, point: ChartPoint) -> dict[str, object]:
         "median": point.y,
         "low": point.low,
         "high": point.high,
-        "spread": half_range_ratio(point.repetitions),
+        "spread": _half_range_ratio(point),
         "reason": point.reason,
     }
+
+
+def _half_range_ratio(point: ChartPoint) -> float | None:
+    """Give the ± of a point, from the extremes: a long history's points don't carry their repetitions."""
+    if point.n < 2 or not point.y or point.low is None or point.high is None:
+        return None
+    return (point.high - point.low) / (2 * abs(point.y))

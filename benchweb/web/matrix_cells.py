@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -126,13 +126,12 @@ class CellMaker:
     # Once for all cells: a copy of the query string for each would take longer than all queries.
     @cached_property
     def _history_start(self) -> str:
-        page = _history_page()
-        if self.test is None or not page:
+        if self.test is None:
             return ""
         known = catalog().kinds[self.test.kind].parameters
         values = self.settings.items()
         parameters = "".join(f"&p.{name}={quote(parameter_text(known[name], value))}" for name, value in values)
-        return f"{page}?kind={self.test.kind}&metric={self.metric.key}{parameters}"
+        return f"{reverse('web:history')}?kind={self.test.kind}&metric={self.metric.key}{parameters}"
 
     @cached_property
     def _base_start(self) -> str:
@@ -158,13 +157,6 @@ class CellMaker:
             and base.row in (None, cell.row)
             and base.column in (None, cell.column)
         )
-
-
-def _history_page() -> str:
-    try:
-        return reverse("web:history")
-    except NoReverseMatch:
-        return ""
 
 
 def _meta(cell: Cell) -> str:
