@@ -79,7 +79,8 @@ fn a_cancel_during_the_set_up_ends_both_ends_at_once() {
         engine.call(Method::POST, &format!("/v1/sessions/{id}/cancel"), None);
     }
     for id in ["a-source", "a-sink"] {
-        assert_eq!(last(&engine, id)["state"], "cancelled");
+        let end = last(&engine, id);
+        assert_eq!(end["state"], "cancelled", "{end}");
     }
     wait_until(PROMISE, || engine.session_processes().is_empty());
     assert!(begin.elapsed() < PROMISE, "{:?}", begin.elapsed());

@@ -15,6 +15,8 @@ use crate::thread_times::ThreadTimes;
 /// Both ends say that they live each second, and are lost after three.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 const SILENCE_LIMIT: Duration = Duration::from_secs(3);
+/// What a peer said before it went away is here by then.
+const LAST_WORDS_LIMIT: Duration = Duration::from_millis(100);
 
 /// One thing that happened.
 pub enum Signal {
@@ -116,9 +118,22 @@ impl Line {
     }
 
     /// Sends a line to the peer.
+    ///
+    /// # Errors
+    /// When the peer is gone: with the reason that it gave before, if it gave one.
     pub fn tell(&mut self, message: &LinkMessage) -> Result<(), Failure> {
         let link = self.link.as_ref().ok_or_else(|| Failure::internal("there is no link yet"))?;
-        link.send(message).map_err(|reason| Failure::new(FailureCode::PeerLost, reason))
+        let Err(reason) = link.send(message) else { return Ok(()) };
+        let until = Instant::now() + LAST_WORDS_LIMIT;
+        while let Some(signal) = self.next_of_any_kind(until) {
+            let is_last = matches!(signal, Signal::LinkLost(_));
+            let signal = self.sort(signal)?;
+            self.kept.extend(signal);
+            if is_last {
+                break;
+            }
+        }
+        Err(Failure::new(FailureCode::PeerLost, reason))
     }
 
     /// Keeps signals that came before their time for the next waits.
@@ -242,6 +257,22 @@ mod tests {
         let heard = line.wait(Instant::now() + Duration::from_millis(20));
         assert!(matches!(heard, Ok(None)), "the peer is alive");
         assert!(line.last_heard.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_peer_that_went_away_is_asked_for_its_reason_first() {
+        let (mut line, far) = line();
+        let failure =
+            LinkMessage::Failure { code: FailureCode::Cancelled, reason: "enough".to_owned() };
+        let far = Link::new(far.into(), std::sync::mpsc::channel().0).expect("a link");
+        far.send(&failure).expect("the line is there");
+        drop(far);
+        let told = (0..1_000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            line.tell(&LinkMessage::Alive).err()
+        });
+        let told = told.expect("the far end is closed");
+        assert_eq!(told.code, FailureCode::Cancelled, "{}", told.reason);
     }
 
     #[test]

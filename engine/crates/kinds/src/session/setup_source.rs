@@ -18,6 +18,8 @@ use crate::{facts, tcp_crr, udp_hello};
 
 /// How long one connection attempt may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a session that was cancelled waits for its link, to say so there; a cancel is promised within 500 ms.
+const LATE_LINK_LIMIT: Duration = Duration::from_millis(100);
 /// How long a kind's own server may take: its name, and the first connection.
 const REACH_LIMIT: Duration = Duration::from_secs(15);
 /// How long the flows of a test may take to be connected, all together.
@@ -33,7 +35,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let peer = peer(&brief.spec)?;
     let local = local_end(&brief.spec);
     let facts = facts::facts();
-    connect_link(brief, line, peer, &local)?;
+    connect_link(&brief.spec.cookie, line, peer, &local)?;
     let (peer_facts, peer_version) = greet(brief, line, &facts)?;
     let server = reach_server(brief, line)?;
     let transport = brief.kind.transport(&brief.settings);
@@ -149,18 +151,35 @@ fn reach_server(brief: &Brief, line: &mut Line) -> Result<Option<SocketAddr>, Fa
         .map_err(|error| refused_by_kernel("the server's address is unknown", error))
 }
 
+/// Opens the link. Where the session ends meanwhile, the link is used still, so that the sink can be told why:
+/// it may have it already, and would take its end for a lost peer's.
 fn connect_link(
-    brief: &Brief,
+    cookie: &proto::Cookie,
     line: &mut Line,
     peer: SocketAddr,
     local: &net::LocalEnd,
 ) -> Result<(), Failure> {
-    let (cookie, local) = (brief.spec.cookie.clone(), local.clone());
-    let sockets = connect_aside(line, CONNECT_LIMIT * 2, move || {
+    let (cookie, local) = (cookie.clone(), local.clone());
+    let connected = connect_aside(line, CONNECT_LIMIT * 2, move || {
         let options = net::Options::default();
         let socket = connect_one(&cookie, ConnectionRole::Link, 0, peer, &local, &options)?;
         Ok(vec![socket])
-    })?;
+    });
+    match connected {
+        Ok(sockets) => use_link(line, sockets),
+        Err(failure) => {
+            if failure.code != FailureCode::Unreachable {
+                let until = Instant::now() + LATE_LINK_LIMIT;
+                if let Some(Signal::Connected(Ok(sockets))) = line.next_of_any_kind(until) {
+                    use_link(line, sockets)?;
+                }
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn use_link(line: &mut Line, sockets: Vec<OwnedFd>) -> Result<(), Failure> {
     for socket in sockets {
         let link = Link::new(socket, line.sender())
             .map_err(|error| Failure::internal(format!("the link can't be used: {error}")))?;
@@ -269,4 +288,27 @@ pub fn wait_for_flows_ready(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::Supply;
+
+    #[test]
+    fn a_source_that_is_cancelled_while_it_connects_has_the_link_to_say_so() {
+        let sink = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let peer = sink.local_addr().expect("bound");
+        let cookie = proto::Cookie::parse(&"ab".repeat(32)).expect("a cookie");
+        let local = net::LocalEnd { address: None, device: None };
+        let mut line = Line::new();
+        let reason = "enough".to_owned();
+        let cancel = Supply::Cancel { code: FailureCode::Cancelled, reason };
+        line.sender().send(Signal::Supply(cancel)).expect("the line listens");
+        let failure = connect_link(&cookie, &mut line, peer, &local).expect_err("it is cancelled");
+        assert_eq!(failure.code, FailureCode::Cancelled);
+        assert!(line.link().is_some());
+    }
 }
