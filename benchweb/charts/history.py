@@ -8,10 +8,11 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Marks, history_marks, marks_of
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, Chosen, HistoryLine, asked_of, chosen_lines, common_words, line_names
+from benchweb.charts.history_series import Asked, Chosen, asked_of, chosen_lines, common_words, line_names
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
@@ -87,9 +88,9 @@ def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str
 
 
 _SPLITS: dict[str, Callable[[HistoryLine], str]] = {
-    "pair": lambda line: str(line.pair),
-    "host": lambda line: _("from %(host)s") % {"host": line.pair.source.host.name},
-    "environment": lambda line: line.pair.environment.name,
+    "pair": lambda line: line.pair_words,
+    "host": lambda line: _("from %(host)s") % {"host": line.pair.source.host_name},
+    "environment": lambda line: line.pair.environment,
 }
 
 
@@ -203,7 +204,7 @@ class _Drawing:
                 if value is not None:
                     found[self.asked.kind.metrics[name].label, value] = None
         if metric.unit == "bit/s":
-            ends = {end for line in lines for end in (line.pair.source_id, line.pair.sink_id)}
+            ends = {end.pk for line in lines for end in line.pair.ends}
             found |= {(_("Link rate"), speed): None for pk, speed in self.marks.links.items() if pk in ends}
         return [ReferenceLine(label=label, y=value) for label, value in found]
 

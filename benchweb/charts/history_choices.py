@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
 from benchweb.catalog import Kind, Parameter, catalog, nested_text
 from benchweb.charts.lines import sort_key
+from benchweb.results.fast_rows import document, fast_rows
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
@@ -65,16 +64,13 @@ class Choices:
 
 def history_choices(*, kind: str, host: int | None, environment: int | None, pair: int | None) -> Choices:
     """Read the choices; one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _SQL, {"kind": kind, "host": host, "environment": environment, "pair": pair, "most": MOST_PAIRS + 1}
-        )
-        rows = cursor.fetchall()
+    values = {"kind": kind, "host": host, "environment": environment, "pair": pair, "most": MOST_PAIRS + 1}
+    rows = fast_rows(_SQL, values)
     measured: dict[str, set[str]] = {}
     for what, kind_name, metric, _ in rows:
         if what == "metric":
             measured.setdefault(kind_name, set()).add(metric)
-    identities = [(name, _document(identity)) for what, name, _, identity in rows if what == "identity"]
+    identities = [(name, document(identity) or {}) for what, name, _, identity in rows if what == "identity"]
     known = catalog().kinds
     chosen = known.get(kind) or next((known[name] for name, _ in identities if name in known), None)
     pairs = _named(rows, "pair")
@@ -135,9 +131,3 @@ def _facets(kind: Kind, identities: list[Mapping[str, Any]]) -> list[Facet]:
 def _by_size(entry: tuple[str, Any]) -> tuple[int, float, str]:
     text, value = entry
     return sort_key(value if isinstance(value, int | float) else text)
-
-
-def _document(identity: Any) -> dict[str, Any]:
-    """A cursor gives PostgreSQL's JSON as text or as objects, by how the connection was made."""
-    found = json.loads(identity) if isinstance(identity, str) else identity
-    return dict(found or {})

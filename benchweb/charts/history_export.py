@@ -4,8 +4,9 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, HistoryLine
+from benchweb.charts.history_series import Asked
 from benchweb.charts.moments import rfc3339
 from benchweb.results.selectors import points
 
@@ -29,8 +30,8 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
                 continue
             names = (
                 line.series[metric],
-                _plain(str(line.pair)),
-                _plain(line.pair.environment.name),
+                _plain(line.pair_words),
+                _plain(line.pair.environment),
                 asked.kind.name,
                 json.dumps(line.identity, sort_keys=True),
                 metric,

@@ -6,20 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import OuterRef, Subquery
-from django.db.models.functions import Coalesce
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from benchweb.charts.history_lines import HistoryLine, LinePair
 from benchweb.charts.history_points import PointRow
-from benchweb.charts.history_series import HistoryLine
 from benchweb.charts.plan_keys import keys_of_versions
-from benchweb.hosts.models import Pair
-from benchweb.plans.models import PlanVersion
-from benchweb.runs.models import Run, State
-from benchweb.schedules.models import Slot
+from benchweb.results.fast_rows import document, fast_rows
+from benchweb.runs.models import State
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
 _LONGER_THAN_USUAL = 1.75
@@ -28,7 +23,23 @@ _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
-_WITHOUT_RESULT = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)
+_WITHOUT_RESULT = [str(state) for state in (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)]
+
+# Runs by pair, then the slots that never had a campaign, with their schedule's target and its plan's latest version.
+_SQL = """
+(SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.state, r.reason, r.plan_version_id, r.id, r.pair_id, NULL
+FROM runs_run r {joined}
+WHERE r.pair_id = ANY(%(pairs)s) AND r.state = ANY(%(states)s)
+  AND r.created_at >= %(first)s AND r.created_at <= %(last)s {of_runs}
+ORDER BY r.id DESC LIMIT %(most)s)
+UNION ALL
+(SELECT s.at, s.state, s.reason,
+  (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
+  NULL, NULL, c.target
+FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
+WHERE s.campaign_id IS NULL AND s.state = ANY(%(states)s) AND s.at >= %(first)s AND s.at <= %(last)s {of_slots}
+ORDER BY s.at DESC LIMIT %(most)s)
+"""
 
 
 @dataclass(frozen=True)
@@ -53,32 +64,26 @@ class Break:
 
 
 def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None) -> list[Event]:
-    """Give what gave no result on these lines' pairs; two queries, and one for plan versions new to this process."""
+    """Give what gave no result on these lines' pairs; one query, and one for plan versions new to this process."""
     pairs = {line.pair.pk: line.pair for line in lines}
     if not pairs:
         return []
-    runs = list(_runs(pairs, shown, plan))
-    slots = list(_slots(shown, plan))
-    wanted = {row["plan_version_id"] for row in runs} | {slot.version for slot in slots}  # type: ignore[attr-defined]
-    keys = keys_of_versions(pk for pk in wanted if pk)
+    rows = _read(pairs, shown, plan)
+    keys = keys_of_versions({row.version for row in rows if row.version})
     none: frozenset[tuple[str, str]] = frozenset()
-    events = [
-        Event(
-            at=row["at"],
-            pair=row["pair_id"],
-            run=row["pk"],
-            keys=keys.get(row["plan_version_id"], none),
-            reason=_run_words(row),
-            href=reverse("web:run", args=[row["pk"]]),
-        )
-        for row in runs
-    ]
-    events += [
-        Event(slot.at, pair.pk, None, keys.get(slot.version, none), _slot_words(slot), "")  # type: ignore[attr-defined]
-        for slot in slots
-        for pair in pairs.values()
-        if targets(slot.schedule.target, pair)
-    ]
+    events = []
+    for row in rows:
+        known = keys.get(row.version or 0, none)
+        if row.run is not None and row.pair is not None:
+            href = f"/runs/{row.run}"
+            events.append(Event(row.at, row.pair, row.run, known, _run_words(row), href))
+        else:
+            target = document(row.target)
+            events += [
+                Event(row.at, pair.pk, None, known, _slot_words(row), "")
+                for pair in pairs.values()
+                if targets(target, pair)
+            ]
     return sorted(events, key=lambda event: event.at)
 
 
@@ -102,56 +107,57 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
     return sorted(found, key=lambda each: each.at)
 
 
-def targets(target: Mapping[str, Any], pair: Pair) -> bool:
+def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
     """Tell whether a schedule's target takes in a pair, by what is at hand of the pair; no query."""
     ((form, value),) = target.items()
-    hosts = (pair.source.host, pair.sink.host)
     if form == "pairs":
         return pair.pk in value
     if form == "environment":
         return bool(pair.environment_id == value)
     if form == "label":
-        return all(value in host.labels for host in hosts)
+        return all(value in end.labels for end in pair.ends)
     if value.get("environment", pair.environment_id) != pair.environment_id:
         return False
     if "endpoints" in value:
-        return {pair.source_id, pair.sink_id} <= set(value["endpoints"])
+        return {end.pk for end in pair.ends} <= set(value["endpoints"])
     return pair.source.network_mode in value["source_modes"] and pair.sink.network_mode in value["sink_modes"]
 
 
-def _runs(pairs: Mapping[int, Pair], shown: tuple[datetime, datetime], plan: int | None) -> Iterable[Any]:
-    rows = Run.objects.filter(pair__in=pairs, state__in=_WITHOUT_RESULT, created_at__range=shown)
-    if plan is not None:
-        rows = rows.filter(plan_version__plan=plan)
-    at = Coalesce("started_at", "planned_at", "created_at")
-    return (
-        rows.annotate(at=at)
-        .order_by("-pk")
-        .values("pk", "pair_id", "plan_version_id", "state", "reason", "at")[:_MOST_EVENTS]
+class _Row(NamedTuple):
+    at: datetime
+    state: str
+    reason: str
+    version: int | None
+    run: int | None
+    pair: int | None
+    target: Any
+
+
+def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan: int | None) -> list[_Row]:
+    statement = _SQL.format(
+        joined="" if plan is None else "JOIN plans_planversion v ON v.id = r.plan_version_id",
+        of_runs="" if plan is None else "AND v.plan_id = %(plan)s",
+        of_slots="" if plan is None else "AND c.plan_id = %(plan)s",
     )
+    values = {
+        "pairs": list(pairs),
+        "states": _WITHOUT_RESULT,
+        "first": shown[0],
+        "last": shown[1],
+        "plan": plan,
+        "most": _MOST_EVENTS,
+    }
+    return [_Row(*row) for row in fast_rows(statement, values)]
 
 
-def _slots(shown: tuple[datetime, datetime], plan: int | None) -> Iterable[Slot]:
-    """Give the slots that never had a campaign, with their schedule and its plan's latest version."""
-    rows = Slot.objects.filter(campaign=None, state__in=_WITHOUT_RESULT, at__range=shown)
-    if plan is not None:
-        rows = rows.filter(schedule__plan=plan)
-    latest = PlanVersion.objects.filter(plan=OuterRef("schedule__plan")).order_by("-number")
-    return (
-        rows.select_related("schedule")
-        .annotate(version=Subquery(latest.values("pk")[:1]))
-        .order_by("-at")[:_MOST_EVENTS]
-    )
+def _run_words(row: _Row) -> str:
+    words = _("run %(run)s %(state)s") % {"run": row.run, "state": row.state}
+    return f"{words}: {row.reason}" if row.reason else words
 
 
-def _run_words(row: dict[str, Any]) -> str:
-    words = _("run %(run)s %(state)s") % {"run": row["pk"], "state": row["state"]}
-    return f"{words}: {row['reason']}" if row["reason"] else words
-
-
-def _slot_words(slot: Slot) -> str:
-    words = _("slot %(state)s") % {"state": slot.state}
-    return f"{words}: {slot.reason}" if slot.reason else words
+def _slot_words(row: _Row) -> str:
+    words = _("slot %(state)s") % {"state": row.state}
+    return f"{words}: {row.reason}" if row.reason else words
 
 
 def _longest_usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:

@@ -11,8 +11,9 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, HistoryLine, common_words, line_names
+from benchweb.charts.history_series import Asked, common_words, line_names
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.results.models import Result

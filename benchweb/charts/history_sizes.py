@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
+from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import MOST_SWEPT, Asked, HistoryLine, chosen_lines
+from benchweb.charts.history_series import Asked, chosen_lines
 from benchweb.charts.lines import Palette
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
@@ -156,11 +157,11 @@ def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[int]
 
 
 def _by_environment(query: HistoryQuery) -> _Key:
-    return lambda line, row: (line.pair.environment_id, line.pair.environment.name)
+    return lambda line, row: (line.pair.environment_id, line.pair.environment)
 
 
 def _by_pair(query: HistoryQuery) -> _Key:
-    return lambda line, row: (line.pair.pk, f"{line.pair}, {line.pair.environment.name}")
+    return lambda line, row: (line.pair.pk, f"{line.pair_words}, {line.pair.environment}")
 
 
 def _by_run(query: HistoryQuery) -> _Key:

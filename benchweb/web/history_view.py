@@ -11,16 +11,18 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.axes import category
+from benchweb.charts.documents import charts_text
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, history_choices
 from benchweb.charts.history_heat import heat_maps
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
-from benchweb.charts.history_series import HistoryLine, asked_of, chosen_lines, with_series
+from benchweb.charts.history_series import asked_of, chosen_lines, with_series
 from benchweb.charts.history_sizes import size_charts, swept_charts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
-from benchweb.regressions.models import Annotation
+from benchweb.regressions.selectors import Note
 from benchweb.web import formatting
 from benchweb.web.zones import reader_zone
 
@@ -54,7 +56,7 @@ class HistoryView:
     lines: list[HistoryLine]
     total: int
     metric: str
-    notes: list[Annotation]
+    notes: list[Note]
     changes: list[Change]
     facets: list[ShownFacet]
     views: list[Link]
@@ -66,8 +68,8 @@ class HistoryView:
     json_url: str
 
     @property
-    def specs(self) -> list[dict[str, Any]]:
-        return [chart.as_json() for chart in self.charts]
+    def specs(self) -> bytes:
+        return charts_text(self.charts)
 
     @property
     def is_empty(self) -> bool:
@@ -191,7 +193,7 @@ def _value_words(value: Any, unit: str) -> str:
 
 def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:
     """Give what a note may be about: everything that is on the page, environments first."""
-    environments = {f"environment:{line.pair.environment_id}": line.pair.environment.name for line in lines}
-    hosts = {f"host:{end.host_id}": end.host.name for line in lines for end in (line.pair.source, line.pair.sink)}
-    pairs = {f"pair:{line.pair.pk}": str(line.pair) for line in lines}
+    environments = {f"environment:{line.pair.environment_id}": line.pair.environment for line in lines}
+    hosts = {f"host:{end.host_id}": end.host_name for line in lines for end in line.pair.ends}
+    pairs = {f"pair:{line.pair.pk}": line.pair_words for line in lines}
     return [*environments.items(), *hosts.items(), *pairs.items()]

@@ -1,0 +1,166 @@
+"""The lines of a look at the history: the series of a pair, kind and identity, read by one statement."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from benchweb.catalog import Kind, Parameter
+from benchweb.charts.history_choices import parameter_value
+from benchweb.charts.history_query import HistoryQuery
+from benchweb.charts.lines import COLORS, MARKERS
+from benchweb.results.fast_rows import document, fast_rows
+
+# More lines than this can't be told apart, whatever their colours.
+MOST_LINES = 12
+# A message-size view draws a line through this many series.
+MOST_SWEPT = 240
+DASHES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "dotted")
+
+# Written by hand: to build this statement from models takes five times as long as to run it. The place among all
+# series of the kind and metric binds colours for good, and neighbours differ.
+_SQL = """
+SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {place},
+  (SELECT json_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
+    AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
+  p.id, e.id, e.name,
+  a.id, a.name, a.network_mode, a.data_address, a.control_address, h.id, h.name, h.labels,
+  b.id, b.name, b.network_mode, b.data_address, b.control_address, i.id, i.name, i.labels
+FROM results_series s
+JOIN hosts_pair p ON p.id = s.pair_id
+JOIN hosts_environment e ON e.id = p.environment_id
+JOIN hosts_endpoint a ON a.id = p.source_id
+JOIN hosts_host h ON h.id = a.host_id
+JOIN hosts_endpoint b ON b.id = p.sink_id
+JOIN hosts_host i ON i.id = b.host_id
+WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
+ORDER BY s.id LIMIT %(most)s
+"""
+_PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
+_END_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class LineEnd:
+    """An endpoint, as far as a chart names it."""
+
+    pk: int
+    name: str
+    network_mode: str
+    data_address: str
+    control_address: str
+    host_id: int
+    host_name: str
+    labels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        label = self.name or self.network_mode
+        return self.host_name if label == self.host_name else f"{self.host_name} ({label})"
+
+    @property
+    def address(self) -> str:
+        """Where test traffic goes to, without a port."""
+        return self.data_address or self.control_address.rpartition(":")[0].strip("[]")
+
+
+@dataclass(frozen=True)
+class LinePair:
+    """A pair, as far as a chart names it."""
+
+    pk: int
+    environment_id: int
+    environment: str
+    source: LineEnd
+    sink: LineEnd
+
+    @cached_property
+    def words(self) -> str:
+        return f"{self.source} → {self.sink}"
+
+    @property
+    def ends(self) -> tuple[LineEnd, LineEnd]:
+        return self.source, self.sink
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """One line: the series of a pair, kind and identity, by metric; its place among all of the metric never changes."""
+
+    pair: LinePair
+    identity: dict[str, Any]
+    digest: str
+    series: dict[str, int]
+    place: int
+
+    @property
+    def color(self) -> int:
+        return self.place % COLORS
+
+    @property
+    def marker(self) -> Literal["circle", "rect", "triangle", "rectRot"]:
+        return MARKERS[self.place // COLORS % len(MARKERS)]
+
+    @property
+    def dash(self) -> Literal["solid", "dashed", "dotted"]:
+        return DASHES[self.place // (COLORS * len(MARKERS)) % len(DASHES)]
+
+    @property
+    def pair_words(self) -> str:
+        return self.pair.words
+
+
+def read_lines(
+    query: HistoryQuery, kind: Kind, main: str, beside: list[str], *, most: int, digests: set[str] | None
+) -> tuple[list[HistoryLine], int]:
+    """Read the lines that match, the oldest first, and how many there would be; `digests` are a plan's identities."""
+    values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
+    only = _conditions(query, kind, values)
+    if digests is not None:
+        only.append("s.identity_digest = ANY(%(digests)s)")
+        values["digests"] = sorted(digests)
+    # What sweeps many series gives its lines other colours, and to count for each of them would take long.
+    place = _PLACE if most <= MOST_LINES else "0"
+    statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
+    rows = fast_rows(statement, values)
+    pairs: dict[int, LinePair] = {}
+    return [_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0
+
+
+def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> HistoryLine:
+    series, identity, digest, _total, place, siblings, pair_id, environment_id, environment, *ends = row
+    if pair_id not in pairs:
+        source, sink = _end(ends[:_END_COLUMNS]), _end(ends[_END_COLUMNS:])
+        pairs[pair_id] = LinePair(pair_id, environment_id, environment, source, sink)
+    ids = {main: series} | (document(siblings) or {})
+    return HistoryLine(pairs[pair_id], document(identity), digest, ids, place)
+
+
+def _end(columns: list[Any]) -> LineEnd:
+    *others, labels = columns
+    return LineEnd(*others, tuple(labels))
+
+
+def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
+    """Give what the query asks as conditions, and put their values along."""
+    asked = {
+        "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
+        "p.id = %(pair)s": ("pair", query.pair),
+        "p.environment_id = %(environment)s": ("environment", query.environment),
+        "%(host)s IN (a.host_id, b.host_id)": ("host", query.host),
+    }
+    given = {condition: named for condition, named in asked.items() if named[1] is not None}
+    values.update(dict(given.values()))
+    found = list(given)
+    for number, (name, text) in enumerate(query.parameters.items()):
+        if name in kind.parameters:
+            values |= {f"name_{number}": name, f"value_{number}": _json(kind.parameters[name], text)}
+            is_default = parameter_value(kind.parameters[name], text) == kind.parameters[name].default
+            # An identity leaves defaults out.
+            found.append(
+                f"NOT s.identity ? %(name_{number})s" if is_default else f"s.identity @> %(value_{number})s::jsonb"
+            )
+    return found
+
+
+def _json(parameter: Parameter, text: str) -> str:
+    return json.dumps({parameter.name: parameter_value(parameter, text)})
