@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
+from math import ceil
 
 from django.db import DatabaseError, connection
 from django.db.models import Q
@@ -20,8 +21,9 @@ from benchweb.runs.wording import moment, place
 EXECUTE_TASK = "workers.tasks.execute_runs"
 # How many wake-ups one call sends; the next tick sends more.
 _SEND_LIMIT = 500
-# Of hundreds each message would cost as much as a run's claim; few enough that several workers get their share.
-_PER_MESSAGE = 20
+# Of hundreds each message would cost as much as a run's claim. Several workers get even shares of so many messages, and
+# keep them: what the end of a run makes due goes to the same worker.
+_MESSAGES = 32
 # For so long a wake-up may be on its way to a worker or wait there for room; sent again meanwhile, it would only keep
 # a busy worker busier.
 LOST_AFTER_SECONDS = 5.0
@@ -76,8 +78,9 @@ def wake_these(run_ids: Iterable[int]) -> None:
     """Wake runs whose turn it is for certain."""
     ids = list(run_ids)
     _sent.note(ids)
-    for first in range(0, len(ids), _PER_MESSAGE):
-        queue.send(EXECUTE_TASK, ids[first : first + _PER_MESSAGE])
+    per_message = ceil(len(ids) / _MESSAGES)
+    for first in range(0, len(ids), per_message or 1):
+        queue.send(EXECUTE_TASK, ids[first : first + per_message])
 
 
 def arrived(run_id: int) -> None:

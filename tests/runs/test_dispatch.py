@@ -104,9 +104,17 @@ def test_what_a_launch_makes_due_goes_to_all_workers_whoever_launched_it(
 def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
     messages: list[list[int]] = []
     monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
-    module.wake_these(range(1, 46))
-    assert [len(each) for each in messages] == [20, 20, 5]
-    assert [run_id for each in messages for run_id in each] == list(range(1, 46))
+    module.wake_these(range(1, 401))
+    assert [len(each) for each in messages] == [13] * 30 + [10]
+    assert [run_id for each in messages for run_id in each] == list(range(1, 401))
+
+
+def test_a_mesh_of_runs_goes_out_in_messages_enough_for_several_workers(monkeypatch):
+    messages: list[list[int]] = []
+    monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
+    module.wake_these(range(100))
+    module.wake_these([])
+    assert [len(each) for each in messages] == [4] * 25
 
 
 def test_a_scoped_dispatch_wakes_who_waits_for_these_resources_only(woken):
