@@ -136,8 +136,7 @@ def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> Histor
 
 
 def _end(columns: list[Any]) -> LineEnd:
-    *others, labels = columns
-    return LineEnd(*others, tuple(labels))
+    return LineEnd(*columns[:-1], labels=tuple(columns[-1]))
 
 
 def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
