@@ -117,6 +117,7 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {"i18n": "benchweb.web.templatetags.constant_i18n"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",

@@ -4,10 +4,12 @@ from django.apps import AppConfig
 
 
 class OpsConfig(AppConfig):
-    """Register the checks of the settings."""
+    """Register the checks of the settings; set up how times are read."""
 
     name = "benchweb.ops"
 
     def ready(self) -> None:
-        """Load the checks."""
-        from benchweb import checks  # noqa: F401
+        """Load the checks; before the first connection, set up how times are read."""
+        from benchweb import checks, times  # noqa: F401
+
+        times.read_times_fast()
