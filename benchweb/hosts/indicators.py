@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchweb.hosts.models import ProbeHour
 
@@ -76,35 +76,37 @@ def probe_hours(
 def indicators(hours: Iterable[Hour]) -> Indicators:
     """Add hours up, given in order; the link's speed is the latest."""
     rows = list(hours)
+    # Column by column: a host's page adds up 30 days of hours three times.
+    column: dict[str, Sequence[Any]] = dict(zip(Hour._fields, zip(*rows, strict=True) if rows else _NONE, strict=True))
     return Indicators(
-        probes=sum(row.probes for row in rows),
-        response_seconds=_response(rows),
-        cpu_ratio=_measured(rows, "utilised", "cpu_ratio_sum", "cpu_ratio_most"),
-        received_bps=_measured(rows, "metered", "received_bps_sum", "received_bps_most"),
-        sent_bps=_measured(rows, "metered", "sent_bps_sum", "sent_bps_most"),
-        link_bps=next((row.link_bps for row in reversed(rows) if row.link_bps is not None), None),
+        probes=sum(column["probes"]),
+        response_seconds=_measured(
+            column["answered"],
+            column["round_trip_sum_seconds"],
+            column["round_trip_most_seconds"],
+            least=column["round_trip_least_seconds"],
+        ),
+        cpu_ratio=_measured(column["utilised"], column["cpu_ratio_sum"], column["cpu_ratio_most"]),
+        received_bps=_measured(column["metered"], column["received_bps_sum"], column["received_bps_most"]),
+        sent_bps=_measured(column["metered"], column["sent_bps_sum"], column["sent_bps_most"]),
+        link_bps=next((speed for speed in reversed(column["link_bps"]) if speed is not None), None),
     )
 
 
-def _response(rows: Sequence[Hour]) -> Measured | None:
-    answered = sum(row.answered for row in rows)
-    if not answered:
-        return None
-    return Measured(
-        mean=sum(row.round_trip_sum_seconds for row in rows) / answered,
-        n=answered,
-        most=_extreme(max, (row.round_trip_most_seconds for row in rows)),
-        least=_extreme(min, (row.round_trip_least_seconds for row in rows)),
-    )
+_NONE: Sequence[Sequence[Any]] = [()] * len(Hour._fields)
 
 
-def _measured(rows: Sequence[Hour], count: str, total: str, most: str) -> Measured | None:
-    n = sum(getattr(row, count) for row in rows)
+def _measured(
+    counts: Sequence[int],
+    totals: Sequence[float],
+    most: Sequence[float | None],
+    *,
+    least: Sequence[float | None] = (),
+) -> Measured | None:
+    n = sum(counts)
     if not n:
         return None
-    return Measured(
-        mean=sum(getattr(row, total) for row in rows) / n, n=n, most=_extreme(max, (getattr(row, most) for row in rows))
-    )
+    return Measured(mean=sum(totals) / n, n=n, most=_extreme(max, most), least=_extreme(min, least))
 
 
 def _left(link_bps: float | None, used: Measured | None) -> Measured | None:

@@ -91,12 +91,28 @@ def pairs_matching(
     return pairs.select_related("source__host", "sink__host", "environment")
 
 
+def pairs_to_choose_from() -> QuerySet[Pair]:
+    """Give the pairs in use with what names them and nothing else."""
+    pairs = Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host")
+    return pairs.only(*_of_ends("name", "network_mode", "host__name"))
+
+
+def pair_lines(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+    """Give pairs as tables show them: named, with the state of their ends; anything else would be a query more."""
+    columns = _of_ends("name", "network_mode", "host__name", "status", "status_reason")
+    return pairs.only("environment__name", *columns)
+
+
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:
     """Give environments by part of their name or description, with the number of their pairs as `pair_count`."""
     environments = Environment.objects.filter(archived_at__isnull=not archived)
     if text:
         environments = environments.filter(Q(name__icontains=text) | Q(description__icontains=text))
     return environments.annotate(pair_count=Count("pairs", filter=Q(pairs__archived_at=None)))
+
+
+def _of_ends(*fields: str) -> list[str]:
+    return [f"{end}__{field}" for end in ("source", "sink") for field in fields]
 
 
 def _end_matches(field: str, text: str) -> Q:

@@ -44,6 +44,13 @@ _CHANGES = """
 """
 
 
+_OF_GLANCES = (
+    *("runs", "ats", "medians", "at", "median", "n", "low", "high"),
+    *("series__kind", "series__metric", "series__identity", "series__pair"),
+    *(f"series__pair__{end}__{field}" for end in ("source", "sink") for field in ("name", "network_mode", "host__name")),
+)
+
+
 @dataclass(frozen=True)
 class Glance:
     """A series' recent medians with what names it; `n`, `low` and `high` are the latest run's."""
@@ -95,7 +102,7 @@ def series_at_a_glance(*, pairs: Q, metric: str = "", kind: str = "", first: int
         rows = rows.filter(series__kind=kind)
     lower = [each.key for each in catalog().metrics.values() if each.better == "lower"]
     goodness = Case(When(series__metric__in=lower, then=-F("score")), default=F("score"), output_field=FloatField())
-    rows = rows.select_related("series__pair__source__host", "series__pair__sink__host")
+    rows = rows.select_related("series__pair__source__host", "series__pair__sink__host").only(*_OF_GLANCES)
     return [_glance(row) for row in rows.order_by(goodness.asc(nulls_last=True), "series")[first : first + most]]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.runs.selectors import runs_named
+from benchweb.runs.selectors import run_lines
 
 _EARLIER, _ELSEWHERE = 3, 8
 # Nightly runs start when their turn comes: the one before began some hours more or less than a day earlier.
@@ -24,11 +24,11 @@ class Neighbours:
 
 def neighbours(run: Run) -> Neighbours:
     """Find a run's neighbours by its pair and plan, whatever the version; four queries, each by an index."""
-    here = runs_named().filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
+    here = run_lines().filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
     here = here.exclude(state__in=OPEN_STATES).order_by("-pk")
     earlier = list(here[:_EARLIER])
     nights = [here.filter(created_at__lte=run.created_at - ago).first() for ago in (_NIGHT, _WEEK)]
     known = {each.pk for each in earlier}
     night, week = (None if each is None or each.pk in known else each for each in nights)
-    elsewhere = runs_named().filter(campaign=run.campaign_id).exclude(pk=run.pk).order_by("pk")[:_ELSEWHERE]
+    elsewhere = run_lines().filter(campaign=run.campaign_id).exclude(pk=run.pk).order_by("pk")[:_ELSEWHERE]
     return Neighbours(earlier, night, None if night and week and night.pk == week.pk else week, list(elsewhere))

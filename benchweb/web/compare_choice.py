@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.runs.models import Run
 from benchweb.runs.neighbours import neighbours
+from benchweb.runs.selectors import run_lines
 from benchweb.web.compare_query import CompareQuery
-from benchweb.web.run_rows import runs_with_names
 
 _RECENT = 20
 
@@ -33,7 +33,7 @@ def choice(query: CompareQuery, runs: Sequence[Run]) -> Choice:
     """Offer neighbours of the first run, and while there are no two to compare the latest; at most five queries."""
     return Choice(
         groups=_groups(query, runs) if runs else [],
-        latest=list(runs_with_names().exclude(pk__in=query.runs).order_by("-pk")[:_RECENT]) if len(runs) < 2 else [],
+        latest=list(run_lines().exclude(pk__in=query.runs).order_by("-pk")[:_RECENT]) if len(runs) < 2 else [],
     )
 
 

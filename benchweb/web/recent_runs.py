@@ -7,13 +7,14 @@ from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
+from benchweb.runs.selectors import run_lines
 
 RECENT_RUNS = 10
 
 
 def recent_runs(*, pairs: "QuerySet[Pair] | None" = None, plan: Plan | None = None) -> list[Run]:
     """Give the latest runs on these pairs or of this plan, newest first; one query."""
-    runs = Run.objects.select_related("plan_version__plan", "pair__source__host", "pair__sink__host")
+    runs = run_lines()
     if pairs is not None:
         runs = runs.filter(IsAmong(_latest_on(pairs)))
     if plan is not None:

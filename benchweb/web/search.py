@@ -19,7 +19,7 @@ from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
-from benchweb.runs.selectors import runs_named
+from benchweb.runs.selectors import run_lines
 from benchweb.schedules.models import Schedule
 from benchweb.web.row_ids import row_id
 
@@ -156,7 +156,7 @@ def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: i
     parts += [ids.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
     if not numbers and not parts[1:]:
         return []
-    runs = runs_named().filter(IsAmong(parts[0].union(*parts[1:], all=True) if parts[1:] else parts[0]))
+    runs = run_lines().filter(IsAmong(parts[0].union(*parts[1:], all=True) if parts[1:] else parts[0]))
     newest = sorted(runs, key=lambda run: (run.pk not in numbers, -run.pk))[:most]
     return [_of_run(run) for run in newest]
 

@@ -1,20 +1,22 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
-from benchweb.web import formatting, phrasebook, state_words
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.web import formatting, phrasebook, row_urls, state_words
 from benchweb.web.zones import moment_said, reader_zone, zone_named
 
 register = template.Library()
@@ -30,13 +32,9 @@ def metric(
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
     shown = formatting.quantity(value, unit)
-    number = format_html(
-        '<span class="quantity" title="{}">{}<span class="unit"> {}</span></span>',
-        shown.full,
-        shown.number,
-        shown.unit,
-    )
-    return format_html("{}{}", number, _repetitions(spread, n))
+    # In one piece, for a comparison has hundreds; a unit is the catalog's word.
+    number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}<span class="unit"> {escape(shown.unit)}'
+    return mark_safe(f"{number}</span></span>{_repetitions(spread, n)}")  # noqa: S308
 
 
 @register.simple_tag
@@ -64,18 +62,41 @@ def said(sentence: object) -> str:
 
 
 @register.simple_tag
+def row_url(name: str, *ids: int) -> str:
+    """Give the address of a row's page: what `url` does, for lists."""
+    return row_urls.row_url(name, *ids)
+
+
+@register.simple_tag
+def pair_name(pair: Pair) -> SafeString:
+    """Show the two ends of a pair, what they are called on their hosts small."""
+    return format_html(
+        '<span>{} <span class="arrow" aria-label="{}">→</span> {}</span>',
+        _endpoint_name(pair.source),
+        _("to"),
+        _endpoint_name(pair.sink),
+    )
+
+
+@register.simple_tag
+def options(choices: Iterable[Model], chosen: str) -> SafeString:
+    """Give the rows to choose from as a select has them, the chosen id marked."""
+    rows = ((row.pk, mark_safe(" selected") if str(row.pk) == chosen else "", row) for row in choices)
+    return format_html_join("", '<option value="{}"{}>{}</option>', rows)
+
+
+@register.simple_tag
 def when(value: datetime | None, form: str = "relative") -> SafeString:
     """Show a time: in UTC here, in the reader's zone by frontend/src/times.ts."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', _("not yet"))
     utc = value.astimezone(UTC)
-    return format_html(
-        '<time datetime="{}" data-form="{}" title="{} UTC">{}</time>',
-        utc.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        form,
-        utc.strftime("%Y-%m-%d %H:%M:%S"),
-        _ago(utc) if form == "relative" else utc.strftime("%Y-%m-%d %H:%M:%S UTC"),
-    )
+    exact = utc.replace(tzinfo=None).isoformat(timespec="milliseconds")
+    to_the_second = exact[:19].replace("T", " ")
+    shown = escape(_ago(utc, to_the_second)) if form == "relative" else f"{to_the_second} UTC"
+    # Digits of our own beside what is escaped: lists have hundreds of times.
+    words = f'<time datetime="{exact}Z" data-form="{escape(form)}" title="{to_the_second} UTC">{shown}</time>'
+    return mark_safe(words)  # noqa: S308
 
 
 @register.filter
@@ -174,6 +195,13 @@ def setting(label: str, value: Any, unit: str = "") -> str:
     return f"{label.lower()} {value}"
 
 
+def _endpoint_name(endpoint: Endpoint) -> SafeString | str:
+    host = endpoint.host.name
+    if endpoint.name == host:
+        return host
+    return format_html('{} <span class="meta">({})</span>', host, endpoint.name or endpoint.network_mode)
+
+
 def _param(kind: Kind | None, name: str, value: Any) -> str:
     parameter = kind.parameters.get(name) if kind else None
     if parameter is None:
@@ -195,16 +223,16 @@ def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
     return known + [name for name in values if name not in known]
 
 
-def _repetitions(spread: float | None, n: int | None) -> SafeString | str:
+def _repetitions(spread: float | None, n: int | None) -> str:
     parts = [f"±{formatting.significant(spread * 100, digits=2)} %"] if spread is not None and (n or 0) > 1 else []
     parts += [f"n={n}"] if n is not None else []
-    return format_html(' <span class="meta">{}</span>', " · ".join(parts)) if parts else ""
+    return f' <span class="meta">{" · ".join(parts)}</span>' if parts else ""
 
 
-def _ago(value: datetime) -> str:
-    seconds = (timezone.now() - value).total_seconds()
+def _ago(value: datetime, to_the_second: str) -> str:
+    seconds = (datetime.now(UTC) - value).total_seconds()
     if not 0 <= seconds < _DAY_SECONDS:
-        return value.strftime("%Y-%m-%d %H:%M UTC")
+        return f"{to_the_second[:16]} UTC"
     if seconds < 60:
         return _("{number} s ago").format(number=f"{seconds:.0f}")
     if seconds < 3600:

@@ -10,11 +10,11 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.selectors import run_lines
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.web.archiving import counted
 from benchweb.web.listing import Column, listing
-from benchweb.web.run_rows import runs_with_names
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk", numeric=True),
@@ -85,7 +85,7 @@ def _campaigns() -> QuerySet[Campaign]:
 
 
 def _runs(request: HttpRequest, campaign: Campaign) -> QuerySet[Run]:
-    runs = runs_with_names().filter(campaign=campaign)
+    runs = run_lines().filter(campaign=campaign)
     state = request.GET.get("state", "")
     return runs.filter(state=state) if state in State.values else runs
 

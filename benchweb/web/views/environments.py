@@ -50,7 +50,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "environment": environment,
         "figures": environment_night(environment.pk),
         "series": glance_section(request, measured),
-        "pairs": selectors.pairs_matching(environment=environment.pk)[:200],
+        "pairs": selectors.pair_lines(selectors.pairs_matching(environment=environment.pk))[:200],
         "runs_filter": f"environment={environment.pk}",
         "runs": recent_runs(pairs=environment.pairs.all()),
     }

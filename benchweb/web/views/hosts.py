@@ -76,7 +76,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": selectors.pairs_matching(host=host)[:100],
+            "pairs": selectors.pair_lines(selectors.pairs_matching(host=host))[:100],
             "runs_filter": f"host={host.pk}",
             "runs": recent_runs(pairs=Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)),
         },

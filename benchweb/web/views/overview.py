@@ -16,9 +16,10 @@ from django.views.decorators.http import require_GET
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.selectors import run_lines
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.night import last_night
-from benchweb.web.run_rows import run_rows, runs_with_names
+from benchweb.web.run_rows import run_rows
 
 _RUNNING_SHOWN = 10
 _LAST_SHOWN = 10
@@ -47,7 +48,7 @@ def _runs() -> dict[str, object]:
     # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
     opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "-pk").values("pk")[:_RUNNING_SHOWN]
     ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:_LAST_SHOWN]
-    runs = runs_with_names().filter(IsAmong(opened.union(ended, all=True))).order_by("-pk")
+    runs = run_lines().filter(IsAmong(opened.union(ended, all=True))).order_by("-pk")
     rows = run_rows(list(runs))
     opened_rows = [row for row in rows if row.is_open]
     return {

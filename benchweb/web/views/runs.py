@@ -18,10 +18,12 @@ from benchweb.charts.export import run_csv, run_json
 from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.charts.verdict import metric_headlines
-from benchweb.hosts.models import Environment, Host, Pair
+from benchweb.hosts.models import Environment, Host
+from benchweb.hosts.selectors import pairs_to_choose_from
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run, State
+from benchweb.runs.selectors import run_lines
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
 from benchweb.web.listing import Column, listing
@@ -151,7 +153,7 @@ def _download(text: str, content_type: str, name: str) -> HttpResponse:
 
 
 def _filtered(query: QueryDict) -> QuerySet[Run]:
-    runs = runs_with_names()
+    runs = run_lines()
     if query.get("state") in State.values:
         runs = runs.filter(state=query["state"])
     asked = {name: query.get(name, "").strip() for name in _FILTERS}
@@ -185,13 +187,12 @@ def _clean_url(request: HttpRequest) -> str:
 
 
 def _choices() -> dict[str, object]:
-    pairs = Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host")
     return {
         "states": State.values,
-        "plans": Plan.objects.filter(archived_at=None).order_by("name"),
-        "pairs": pairs,
-        "environments": Environment.objects.filter(archived_at=None),
-        "hosts": Host.objects.filter(archived_at=None),
+        "plans": Plan.objects.filter(archived_at=None).order_by("name").only("name"),
+        "pairs": pairs_to_choose_from(),
+        "environments": Environment.objects.filter(archived_at=None).only("name"),
+        "hosts": Host.objects.filter(archived_at=None).only("name"),
     }
 
 
