@@ -1,4 +1,4 @@
-"""Times from the database, read by the interpreter's own parser: the driver's regular expression takes ten times as long.
+"""Times from the database, read by the interpreter's own parser: the driver's takes ten times as long.
 
 A list of 50 runs has some 800 times in it, a year of a series as many.
 """

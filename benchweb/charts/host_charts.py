@@ -103,13 +103,14 @@ def _chart(
 ) -> ChartSpec | None:
     palette = Palette()
     y = replace(indicator.y, label=_(indicator.y.label))
+    times = [rfc3339(start) for start in starts]
     series: list[ChartSeries] = []
     for endpoint_id, name in names.items():
         for line in indicator.lines:
             label = (
                 " ".join(filter(None, [name if len(names) > 1 else "", _(line.name) if line.name else ""])) or y.label
             )
-            points = [(start, line.pick(each)) for start, each in zip(starts, found[endpoint_id], strict=False)]
+            points = [(time, line.pick(each)) for time, each in zip(times, found[endpoint_id], strict=False)]
             key = f"{endpoint_id}-{line.name or indicator.key}"
             mean = _mean_series(key, label, points, palette)
             series += [mean, _extreme_series(mean, points, indicator, line)] if line.extreme else [mean]
@@ -128,22 +129,20 @@ def _chart(
     )
 
 
-def _mean_series(
-    key: str, label: str, points: Sequence[tuple[datetime, Measured | None]], palette: Palette
-) -> ChartSeries:
+def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:
     return ChartSeries(
         id=key,
         label=label,
         color=palette.color(key),
         marker=palette.marker(key),
-        points=[_mean_point(start, measured) for start, measured in points],
+        points=[_mean_point(time, measured) for time, measured in points],
     )
 
 
 def _extreme_series(
-    mean: ChartSeries, points: Sequence[tuple[datetime, Measured | None]], indicator: _Indicator, line: _Line
+    mean: ChartSeries, points: Sequence[tuple[str, Measured | None]], indicator: _Indicator, line: _Line
 ) -> ChartSeries:
-    values = [(start, getattr(measured, line.extreme) if measured else None, measured) for start, measured in points]
+    values = [(time, getattr(measured, line.extreme) if measured else None, measured) for time, measured in points]
     extreme = _(indicator.extreme_name) if indicator.extreme_name else ""
     return replace(
         mean,
@@ -154,17 +153,16 @@ def _extreme_series(
     )
 
 
-def _mean_point(start: datetime, measured: Measured | None) -> ChartPoint:
-    point = _point(start, measured.mean if measured else None, measured)
+def _mean_point(time: str, measured: Measured | None) -> ChartPoint:
     if measured is None or measured.least is None or measured.most is None:
-        return point
-    return replace(point, low=measured.least, high=measured.most)
+        return _point(time, measured.mean if measured else None, measured)
+    return ChartPoint(x=time, y=measured.mean, n=measured.n, low=measured.least, high=measured.most)
 
 
-def _point(start: datetime, value: float | None, measured: Measured | None) -> ChartPoint:
+def _point(time: str, value: float | None, measured: Measured | None) -> ChartPoint:
     if measured is None or value is None:
-        return ChartPoint(x=rfc3339(start), y=None, reason=_("no probe told"))
-    return ChartPoint(x=rfc3339(start), y=value, n=measured.n)
+        return ChartPoint(x=time, y=None, reason=_("no probe told"))
+    return ChartPoint(x=time, y=value, n=measured.n)
 
 
 def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:

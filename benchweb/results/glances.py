@@ -47,7 +47,11 @@ _CHANGES = """
 _OF_GLANCES = (
     *("runs", "ats", "medians", "at", "median", "n", "low", "high"),
     *("series__kind", "series__metric", "series__identity", "series__pair"),
-    *(f"series__pair__{end}__{field}" for end in ("source", "sink") for field in ("name", "network_mode", "host__name")),
+    *(
+        f"series__pair__{end}__{field}"
+        for end in ("source", "sink")
+        for field in ("name", "network_mode", "host__name")
+    ),
 )
 
 

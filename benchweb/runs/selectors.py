@@ -11,7 +11,17 @@ from benchweb.runs.models import OPEN_STATES, Run, State
 _NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
 # What a line of a list shows of a run; all columns of its seven tables take as long to read as to show.
 _OF_LINES = (
-    *("campaign", "state", "reason", "waiting_for", "created_at", "not_before", "attempts", "started_at", "finished_at"),
+    *(
+        "campaign",
+        "state",
+        "reason",
+        "waiting_for",
+        "created_at",
+        "not_before",
+        "attempts",
+        "started_at",
+        "finished_at",
+    ),
     *("plan_version__number", "plan_version__plan__name", "pair__environment__name"),
     *(f"pair__{end}__{field}" for end in ("source", "sink") for field in ("name", "network_mode", "host__name")),
 )

@@ -97,7 +97,8 @@ class Shown:
     """An endpoint as the section shows it."""
 
     name: str
-    rows: list[tuple[str, list[tuple[Period, Cell]]]]
+    # Each cell with the words that head its column.
+    rows: list[tuple[str, list[tuple[str, Cell]]]]
     cells: list[StripCell]
     sums: list[tuple[str, str, str]]
     in_words: str
@@ -174,13 +175,14 @@ def _shown(
     now: datetime,
 ) -> Shown:
     columns = [_column(whole.within(begins[each.key], now), hours, begins[each.key]) for each in PERIODS]
+    heads = [_("Last %(period)s") % {"period": each.label} for each in PERIODS]
     current = whole.within(begins[period.key], now)
     broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
     sums = [(state, WORDS[state], duration(current.seconds(state))) for state in STATES if current.seconds(state)]
     return Shown(
         name=endpoint.name or endpoint.network_mode,
         rows=[
-            (label, [(each, column[place]) for each, column in zip(PERIODS, columns, strict=True)])
+            (label, [(head, column[place]) for head, column in zip(heads, columns, strict=True)])
             for place, label in enumerate(_LABELS)
         ],
         cells=_cells(current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step)),
@@ -251,9 +253,11 @@ def _whole(availabilities: list[Availability], begins: dict[str, datetime], now:
 
 
 def _cells(availability: Availability, starts: list[datetime]) -> list[StripCell]:
+    words = {state: _(WORDS[state]) for state in STATES}
     return [
         StripCell(
-            _cell_title(start, shares), [StripPart(state, _share(shares, state)) for state in STATES if state in shares]
+            _cell_title(start, shares, words),
+            [StripPart(state, _share(shares, state)) for state in STATES if state in shares],
         )
         for start, shares in zip(starts, availability.shares(starts), strict=False)
     ]
@@ -263,6 +267,6 @@ def _share(shares: dict[str, float], state: str) -> float:
     return round(shares[state] / sum(shares.values()), 4)
 
 
-def _cell_title(start: datetime, shares: dict[str, float]) -> str:
-    parts = ", ".join(f"{_(WORDS[state])} {duration(shares[state])}" for state in STATES if state in shares)
+def _cell_title(start: datetime, shares: dict[str, float], words: dict[str, str]) -> str:
+    parts = ", ".join(f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares)
     return f"{start:%Y-%m-%d %H:%M} UTC: {parts}"

@@ -1,4 +1,4 @@
-"""Addresses of rows' pages, for lists: Django's `reverse` matches patterns anew for each, a tenth of a long list's time."""
+"""Addresses of rows' pages, for lists: Django's `reverse` would match its patterns anew for each of them."""
 
 from functools import cache
 

@@ -16,12 +16,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.selectors import pair_lines
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
 from benchweb.runs.selectors import run_lines
 from benchweb.schedules.models import Schedule
+from benchweb.web.recent_runs import latest_runs_on
 from benchweb.web.row_ids import row_id
+from benchweb.web.row_urls import row_url
 
 MOST_WORDS = 8
 _LONGEST = 100
@@ -95,9 +98,7 @@ def found(query: Query, most: int) -> list[Group]:
             _group("hosts", _of_hosts(query, most), "web:hosts", query),
             _group("pairs", [_of_pair(pair) for pair in pairs[:most]], "web:pairs", query),
             _group("environments", _of_environments(query, most), "web:environments", query),
-            _group(
-                "plans", [Hit(reverse("web:plan", args=[plan.pk]), plan.name) for plan in plans], "web:plans", query
-            ),
+            _group("plans", [Hit(row_url("web:plan", plan.pk), plan.name) for plan in plans], "web:plans", query),
             _group("schedules", _of_schedules(query, most), "web:schedules", query),
             _group("runs", _of_runs(query, pairs, plans, most), "web:runs", query),
             *groups,
@@ -128,20 +129,19 @@ def _of_hosts(query: Query, most: int) -> list[Hit]:
         named = Q(name__icontains=word) | Q(description__icontains=word) | Q(uplink__icontains=word)
         hosts = hosts.filter(named | Q(labels__contains=[word]) | Q(pk__in=by_endpoint))
     rows = hosts.annotate(rank=_rank(query)).order_by("rank", "name", "pk")[:most]
-    return [Hit(reverse("web:host", args=[host.pk]), host.name, ", ".join(host.labels)) for host in rows]
+    return [Hit(row_url("web:host", host.pk), host.name, ", ".join(host.labels)) for host in rows]
 
 
 def _of_environments(query: Query, most: int) -> list[Hit]:
     rows = _ranked(Environment.objects.filter(archived_at=None), query, "description")[:most]
-    return [Hit(reverse("web:environment", args=[row.pk]), row.name, row.description[:80]) for row in rows]
+    return [Hit(row_url("web:environment", row.pk), row.name, row.description[:80]) for row in rows]
 
 
 def _of_schedules(query: Query, most: int) -> list[Hit]:
     schedules = Schedule.objects.filter(archived_at=None).select_related("plan")
     rows = _ranked(schedules, query, "plan__name")[:most]
     return [
-        Hit(reverse("web:schedule", args=[row.pk]), row.name, row.plan.name, "paused" if row.paused_at else "")
-        for row in rows
+        Hit(row_url("web:schedule", row.pk), row.name, row.plan.name, "paused" if row.paused_at else "") for row in rows
     ]
 
 
@@ -149,8 +149,10 @@ def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: i
     """Give the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = [number for word in query.words if (number := row_id(word)) is not None]
     ids = Run.objects.values("pk")
-    parts = [ids.filter(pk__in=numbers)]
-    parts += [ids.filter(pair=pair.pk).order_by("-pk")[:most] for pair in pairs[:_PAIRS_OF_RUNS]]
+    parts: list[QuerySet[Any, Any]] = [ids.filter(pk__in=numbers)]
+    if pairs:
+        looked_at = Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:_PAIRS_OF_RUNS]])
+        parts.append(latest_runs_on(looked_at, most))
     # By its id: joined through the plan, the database might walk all runs from the newest back.
     versions = [plan.latest_version for plan in plans if plan.latest_version]  # type: ignore[attr-defined]
     parts += [ids.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
@@ -163,19 +165,21 @@ def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: i
 
 def _of_run(run: Run) -> Hit:
     label = _("Run {number}").format(number=run.pk)
-    return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan_version.plan.name} · {run.pair}", run.state)
+    return Hit(row_url("web:run", run.pk), label, f"{run.plan_version.plan.name} · {run.pair}", run.state)
 
 
 def _of_plan(plan: Plan) -> Hit:
-    return Hit(reverse("web:plan", args=[plan.pk]), plan.name)
+    return Hit(row_url("web:plan", plan.pk), plan.name)
 
 
 def _of_pair(pair: Pair) -> Hit:
-    return Hit(reverse("web:pair", args=[pair.pk]), str(pair), pair.environment.name)
+    return Hit(row_url("web:pair", pair.pk), str(pair), pair.environment.name)
 
 
 def _pairs_matching(query: Query) -> QuerySet[Pair]:
-    pairs = Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host", "environment")
+    pairs = pair_lines(
+        Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host", "environment")
+    )
     for word in query.words:
         ends = [
             Q((f"{end}__{field}__icontains", word)) for end in ("source", "sink") for field in ("host__name", "name")

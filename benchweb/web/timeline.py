@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from django.db.models import Q
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.runs.models import Run, State
+from benchweb.runs.selectors import run_lines
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
 from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane
 from benchweb.web.phrasebook import said
+from benchweb.web.row_urls import row_url
 from benchweb.web.state_words import state_word
 
 # A night of 10,000 runs would be a page of many megabytes: the newest are drawn, and the page says so.
@@ -72,11 +73,10 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
 
 def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[Run]:
     """Give the runs that were under way between two moments, the newest first."""
-    runs = Run.objects.filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
+    runs = run_lines().filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
     if campaign is not None:
         runs = runs.filter(campaign=campaign)
-    named = runs.select_related("plan_version__plan", "pair__source__host", "pair__sink__host")
-    return list(named.order_by("-started_at")[:MOST_RUNS])
+    return list(runs.order_by("-started_at")[:MOST_RUNS])
 
 
 def host_lanes(runs: Sequence[Run], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
@@ -92,9 +92,7 @@ def host_lanes(runs: Sequence[Run], planned: Sequence[Coming], now: datetime, te
         for name, pk in hosts_of[each.schedule.pk]:
             bars[name, pk].append(bar)
     return [
-        Lane(name, bars[name, pk], reverse("web:host", args=[pk]))
-        for name, pk in sorted(bars)
-        if text.lower() in name.lower()
+        Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in sorted(bars) if text.lower() in name.lower()
     ]
 
 
@@ -107,7 +105,7 @@ def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned
     for each in planned:
         bars[each.schedule.pk].append(_coming_bar(each))
     ordered = sorted(rows.values(), key=lambda schedule: (schedule.name, schedule.pk))
-    return [Lane(row.name, bars[row.pk], reverse("web:schedule", args=[row.pk])) for row in ordered if bars[row.pk]]
+    return [Lane(row.name, bars[row.pk], row_url("web:schedule", row.pk)) for row in ordered if bars[row.pk]]
 
 
 def slots_between(begin: datetime, end: datetime) -> list[Slot]:
@@ -151,14 +149,14 @@ _SINGLY = 4
 
 def _entry(each: Slot | Coming, text: str) -> Entry:
     if isinstance(each, Coming):
-        return Entry(each.schedule, "planned", text, _("to come"), reverse("web:schedule", args=[each.schedule.pk]))
+        return Entry(each.schedule, "planned", text, _("to come"), row_url("web:schedule", each.schedule.pk))
     return Entry(each.schedule, each.state, text, each.reason, _slot_url(each))
 
 
 def _slot_url(slot: Slot) -> str:
     if slot.campaign_id is not None:
-        return reverse("web:campaign", args=[slot.campaign_id])
-    return reverse("web:schedule", args=[slot.schedule_id])
+        return row_url("web:campaign", slot.campaign_id)
+    return row_url("web:schedule", slot.schedule_id)
 
 
 def _run_bar(run: Run, now: datetime) -> Bar:
@@ -174,7 +172,7 @@ def _run_bar(run: Run, now: datetime) -> Bar:
         took=took,
         reason=reason,
     )
-    return Bar(begin, end, run.state, label, reverse("web:run", args=[run.pk]))
+    return Bar(begin, end, run.state, label, row_url("web:run", run.pk))
 
 
 def _slot_bar(slot: Slot) -> Bar:
@@ -188,7 +186,7 @@ def _coming_bar(each: Coming) -> Bar:
     label = _("{schedule} · to come · about {length}").format(
         schedule=each.schedule.name, length=duration(each.seconds)
     )
-    url = reverse("web:schedule", args=[each.schedule.pk])
+    url = row_url("web:schedule", each.schedule.pk)
     return Bar(each.at, each.at + timedelta(seconds=each.seconds), "planned", label, url)
 
 

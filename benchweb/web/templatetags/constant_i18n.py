@@ -31,7 +31,7 @@ class ConstantText(template.Node):
         language = get_language()
         said = self._said.get(language)
         if said is None:
-            said = self._said[language] = self._node.render(context)
+            said = self._said[language] = SafeString(self._node.render(context))
         return said
 
 

@@ -32,9 +32,10 @@ def metric(
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
     shown = formatting.quantity(value, unit)
-    # In one piece, for a comparison has hundreds; a unit is the catalog's word.
-    number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}<span class="unit"> {escape(shown.unit)}'
-    return mark_safe(f"{number}</span></span>{_repetitions(spread, n)}")  # noqa: S308
+    # In one piece, for a comparison has hundreds; the number is digits of our own.
+    unit_shown = f'<span class="unit"> {escape(shown.unit)}</span>'
+    number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}{unit_shown}</span>'
+    return mark_safe(number + _repetitions(spread, n))  # noqa: S308
 
 
 @register.simple_tag
