@@ -1,8 +1,9 @@
 """What the catalog says to people: written in English, read in the reader's language."""
 
+from functools import cache
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 
 class Said:
@@ -24,4 +25,10 @@ class Said:
 def said(text: str) -> str:
     """Say a text of the catalog in the reader's language; a private kind's texts stay as they are."""
     # gettext gives its own header for the empty text.
-    return gettext(text) if text else text
+    return _said(text, get_language()) if text else text
+
+
+@cache
+def _said(text: str, _language: str | None) -> str:
+    """Keep what was said: texts are as many as the catalog has, and a comparison asks a thousand times."""
+    return gettext(text)

@@ -1,9 +1,10 @@
 """Template tags for availability: a strip has a hundred cells, so they are written here in one piece."""
 
 from collections.abc import Sequence
+from html import escape
 
 from django import template
-from django.utils.html import escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from benchweb.web.availability import Cell, StripCell

@@ -1,7 +1,8 @@
 """Template tag for a cell of a comparison: written here in one piece, for a page has hundreds."""
 
+from html import escape
+
 from django import template
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from benchweb.web.compare_view import ShownEntry

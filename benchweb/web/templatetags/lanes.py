@@ -1,9 +1,9 @@
 """Template tags for lanes: a night's are thousands of bars, so they are written here in one piece."""
 
 from collections.abc import Sequence
+from html import escape
 
 from django import template
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from benchweb.web.lanes import DrawnBar, Tick

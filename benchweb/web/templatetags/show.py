@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from html import escape
 from typing import Any
 
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 from django.utils import timezone
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
