@@ -110,6 +110,8 @@ MIDDLEWARE = [
     "benchweb.web.storable_text.StorableTextMiddleware",
 ]
 
+# "i18n is used for multiple template tag modules": on purpose, see benchweb/web/templatetags/constant_i18n.py.
+SILENCED_SYSTEM_CHECKS = ["templates.W003"]
 ROOT_URLCONF = "benchweb.urls"
 ASGI_APPLICATION = "benchweb.asgi.application"
 TEMPLATES = [

@@ -82,8 +82,13 @@ class Endpoint(models.Model):
         ordering = ["host__name", "id"]
 
     def __str__(self) -> str:
-        label = self.name or self.network_mode
-        return self.host.name if label == self.host.name else f"{self.host.name} ({label})"
+        return endpoint_label(self.host.name, self.name, self.network_mode)
+
+
+def endpoint_label(host: str, name: str, network_mode: str) -> str:
+    """Call an endpoint by its host, and by its own name or mode where that says more."""
+    label = name or network_mode
+    return host if label == host else f"{host} ({label})"
 
 
 class Pair(models.Model):
@@ -107,7 +112,12 @@ class Pair(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.source} → {self.sink}"
+        return pair_label(str(self.source), str(self.sink))
+
+
+def pair_label(source: str, sink: str) -> str:
+    """Call a pair by its endpoints' labels."""
+    return f"{source} → {sink}"
 
 
 class Facts(models.Model):

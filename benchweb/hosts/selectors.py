@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
-from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
 
 
 def hosts_matching(
@@ -91,10 +91,11 @@ def pairs_matching(
     return pairs.select_related("source__host", "sink__host", "environment")
 
 
-def pairs_to_choose_from() -> QuerySet[Pair]:
-    """Give the pairs in use with what names them and nothing else."""
-    pairs = Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host")
-    return pairs.only(*_of_ends("name", "network_mode", "host__name"))
+def pair_choices() -> list[tuple[int, str]]:
+    """Give the ids and names of the pairs in use, without a model around each: there may be thousands."""
+    pairs = Pair.objects.filter(archived_at=None)
+    rows = pairs.values_list("pk", *_of_ends("host__name", "name", "network_mode"))
+    return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]
 
 
 def pair_lines(pairs: QuerySet[Pair]) -> QuerySet[Pair]:

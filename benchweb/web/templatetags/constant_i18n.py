@@ -17,13 +17,11 @@ register.tags |= i18n.register.tags
 register.filters |= i18n.register.filters
 
 
-class ConstantText(template.Node):
+class ConstantText(TranslateNode):
     """A text of the template, in the languages in which it was shown."""
 
-    child_nodelists = ()
-
     def __init__(self, node: TranslateNode) -> None:
-        self._node = node
+        super().__init__(node.filter_expression, node.noop, message_context=node.message_context)
         self._said: dict[str | None, SafeString] = {}
 
     def render(self, context: Context) -> SafeString:
@@ -31,7 +29,7 @@ class ConstantText(template.Node):
         language = get_language()
         said = self._said.get(language)
         if said is None:
-            said = self._said[language] = SafeString(self._node.render(context))
+            said = self._said[language] = SafeString(super().render(context))
         return said
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -81,10 +80,10 @@ def pair_name(pair: Pair) -> SafeString:
 
 
 @register.simple_tag
-def options(choices: Iterable[Model], chosen: str) -> SafeString:
-    """Give the rows to choose from as a select has them, the chosen id marked."""
-    rows = ((row.pk, mark_safe(" selected") if str(row.pk) == chosen else "", row) for row in choices)
-    return format_html_join("", '<option value="{}"{}>{}</option>', rows)
+def options(choices: Iterable[tuple[int, str]], chosen: str) -> SafeString:
+    """Give ids and names to choose from as a select has them, the chosen one marked."""
+    lines = (_option(pk, name, is_chosen=str(pk) == chosen) for pk, name in choices)
+    return mark_safe("".join(lines))  # noqa: S308  (names are escaped)
 
 
 @register.simple_tag
@@ -195,6 +194,10 @@ def setting(label: str, value: Any, unit: str = "") -> str:
     if unit and isinstance(value, int | float) and not isinstance(value, bool):
         return formatting.setting(value, unit)
     return f"{label.lower()} {value}"
+
+
+def _option(pk: int, name: str, *, is_chosen: bool) -> str:
+    return f'<option value="{pk}"{" selected" if is_chosen else ""}>{escape(name)}</option>'
 
 
 def _endpoint_name(endpoint: Endpoint) -> SafeString | str:

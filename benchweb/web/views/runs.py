@@ -19,7 +19,7 @@ from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.charts.verdict import metric_headlines
 from benchweb.hosts.models import Environment, Host
-from benchweb.hosts.selectors import pairs_to_choose_from
+from benchweb.hosts.selectors import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run, State
@@ -189,10 +189,10 @@ def _clean_url(request: HttpRequest) -> str:
 def _choices() -> dict[str, object]:
     return {
         "states": State.values,
-        "plans": Plan.objects.filter(archived_at=None).order_by("name").only("name"),
-        "pairs": pairs_to_choose_from(),
-        "environments": Environment.objects.filter(archived_at=None).only("name"),
-        "hosts": Host.objects.filter(archived_at=None).only("name"),
+        "plans": Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name"),
+        "pairs": pair_choices(),
+        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
+        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
     }
 
 
