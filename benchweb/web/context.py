@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch
 from django.utils.translation import gettext, gettext_noop
 
+from benchweb.web.row_urls import row_url
 from benchweb.web.script_words import script_words
 
 
@@ -62,6 +63,6 @@ def _is_current(path: str, url: str) -> bool:
 
 def _url(name: str) -> str:
     try:
-        return reverse(name)
+        return row_url(name)
     except NoReverseMatch:
         return ""

@@ -9,7 +9,7 @@ _PLACES = (7_770_001_777, 7_770_002_777)
 
 
 def row_url(name: str, *ids: int) -> str:
-    """Give the address of that name with these ids in it, at most two."""
+    """Give the address of that name with these ids in it, none to two."""
     return _form(name, len(ids), get_script_prefix()).format(*ids)
 
 
