@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor
-from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.charts.host_charts import host_charts
+from benchweb.charts.spec import ChartSpec
 from benchweb.hosts.availability import (
     ANSWERED,
     ENGINE_DOWN,
@@ -116,7 +116,7 @@ class Section:
     until: datetime
     endpoints: list[Shown]
     whole: list[tuple[Period, Cell]]
-    charts: list[dict[str, Any]]
+    charts: list[ChartSpec]
 
 
 def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section:
@@ -142,7 +142,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section
         until=now,
         endpoints=shown,
         whole=_whole(list(availability.values()), begins, now) if len(ids) > 1 else [],
-        charts=[spec.as_json() for spec in host_charts(names=names, hours=hours, starts=starts)],
+        charts=host_charts(names=names, hours=hours, starts=starts),
     )
 
 

@@ -1,13 +1,11 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
 from django import template
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -161,12 +159,6 @@ def kind_label(name: str) -> str:
 def limit_label(by: str) -> str:
     """Say what limited a run."""
     return limit_words(by)
-
-
-@register.filter
-def json_text(value: Any) -> str:
-    """Write a document as JSON, to be read from an element's text; the template escapes it."""
-    return json.dumps(value, cls=DjangoJSONEncoder)
 
 
 @register.filter

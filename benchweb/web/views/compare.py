@@ -28,8 +28,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"query": query, "runs": runs, "notices": _notices(query, runs)}
     if len(runs) > 1:
         page = comparison(runs, query)
-        charts = [spec.as_json() for spec in page.charts]
-        context |= {"page": page, "charts": charts, "links": links(query), "switches": switches(query, page.kinds)}
+        context |= {"page": page, "charts": page.charts, "links": links(query), "switches": switches(query, page.kinds)}
     if len(runs) < 2 or query.is_choosing:
         context["choice"] = choice(query, runs)
     return render(request, "pages/compare.html", context)

@@ -88,8 +88,7 @@ def _run_parts(run_id: int) -> dict[str, Any]:
     run = get_object_or_404(runs_with_names(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
-    charts = [spec.as_json() for spec in trial_charts(trials, is_open=view.is_open)]
-    return {"view": view, "run": run, "charts": charts, "trials": trials}
+    return {"view": view, "run": run, "charts": trial_charts(trials, is_open=view.is_open), "trials": trials}
 
 
 @login_required

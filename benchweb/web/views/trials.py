@@ -23,7 +23,7 @@ def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
         "run": run,
         "trial": trial,
         "detail": trial_detail(trial.kind, result) if result else None,
-        "charts": [spec.as_json() for spec in course_charts(result)] if result else [],
+        "charts": course_charts(result) if result else [],
         "command": engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
         "neighbours": _neighbours(trial),
     }
