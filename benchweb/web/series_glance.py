@@ -38,6 +38,11 @@ class SeriesGlance:
         return f"{self.row.source} → {self.row.sink}, {self.metric.label}"
 
     @property
+    def baseline(self) -> float | None:
+        """Give the median of the runs before; the first run has none. (In a template None.baseline would be "".)"""
+        return self.change.baseline if self.change else None
+
+    @property
     def others(self) -> int:
         """Count the other series of the pair that stand out, for which this one stands."""
         return self.row.together - 1

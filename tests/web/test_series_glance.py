@@ -1,4 +1,4 @@
-"""Every series at a glance, on the pages of a host and an environment."""
+"""Every series at a glance, on the pages of a host, an environment and a pair."""
 
 import pytest
 from django.test import Client
@@ -26,9 +26,10 @@ def pair(db: None) -> Pair:
     return pair
 
 
-@pytest.fixture(params=["host", "environment"])
+@pytest.fixture(params=["host", "environment", "pair"])
 def url(request: pytest.FixtureRequest, pair: Pair) -> str:
-    return f"/hosts/{pair.source.host_id}" if request.param == "host" else f"/environments/{pair.environment_id}"
+    pages = {"host": f"/hosts/{pair.source.host_id}", "environment": f"/environments/{pair.environment_id}"}
+    return pages.get(request.param, f"/pairs/{pair.pk}")
 
 
 def test_the_main_figures_come_first_and_the_worst_of_them_at_the_top(signed_in: Client, url: str) -> None:
@@ -77,5 +78,17 @@ def test_it_costs_no_more_queries_however_many_there_are(
 
 def test_without_results_it_says_what_will_be_here(signed_in: Client) -> None:
     pair = make_pair()
-    for url in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}"):
+    for url in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
         assert "A line for each thing that is measured here" in signed_in.get(url).content.decode()
+
+
+def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> None:
+    pair = make_pair()
+    measured(pair, timezone.now(), 1e9)
+    while recents.sum_up():
+        pass
+    for path in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
+        text = signed_in.get(path).content.decode()
+        assert "the first run" in text
+        assert "sparkline-last" in text
+        assert "sparkline-baseline" not in text

@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -18,6 +18,7 @@ from benchweb.results.models import Series
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
+from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
@@ -55,11 +56,12 @@ def pair_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
-    """Show a pair: its ends, its recent runs, how many series it has."""
+    """Show a pair: its ends, its series at a glance, its recent runs."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
     context = {
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
+        "series": glance_section(request, Q(series__pair=pair)),
         "runs_filter": f"pair={pair.pk}",
         "runs": recent_runs(pairs=Pair.objects.filter(pk=pair.pk)),
         "run_count": Run.objects.filter(pair=pair).count(),
