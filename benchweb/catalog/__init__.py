@@ -2,7 +2,7 @@
 
 from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
 from benchweb.catalog.equivalents import Equivalent, equivalent_named, equivalents
-from benchweb.catalog.nested import nested_text, nested_words
+from benchweb.catalog.nested import nested_text, nested_words, storable_json
 from benchweb.catalog.validation import ParameterError, validated_params
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "equivalents",
     "nested_text",
     "nested_words",
+    "storable_json",
     "validated_params",
 ]

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from math import isinf
+from typing import Any, NoReturn
 
 NONE = "none"
+# A test is two deep; what is far deeper was made to exhaust whoever walks it.
+_MOST_BRACKETS = 64
 
 
 def is_none(value: Any) -> bool:
@@ -27,3 +30,25 @@ def nested_words(value: Any) -> str:
 
 def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def storable_json(text: str) -> Any:
+    """Read JSON that people sent; ValueError for whatever a database can't store or a recursion can't walk."""
+    if text.count("{") + text.count("[") > _MOST_BRACKETS:
+        raise ValueError("nested too deep")
+    found = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    # A half surrogate can't be encoded, which is a ValueError too.
+    if b"\\u0000" in json.dumps(found, ensure_ascii=False).encode():
+        raise ValueError("a NUL character")
+    return found
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if isinf(value):
+        raise ValueError(f"{digits} is too large")
+    return value

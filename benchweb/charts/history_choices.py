@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchweb.catalog import Kind, Parameter, catalog, nested_text
+from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
 from benchweb.results.fast_rows import document, fast_rows
 
@@ -94,11 +94,11 @@ def parameter_text(parameter: Parameter, value: Any) -> str:
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
-    """Read what parameter_text wrote; a text that is no value of the parameter's type is given as it is."""
+    """Read what parameter_text wrote; a text that can't be one is given as it is."""
     if not (parameter.is_test or parameter.is_number or parameter.schema["type"] == "boolean"):
         return text
     try:
-        return json.loads(text)
+        return storable_json(text)
     except ValueError:
         return text
 

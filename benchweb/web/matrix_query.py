@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest, QueryDict
 from django.utils.dateparse import parse_date
 
+from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
 from benchweb.charts.matrix import By, Key
 from benchweb.charts.matrix_difference import Baseline
 from benchweb.hosts.models import Environment
@@ -87,7 +88,10 @@ def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
         day = parse_date(text)
     except ValueError:
         return None
-    return datetime.combine(day, time.min, zone) + timedelta(days=1) if day else None
+    # Far from the edges of what dates can be, so that a day more can't overflow.
+    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
+        return None
+    return datetime.combine(day, time.min, zone) + timedelta(days=1)
 
 
 def _baseline(query: QueryDict, by: By) -> Baseline | None:

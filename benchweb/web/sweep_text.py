@@ -1,12 +1,11 @@
 """Parameter values as people type them: "1, 64, 1k, 64Ki" to numbers and back."""
 
-import json
 import re
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import Parameter, ParameterError, catalog, nested_words
+from benchweb.catalog import Parameter, ParameterError, catalog, nested_words, storable_json
 
 _MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _MULTIPLIERS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -71,7 +70,7 @@ def _parsed_test(parameter: Parameter, part: str) -> Any:
         return None
     if part.startswith("{"):
         try:
-            return json.loads(part)
+            return storable_json(part)
         except ValueError as error:
             raise ParameterError(
                 parameter.name, _("{part} is not JSON: {error}.").format(part=f"{part[:40]!r}", error=error)

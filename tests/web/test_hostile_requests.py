@@ -34,3 +34,23 @@ def test_a_nul_in_a_form_is_refused_in_words(reader: Client, path: str) -> None:
 def test_a_number_of_five_thousand_digits_is_no_rows_id(reader: Client, query: str) -> None:
     make_run()
     assert reader.get(query + "9" * 5_000).status_code == 200
+
+
+# What JSON or a date can spell and PostgreSQL or Python can't hold.
+@pytest.mark.parametrize(
+    "query",
+    [
+        "/history?kind=tcp_stream&p.message_size_bytes=1e309",
+        "/history?kind=tcp_stream&p.message_size_bytes=NaN",
+        "/history.csv?kind=tcp_stream&p.message_size_bytes=-Infinity",
+        "/history/charts.json?kind=ping&p.load=%22%5Cu0000%22",
+        "/history?kind=ping&p.load=%7B%22a%22:%22%5Cud800%22%7D",
+        "/history?kind=ping&p.load=" + "[" * 5_000,
+        "/matrix?until=9999-12-31",
+        "/matrix?until=0001-01-01",
+        "/matrix?r=" + "9" * 18 + "&c=" + "9" * 18,
+    ],
+)
+def test_a_value_that_nothing_can_hold_matches_nothing(reader: Client, query: str) -> None:
+    make_run()
+    assert reader.get(query).status_code == 200

@@ -63,3 +63,11 @@ def test_it_writes_values_so_that_they_read_back(name: str, value: object, text:
     assert spelled(STREAM[name], value) == text
     if value != "":
         assert parsed_values(STREAM[name], text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a":' * 2_000, '{"kind": "a\\u0000"}', '{"kind": "\\ud800"}', '{"kind": NaN}', '{"rate": 1e999}']
+)
+def test_a_test_that_can_not_be_stored_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ParameterError, match="is not JSON"):
+        parsed_values(catalog().kinds["ping"].parameters["load"], text)
