@@ -40,7 +40,7 @@ WITH runs AS (
     array_agg(value ORDER BY at) AS medians
   FROM results_point WHERE series_id = %s AND at >= %s AND at <= %s GROUP BY run_id
 ), numbered AS (SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total FROM runs)
-SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], total FROM numbered
+SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], place, total FROM numbered
 WHERE total <= %s OR floor(place * %s::numeric / total) <> floor((place - 1) * %s::numeric / total)
 ORDER BY at
 """
@@ -48,10 +48,11 @@ ORDER BY at
 
 @dataclass(frozen=True)
 class _Column:
-    """One trial's histogram, and its median as the engine told it."""
+    """One trial's histogram, and its median as the engine told it; `place` is its run's among all of the series."""
 
     run: int
     at: datetime
+    place: int
     median: float
     bins: Bins
 
@@ -67,14 +68,18 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     names = line_names(shown, asked.kind)
     specs = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        decoded = [(run, at, median, bins.get(trial)) for run, at, trial, median, _total in rows]
-        columns = [_Column(run, at, median, found) for run, at, median, found in decoded if found and found.counts]
+        decoded = [(run, at, place, median, bins.get(trial)) for run, at, trial, median, place, _total in rows]
+        columns = [
+            _Column(run, at, place, median, found)
+            for run, at, place, median, found in decoded
+            if found and found.counts
+        ]
         if columns:
-            specs.append(_spec(asked.kind, line, name, columns, rows[0][4]))
+            specs.append(_spec(asked.kind, line, name, columns, rows[0][5]))
     return specs
 
 
-def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int]]:
+def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_SQL, [series, *query.shown, most, most, most])
         return list(cursor.fetchall())
@@ -107,7 +112,7 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
     rows = range(first, last + 1, per_row)
     edges = [_seconds(place) for place in [*rows, rows[-1] + per_row]]
     shares = [_shares(column.bins, rows, per_row) for column in columns]
-    ends = _ends([column.at for column in columns])
+    ends = _ends([(column.at, column.place) for column in columns])
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
@@ -147,16 +152,18 @@ def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
     return [round(sum(bins.counts.get(place + step, 0) for step in range(per_row)) / total, 6) for place in rows]
 
 
-def _ends(starts: Sequence[datetime]) -> list[datetime]:
+def _ends(starts: Sequence[tuple[datetime, int]]) -> list[datetime]:
+    """Give where each column ends, from its start and its run's place: runs left out of the drawing are no gap."""
     if len(starts) == 1:
-        return [starts[0] + _ONLY_COLUMN]
-    widths = [after - before for before, after in pairwise(starts)]
-    usual = sorted(widths)[len(widths) // 2]
+        return [starts[0][0] + _ONLY_COLUMN]
+    steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
+    intervals = sorted(width / runs for width, runs in steps)
+    usual = intervals[len(intervals) // 2]
     ends = [
-        start + (width if width <= usual * _LONGER_THAN_USUAL else usual)
-        for start, width in zip(starts, widths, strict=False)
+        start + (width if width <= usual * runs * _LONGER_THAN_USUAL else usual)
+        for (start, _place), (width, runs) in zip(starts, steps, strict=False)
     ]
-    return [*ends, starts[-1] + usual]
+    return [*ends, starts[-1][0] + usual]
 
 
 def _median_line(line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime]) -> ChartSeries:

@@ -91,6 +91,18 @@ def test_of_many_runs_as_many_are_drawn_as_fit_evenly_chosen(monkeypatch: pytest
     assert "3 of 9 runs" in chart.subtitle
 
 
+def test_runs_that_are_not_drawn_are_no_gap_in_the_heat_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.charts.history_heat.MOST_HISTOGRAMS", 5)
+    pair, plan = make_pair(), make_plan(steps=RR)
+    for night in range(6):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert chart.heat is not None
+    assert [start[8:10] for start in chart.heat.starts] == ["01", "03", "04", "05", "06"]
+    assert chart.heat.ends[0] == chart.heat.starts[1]
+    assert [point.y for point in chart.series[0].points] == [1e-4] * 5
+
+
 def measure(pair: Pair, night: int, **by_size: float) -> None:
     """Measure a throughput for each size on a night, in a run each."""
     for size, value in by_size.items():
