@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 
+from benchweb.charts.export import cell
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked
@@ -30,8 +31,8 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
                 continue
             names = (
                 line.series[metric],
-                _plain(line.pair_words),
-                _plain(line.pair.environment),
+                cell(line.pair_words),
+                cell(line.pair.environment),
                 asked.kind.name,
                 json.dumps(line.identity, sort_keys=True),
                 metric,
@@ -40,8 +41,3 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
             rows = points(series_id=line.series[metric], from_time=query.shown[0], to_time=query.shown[1])
             for row in rows:
                 yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial])
-
-
-def _plain(name: str) -> str:
-    """Keep a spreadsheet from taking a name for a formula."""
-    return f"'{name}" if name[:1] in "=+-@" else name

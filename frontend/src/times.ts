@@ -26,13 +26,18 @@ function absolute(then: Date): string {
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
 }
 
+/** Say a time in the reader's zone and in UTC. */
+export function inBothZones(then: Date): string {
+  return `${then.toLocaleString()} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
+}
+
 /** Rewrite every `<time>` under `root`; the server wrote UTC for readers without script. */
 export function showTimes(root: Element | Document): void {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     const then = new Date(element.dateTime);
     const isAbsolute = element.dataset["form"] === "absolute";
     element.textContent = isAbsolute ? `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}` : relative(then, new Date());
-    element.title = `${then.toLocaleString()} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
+    element.title = inBothZones(then);
   }
 }
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { binaryTick, significant, text } from "../src/format";
-import { relative } from "../src/times";
+import { inBothZones, relative } from "../src/times";
 import { csv } from "../src/charts/table";
+import { within } from "../src/charts/zoom";
 
 test("a throughput gets three significant digits and a prefix joined to its symbol", () => {
   assert.equal(text(16_312_345_678, "bit/s"), "16.3 Gbit/s");
@@ -57,4 +58,21 @@ test("a time within a day is relative, in words", () => {
 test("a missing value is an empty cell of the CSV and text with a comma is quoted", () => {
   const columns = [{ key: "size", label: "Size", unit: "B" }, { key: "value", label: "Rate, received", unit: "bit/s" }];
   assert.equal(csv(columns, [{ size: 64, value: null }]), 'Size [B],"Rate, received [bit/s]"\r\n64,\r\n');
+});
+
+test("a chart's CSV keeps a spreadsheet from taking a name for a formula, and leaves numbers alone", () => {
+  const columns = [{ key: "host", label: "=Host", unit: "" }, { key: "value", label: "Value", unit: "s" }];
+  const rows = [{ host: '=HYPERLINK("http://example.org")', value: -1.5 }, { host: "+a", value: null }, { host: "@b", value: 2 }, { host: "a-b", value: 3 }];
+  assert.equal(csv(columns, rows), `'=Host,Value [s]\r\n"'=HYPERLINK(""http://example.org"")",-1.5\r\n'+a,\r\n'@b,2\r\na-b,3\r\n`);
+});
+
+test("a zoom in an address shows what the chart has, and nothing without an end", () => {
+  assert.deepEqual(within({ low: -1e300, high: Infinity }, { low: 1, high: 9 }), { low: 1, high: 9 });
+  assert.deepEqual(within({ low: 2, high: 3 }, { low: 1, high: 9 }), { low: 2, high: 3 });
+  assert.equal(within({ low: 10, high: 20 }, { low: 1, high: 9 }), null);
+  assert.equal(within({ low: NaN, high: 3 }, { low: 1, high: 9 }), null);
+});
+
+test("a time is told in UTC beside the reader's zone", () => {
+  assert.match(inBothZones(new Date("2026-03-01T02:00:07Z")), /· 2026-03-01 02:00:07 UTC$/);
 });

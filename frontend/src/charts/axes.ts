@@ -4,6 +4,7 @@ import type { Chart, ScaleOptions } from "chart.js";
 import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../format";
 import { type Axis, type Spec, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
+import { inBothZones } from "../times";
 import { timeTick, timeTicks } from "./time_ticks";
 
 /** The part of an axis that is shown. */
@@ -97,10 +98,10 @@ export function stripScale(spec: Spec, colors: Palette): ScaleOptions {
   } as unknown as ScaleOptions;
 }
 
-/** An x value in words: `16 KiB`, a category, a time. */
+/** An x value in words: `16 KiB`, a category, a time in the reader's zone and in UTC. */
 export function xText(spec: Spec, value: number): string {
   if (spec.x.scale === "category") return spec.x.categories[Math.round(value)] ?? "";
-  if (spec.x.scale === "time") return new Date(value).toLocaleString();
+  if (spec.x.scale === "time") return inBothZones(new Date(value));
   if (spec.x.unit === "B") {
     const tick = binaryTick(value);
     return tick.endsWith("i") ? `${tick}B` : `${tick} B`;

@@ -7,6 +7,7 @@ import { type DrawnPoint, configuration, datasets, scales } from "./config";
 import { csv, table } from "./table";
 import { download, el } from "./dom";
 import { legend } from "./legend";
+import { picture } from "./picture";
 import { ownDrawing } from "./plugins";
 import { canLook, lookAt } from "./look";
 import { type Spec, isLook } from "./spec";
@@ -39,10 +40,10 @@ const BETWEEN_IDS = "|";
 /** Build a card; `top` is the common maximum of the charts of one quantity. */
 export function card(first: Spec, firstTop: number): Card {
   let [spec, top, colors] = [first, firstTop, palette()];
-  let range: Range | null = rangeInUrl(spec.id);
   const axes = axisChoice(spec);
+  let range: Range | null = rangeInUrl(spec.id, fullRange(withAxes(spec, axes)));
   const hidden = new Set(chosen(`hide.${spec.id}`).split(BETWEEN_IDS).filter((id) => spec.series.some((each) => each.id === id)));
-  const parts = build(spec, () => spec);
+  const parts = build(spec, () => spec, hidden);
   const chart = new Chart(parts.canvas, {
     ...configuration(withAxes(spec, axes), range ?? fullRange(withAxes(spec, axes)), top, hidden, colors),
     plugins: [ownDrawing(() => spec, () => colors)],
@@ -108,14 +109,14 @@ function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {
   fresh.forEach((dataset, index) => (old[index] = Object.assign(old[index] ?? dataset, dataset)));
 }
 
-function build(spec: Spec, current: () => Spec): Parts {
+function build(spec: Spec, current: () => Spec, hidden: ReadonlySet<string>): Parts {
   const canvas = el("canvas", { role: "img", "aria-details": `table-${spec.id}` });
   const frame = el("div", { class: "chart-canvas" }, canvas);
   const subtitle = el("p", { class: "chart-subtitle" });
   const label = say("Table: {title}", { title: spec.title });
   const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": label });
   const keys = el("div", {});
-  const buttons = actions(current, canvas, tablePlace);
+  const buttons = actions(current, hidden, canvas, tablePlace);
   const element = el(
     "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": spec.title },
     el("h3", {}, spec.title), subtitle, keys, frame, buttons, tablePlace,
@@ -136,7 +137,7 @@ function describe(spec: Spec): string {
   return `${spec.title}. ${spec.subtitle} ${say("Chart of {series}; the table below holds the same figures.", { series })}`;
 }
 
-function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLElement): HTMLElement {
+function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanvasElement, tablePlace: HTMLElement): HTMLElement {
   const { id } = spec();
   const toggle = el("button", { type: "button", class: "btn btn-small", "aria-expanded": "false", "aria-controls": tablePlace.id }, say("Table"));
   toggle.addEventListener("click", () => {
@@ -149,7 +150,7 @@ function actions(spec: () => Spec, canvas: HTMLCanvasElement, tablePlace: HTMLEl
     const { columns, rows } = spec().table;
     download(`${id}.csv`, new Blob([csv(columns, rows)], { type: "text/csv" }));
   });
-  const savePng = action("PNG", () => savePicture(canvas, id));
+  const savePng = action("PNG", () => savePicture(picture(canvas, spec(), hidden), id));
   const link = el("a", { class: "btn btn-small", href: `#chart-${id}` }, say("Link"));
   link.addEventListener("click", () => {
     const url = new URL(location.href);
@@ -171,15 +172,8 @@ function flash(element: HTMLElement, message: string): void {
   window.setTimeout(() => (element.textContent = label), 1500);
 }
 
-/** The picture gets the theme's ground: a transparent one can't be read in a mail of the other theme. */
-function savePicture(canvas: HTMLCanvasElement, id: string): void {
-  const copy = el("canvas", { width: String(canvas.width), height: String(canvas.height) });
-  const context = copy.getContext("2d");
-  if (!context) return;
-  context.fillStyle = palette().ground;
-  context.fillRect(0, 0, copy.width, copy.height);
-  context.drawImage(canvas, 0, 0);
-  copy.toBlob((blob) => blob && download(`${id}.png`, blob), "image/png");
+function savePicture(drawn: HTMLCanvasElement | null, id: string): void {
+  drawn?.toBlob((blob) => blob && download(`${id}.png`, blob), "image/png");
 }
 
 function listenForClicks(chart: Chart, frame: HTMLElement): void {

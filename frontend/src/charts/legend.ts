@@ -47,8 +47,14 @@ function swatch(series: Series, colors: Palette): SVGElement {
   return svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, line, marker(series.marker, color));
 }
 
-function marker(shape: Marker, color: string): SVGElement {
-  if (shape === "circle") return svg("circle", { cx: "12", cy: "6", r: "3.5", fill: color });
-  const points = { rect: "9,3 15,3 15,9 9,9", triangle: "12,2 16,9.5 8,9.5", rectRot: "12,1.5 16.5,6 12,10.5 7.5,6" };
-  return svg("polygon", { points: points[shape], fill: color });
+function marker(kind: Marker, color: string): SVGElement {
+  return svg("path", { d: shape(kind), fill: color });
+}
+
+/** A marker's outline in a box of 24 × 12, as a path. */
+export function shape(kind: Marker): string {
+  const outlines = {
+    circle: "M8.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z", rect: "M9 3h6v6h-6z", triangle: "M12 2L16 9.5H8z", rectRot: "M12 1.5L16.5 6L12 10.5L7.5 6z",
+  };
+  return outlines[kind];
 }

@@ -26,8 +26,12 @@ export function csv(columns: Columns, rows: Record<string, unknown>[]): string {
   return [header.join(","), ...lines].join("\r\n") + "\r\n";
 }
 
+// What a spreadsheet takes for the start of a formula; a host may be called so. benchweb/charts/export.py has the same.
+const FORMULA = /^[=+\-@\t\r\n|%]/;
+
 function escaped(value: unknown): string {
-  const text = Array.isArray(value) ? value.join(" ") : String(value);
+  const plain = Array.isArray(value) ? value.join(" ") : String(value);
+  const text = typeof value !== "number" && FORMULA.test(plain) ? `'${plain}` : plain;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -6,10 +6,15 @@ import { chosen, keep } from "./view_state";
 
 const LEAST_PIXELS = 8;
 
-/** The range that the URL asks for, if it does. */
-export function rangeInUrl(id: string): Range | null {
+/** The range that the URL asks for, if it does: only what the chart has, for anyone may write an address. */
+export function rangeInUrl(id: string, whole: Range): Range | null {
   const found = /^(-?[\d.e+-]+):(-?[\d.e+-]+)$/.exec(chosen(`zoom.${id}`));
-  const [low, high] = [Number(found?.[1]), Number(found?.[2])];
+  return found ? within({ low: Number(found[1]), high: Number(found[2]) }, whole) : null;
+}
+
+/** The part of a range that lies in the whole; none where there is none. */
+export function within(range: Range, whole: Range): Range | null {
+  const [low, high] = [Math.max(range.low, whole.low), Math.min(range.high, whole.high)];
   return low < high ? { low, high } : null;
 }
 
