@@ -12,4 +12,6 @@ urlpatterns = [
     path("s/<str:token>/results.json", shared.shared_json, name="shared_json"),
     path("s/<str:token>/badge.svg", shared.shared_badge, name="shared_badge"),
     path("s/<str:token>/embed", shared.shared_embed, name="shared_embed"),
+    # Whatever else is tried below a link: not the dashboard's own 404, whose navigation is nothing for strangers.
+    path("s/<path:rest>", shared.shared_nothing),
 ]

@@ -36,6 +36,9 @@ function keptTheme(): string | null {
 }
 
 function current(): Theme {
+  // A page that stands in a frame is asked to look like the site around it.
+  const asked = document.documentElement.dataset["askedTheme"];
+  if (asked === "light" || asked === "dark") return asked;
   const kept = keptTheme();
   if (kept === "light" || kept === "dark") return kept;
   return system.matches ? "dark" : "light";

@@ -245,3 +245,31 @@ def test_an_embed_has_the_one_chart_that_was_asked_for(run: Run) -> None:
     second = Client().get(f"{path}/embed?chart={ids[1]}").content.decode()
     assert (f'"id": "{ids[1]}"' in second, f'"id": "{ids[0]}"' in second) == (True, False)
     assert Client().get(f"{path}/embed?chart=nothing").status_code == 404
+
+
+@pytest.mark.parametrize(("query", "asked"), [("?theme=dark", True), ("", False), ("?theme=%22onload=alert(1)", False)])
+def test_an_embed_is_light_or_dark_as_its_address_says(run: Run, query: str, asked: bool) -> None:
+    text = Client().get(f"{shared(run)[1]}/embed{query}").content.decode()
+    assert ('data-asked-theme="dark"' in text) is asked
+    assert "onload" not in text
+
+
+@pytest.mark.parametrize("rest", ["/", "/search", "/runs/1", "/results.csv/", "/document.json"])
+def test_what_is_tried_below_a_link_shows_no_navigation_and_sets_no_cookie(run: Run, rest: str) -> None:
+    _, path = shared(run)
+    stranger = Client()
+    answer = stranger.get(path + rest)
+    text = answer.content.decode()
+    assert (answer.status_code, "No such link" in text) == (404, True)
+    assert not stranger.cookies
+    assert "topbar" not in text
+    assert path.removeprefix("/s/") not in text
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["X-Robots-Tag"].startswith("noindex")
+
+
+def test_a_chart_that_is_not_there_counts_as_no_opening(run: Run) -> None:
+    share, path = shared(run)
+    Client().get(path + "/embed?chart=nothing")
+    share.refresh_from_db()
+    assert share.opened == 0

@@ -25,6 +25,7 @@ _HEADERS = {
     # A revoked link is dead at once, in every cache on the way too.
     "Cache-Control": "private, no-store",
 }
+_THEMES = ("light", "dark")
 Answer = Callable[[HttpRequest, Found], HttpResponse]
 View = Callable[..., HttpResponse]
 
@@ -36,16 +37,12 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
         @wraps(answer)
         @require_safe
         def view(request: HttpRequest, token: str) -> HttpResponse:
-            if counted and request.method == "GET":
-                share_count_opening(token=token)
             found = share_by_token(token, content)
             response = answer(request, found) if found and not found.ended else _nothing(request, found)
-            is_framed = framed and response.status_code == 200
-            for name, value in _HEADERS.items():
-                response[name] = value
-            response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
-            response.xframe_options_exempt = is_framed
-            return response
+            is_shown = response.status_code == 200
+            if counted and is_shown and request.method == "GET":
+                share_count_opening(token=token)
+            return _private(response, is_framed=framed and is_shown)
 
         return view
 
@@ -66,11 +63,21 @@ def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
 
 @_shared("page", counted=True, framed=True)
 def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
-    """Show one chart and nothing else: the first, or the one that `chart` names; for a frame on another page."""
+    """Show one chart and nothing else: the first, or the one that `chart` names; for a frame on another page.
+
+    `theme` makes it light or dark as that page is; else it follows the reader's system.
+    """
     frozen = FrozenRun.model_validate(found.share.page)
     asked = request.GET.get("chart", "")
     charts = [chart for chart in frozen.charts if not asked or chart["id"] == asked][:1]
-    context = {"share": found.share, "frozen": frozen, "charts": charts, "is_missing": not charts}
+    theme = request.GET.get("theme", "")
+    context = {
+        "share": found.share,
+        "frozen": frozen,
+        "charts": charts,
+        "is_missing": not charts,
+        "asked_theme": theme if theme in _THEMES else "",
+    }
     return render(request, "pages/shared_embed.html", context, status=200 if charts else 404)
 
 
@@ -91,6 +98,20 @@ def shared_csv(request: HttpRequest, found: Found) -> HttpResponse:
 def shared_json(request: HttpRequest, found: Found) -> HttpResponse:
     """Give the frozen JSON."""
     return _download(found.share.document, "application/json", "shared-run.json")
+
+
+@require_safe
+def shared_nothing(request: HttpRequest, rest: str) -> HttpResponse:
+    """Answer 404 to what no link leads to."""
+    return _private(_nothing(request, None), is_framed=False)
+
+
+def _private(response: HttpResponse, *, is_framed: bool) -> HttpResponse:
+    for name, value in _HEADERS.items():
+        response[name] = value
+    response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
+    response.xframe_options_exempt = is_framed
+    return response
 
 
 def _nothing(request: HttpRequest, found: Found | None) -> HttpResponse:
