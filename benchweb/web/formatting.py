@@ -34,7 +34,7 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
     if value is None:
         return Quantity(MISSING, "", "missing")
     if unit == "ratio":
-        return Quantity(significant(value * 100), "%", f"{value:.9g}")
+        return Quantity(significant(value * 100), "%", _full(value))
     if unit == "B" and _is_frame_size(value):
         return Quantity(f"{value:,.0f}", "B", _full(value, unit))
     factor, shown_unit = _scale(value, unit)
@@ -103,9 +103,9 @@ def _joined(prefix: str, unit: str) -> str:
     return f"{prefix} {gettext(unit)}".lstrip()
 
 
-def _full(value: float, unit: str) -> str:
-    number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.9g}"
-    return f"{number} {unit}".rstrip()
+def _full(value: float, unit: str = "") -> str:
+    """Give every digit that there is."""
+    return f"{f'{value:,}'.removesuffix('.0')} {unit}".rstrip()
 
 
 def _two(whole: int, base: int, large: str, small: str) -> str:

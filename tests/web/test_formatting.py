@@ -31,6 +31,9 @@ def test_a_number_gets_three_significant_digits_and_a_prefix(value: float | None
 
 def test_the_whole_value_stays_in_the_title() -> None:
     assert quantity(16_312_345_678, "bit/s").full == "16,312,345,678 bit/s"
+    assert quantity(23_456.789012345, "transactions/s").full == "23,456.789012345 transactions/s"
+    assert quantity(0.012345678901, "ratio").full == "0.012345678901"
+    assert quantity(5.0, "s").full == "5 s"
 
 
 @pytest.mark.parametrize(("value", "text"), [(1234, "1230"), (99.95, "100"), (0.000012345, "0.0000123"), (0, "0")])
