@@ -148,7 +148,8 @@ def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section
 
 def availability_figure(ratio: float) -> Quantity:
     """Give a ratio in per cent, cut and not rounded: 100 % is said of no time with a break."""
-    percent = floor(ratio * 100_000) / 1_000
+    # A sum of many spans lacks some of its last digits: that is no break.
+    percent = floor(round(ratio * 100_000, 4)) / 1_000
     return Quantity(f"{percent:.3f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
 
 

@@ -116,8 +116,8 @@ def test_a_host_of_two_endpoints_tells_each_and_the_best_of_both(signed_in: Clie
 
 
 def test_the_figure_is_cut_and_not_rounded_up_to_all() -> None:
-    figures = [availability_figure(ratio) for ratio in (1, 0.999999, 0.9995, 0.5, 0)]
-    assert [figure.number for figure in figures] == ["100", "99.999", "99.95", "50", "0"]
+    figures = [availability_figure(ratio) for ratio in (1, 1 - 1e-12, 0.999999, 0.9995, 0.5, 0)]
+    assert [figure.number for figure in figures] == ["100", "100", "99.999", "99.95", "50", "0"]
 
 
 def test_a_year_of_hours_costs_no_more_queries_than_an_hour(signed_in: Client, django_assert_max_num_queries) -> None:
