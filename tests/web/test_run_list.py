@@ -59,6 +59,14 @@ def test_nonsense_in_the_url_shows_nothing_rather_than_failing(reader: Client) -
     assert len(shown(reader.get("/runs?state=nonsense"))) == 1
 
 
+def test_runs_without_a_whole_result_are_one_filter(reader: Client) -> None:
+    runs = {state: make_run() for state in State.values}
+    for state, run in runs.items():
+        Run.objects.filter(pk=run.pk).update(state=state)
+    bad = ("failed", "cancelled", "missed", "nonstart")
+    assert sorted(shown(reader.get("/runs?state=without"))) == sorted(runs[state].pk for state in bad)
+
+
 def test_htmx_gets_the_table_alone_and_a_url_without_empty_filters(reader: Client) -> None:
     make_run()
     answer = reader.get("/runs?q=&state=pending&plan=", headers={"HX-Request": "true"})

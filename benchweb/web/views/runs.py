@@ -50,6 +50,9 @@ _BY_ID = {
     "environment": "pair__environment_id",
     "campaign": "campaign_id",
 }
+# In the address: whatever ended and has no whole result.
+WITHOUT_RESULT = "without"
+_WITHOUT_RESULT_STATES = (State.FAILED, State.CANCELLED, State.MISSED, State.NONSTART)
 # Stands for the reader's own token in what is rendered once for all.
 _ANY_TOKEN = "CSRF-TOKEN-OF-THE-READER"  # noqa: S105
 _FILTERS = ("q", "state", *_BY_ID, "host")
@@ -153,7 +156,9 @@ def _download(text: str, content_type: str, name: str) -> HttpResponse:
 
 def _filtered(query: QueryDict) -> QuerySet[Run]:
     runs = run_lines()
-    if query.get("state") in State.values:
+    if query.get("state") == WITHOUT_RESULT:
+        runs = runs.filter(state__in=_WITHOUT_RESULT_STATES)
+    elif query.get("state") in State.values:
         runs = runs.filter(state=query["state"])
     asked = {name: query.get(name, "").strip() for name in _FILTERS}
     for name, field in _BY_ID.items():
@@ -188,6 +193,7 @@ def _clean_url(request: HttpRequest) -> str:
 def _choices() -> dict[str, object]:
     return {
         "states": State.values,
+        "without_result": WITHOUT_RESULT,
         "plans": Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name"),
         "pairs": pair_choices(),
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
