@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from benchweb.accounts.models import SavedView
 
@@ -23,7 +24,8 @@ class SavedViewError(ValueError):
 def view_save(*, user: User, name: str, path: str) -> SavedView:
     """Save a view at the end of the user's list; the same address again takes the new name."""
     name = _named(name)
-    if not path.startswith("/") or path.startswith(("//", "/\\")) or len(path) > LONGEST_PATH:
+    is_here = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    if not is_here or len(path) > LONGEST_PATH:
         raise SavedViewError("Only a page of this dashboard can be saved as a view.")
     # Two that save at once must not both be the hundredth, nor share a position.
     User.objects.select_for_update().get(pk=user.pk)

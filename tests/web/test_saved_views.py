@@ -34,7 +34,8 @@ def test_the_same_page_again_takes_the_new_name(signed_in: Client, ada: User) ->
 
 
 @pytest.mark.parametrize(
-    "path", ["", "https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere", "/" + "a" * 2001]
+    "path",
+    ["", "https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere", "/\t/elsewhere", "/" + "a" * 2001],
 )
 def test_only_a_page_of_this_dashboard_can_be_saved(signed_in: Client, ada: User, path: str) -> None:
     assert save(signed_in, path=path)["Location"] == "/views"
