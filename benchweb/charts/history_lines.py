@@ -136,7 +136,8 @@ def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> Histor
 
 
 def _end(columns: list[Any]) -> LineEnd:
-    return LineEnd(*columns[:-1], labels=tuple(columns[-1]))
+    pk, name, mode, data_address, control_address, host_id, host_name, labels = columns
+    return LineEnd(pk, name, mode, data_address, control_address, host_id, host_name, tuple(labels))
 
 
 def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
