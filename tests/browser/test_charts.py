@@ -122,3 +122,26 @@ def test_the_theme_switch_holds_over_pages(page: Page, run: Run) -> None:
     expect(root).to_have_attribute("data-bs-theme", "dark")
     page.goto("/runs")
     expect(root).to_have_attribute("data-bs-theme", "dark")
+
+
+# How many pixels of the first chart have exactly a colour that frontend/src/charts/theme.ts has for the dark theme.
+_DARK_PIXELS = """() => {
+    const dark = ["86 180 233", "255 138 61", "47 199 154", "227 154 196", "230 159 0", "143 208 245", "228 233 238"];
+    const canvas = document.querySelector(".chart canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] === 255 && dark.includes(`${data[at]} ${data[at + 1]} ${data[at + 2]}`)) count += 1;
+    return count;
+}"""
+
+
+def test_a_switch_of_the_theme_recolours_the_points_too(page: Page, run: Run) -> None:
+    finish(run)
+    page.emulate_media(color_scheme="dark")
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    expect(throughput_chart(page).locator("canvas")).to_be_visible()
+    assert page.evaluate(_DARK_PIXELS) > 0
+    page.get_by_role("button", name="Switch between light and dark").click()
+    assert page.evaluate(_DARK_PIXELS) == 0

@@ -95,6 +95,8 @@ export function card(first: Spec, firstTop: number): Card {
       colors = palette();
       chart.options.plugins = configuration(withAxes(spec, axes), fullRange(spec), top, hidden, colors).options?.plugins ?? {};
       rebuildLegend();
+      // In mode "none" Chart.js keeps the options that the points share, colours and all.
+      chart.update();
     },
     destroy: () => chart.destroy(),
   };
