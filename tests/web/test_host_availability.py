@@ -106,7 +106,7 @@ def test_a_host_of_two_endpoints_tells_each_and_the_best_of_both(signed_in: Clie
     assert [shown.name for shown in section.endpoints] == ["bare", "pod"]
     text = signed_in.get(f"/hosts/{first.host_id}").content.decode()
     assert "by the best of its endpoints" in text
-    labels = {line["label"] for line in section.charts[2]["series"]}
+    labels = {line.label for line in section.charts[2].series}
     assert labels == {
         f"{name} {way}{more}"
         for name in ("bare", "pod")
