@@ -1,0 +1,51 @@
+"""An empty page names the one thing to do next: what plans need before they can be launched."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from tests.factories import make_endpoint, make_pair, make_plan
+
+EMPTY = ["/", "/runs", "/history", "/compare", "/campaigns"]
+
+
+def next_step(client: Client, url: str) -> str:
+    """Give where a page's only prominent link leads."""
+    [link] = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
+    return link
+
+
+@pytest.mark.parametrize("url", EMPTY)
+def test_without_a_host_it_is_to_add_one(signed_in: Client, url: str) -> None:
+    assert next_step(signed_in, url) == "/hosts/new"
+
+
+@pytest.mark.parametrize("url", EMPTY)
+def test_with_one_endpoint_it_is_to_add_another_host(signed_in: Client, url: str) -> None:
+    make_endpoint()
+    assert next_step(signed_in, url) == "/hosts/new"
+
+
+def test_then_a_pair_then_a_plan_then_a_launch(signed_in: Client) -> None:
+    source, sink = make_endpoint(), make_endpoint()
+    assert next_step(signed_in, "/history") == "/pairs/new"
+    make_pair(source=source, sink=sink)
+    assert next_step(signed_in, "/history") == "/plans/new"
+    make_plan()
+    assert next_step(signed_in, "/history") == "/launch"
+
+
+def test_an_empty_overview_costs_no_more_queries_than_any_page(
+    signed_in: Client, django_assert_max_num_queries
+) -> None:
+    with django_assert_max_num_queries(10):
+        signed_in.get("/")
+
+
+def test_a_form_without_its_token_is_refused_in_words_and_in_the_readers_language() -> None:
+    stranger = Client(enforce_csrf_checks=True)
+    refused = stranger.post("/login", {"username": "ada"})
+    assert refused.status_code == 403
+    assert "nothing was changed" in refused.content.decode()
+    assert "未作任何更改" in stranger.post("/login", headers={"Accept-Language": "zh-CN"}).content.decode()
