@@ -8,8 +8,10 @@ from benchweb.catalog import catalog
 TEXTS = (
     gettext_noop("Beginning of the time shown"),
     gettext_noop("Chart of {series}; the table below holds the same figures."),
+    gettext_noop("Choose one from the list."),
     gettext_noop("Copied"),
     gettext_noop("End of the time shown"),
+    gettext_noop("Filter"),
     gettext_noop("Linear sizes"),
     gettext_noop("Link"),
     gettext_noop("Link copied"),

@@ -4,6 +4,7 @@ import htmx from "htmx.org";
 import { startActions } from "./actions";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
+import { shortenLists } from "./long_lists";
 import { startSearch } from "./search";
 import { startTheme } from "./theme";
 import { showTimes, startClocks } from "./times";
@@ -30,5 +31,6 @@ document.querySelector(".sections [aria-current]")?.scrollIntoView({ inline: "ce
 htmx.onLoad((content) => {
   showTimes(content as Element);
   startLive(content as Element);
+  shortenLists(content as Element);
 });
 Object.assign(window, { htmx });

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
+from benchweb.charts.history_choices import MOST_PAIRS
 from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.charts.verdict import metric_headlines
@@ -67,7 +68,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         response = render(request, "partials/run_table.html", context)
         response["HX-Push-Url"] = _clean_url(request)
         return response
-    return render(request, "pages/runs.html", context | _choices())
+    return render(request, "pages/runs.html", context | _choices(request.GET.get("pair", "")))
 
 
 @login_required
@@ -190,12 +191,13 @@ def _clean_url(request: HttpRequest) -> str:
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
-def _choices() -> dict[str, object]:
+def _choices(pair: str) -> dict[str, object]:
+    """Give what may be chosen; a pair by its hosts' names where there are too many for a list."""
     return {
         "states": State.values,
         "without_result": WITHOUT_RESULT,
         "plans": Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name"),
-        "pairs": pair_choices(),
+        "pairs": pair_choices(most=MOST_PAIRS, chosen=_id(pair)),
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
     }

@@ -1,0 +1,89 @@
+// A list of hundreds is no choice: a field to type in stands for a long select, and filters a long list of ticks.
+import { say } from "./words";
+
+const LONG = 60;
+let made = 0;
+
+/** Whoever has no script has the lists themselves, which hold the form's values in any case. */
+export function shortenLists(content: ParentNode): void {
+  for (const select of content.querySelectorAll<HTMLSelectElement>("select:not([multiple], [hidden])")) {
+    if (select.options.length > LONG) standIn(select);
+  }
+  for (const list of content.querySelectorAll<HTMLElement>(".choice-list:not([data-is-shortened])")) {
+    if (list.children.length > LONG) filterAbove(list);
+  }
+}
+
+/** Find the option that a text means: its whole label, else the only one that has the text in it; -1 for neither. */
+export function meant(text: string, labels: readonly string[]): number {
+  const asked = text.trim().toLowerCase();
+  if (!asked) return 0;
+  const all = labels.map((label) => label.trim().toLowerCase());
+  const whole = all.indexOf(asked);
+  if (whole >= 0) return whole;
+  const first = all.findIndex((label) => label.includes(asked));
+  return first === all.findLastIndex((label) => label.includes(asked)) ? first : -1;
+}
+
+function standIn(select: HTMLSelectElement): void {
+  const options = [...select.options];
+  const list = document.createElement("datalist");
+  list.id = `long-list-${(made += 1)}`;
+  list.append(...options.slice(1).map((option) => new Option("", option.label)));
+  const field = searchField(options[0]?.label ?? "", select.labels[0]?.textContent.trim() ?? "");
+  field.setAttribute("list", list.id);
+  for (const name of ["aria-describedby", "aria-invalid"]) {
+    const value = select.getAttribute(name);
+    if (value) field.setAttribute(name, value);
+  }
+  field.id = select.id || `${list.id}-field`;
+  select.removeAttribute("id");
+  field.value = select.value ? (select.selectedOptions[0]?.label ?? "") : "";
+  select.hidden = true;
+  select.after(field, list);
+  field.addEventListener("input", (event) => {
+    // The form is told when a choice is made, not at each letter of it.
+    event.stopPropagation();
+    field.setCustomValidity("");
+    if (options.some((option) => option.label === field.value)) choose(select, field, options);
+  });
+  field.addEventListener("change", (event) => {
+    event.stopPropagation();
+    choose(select, field, options);
+  });
+}
+
+function choose(select: HTMLSelectElement, field: HTMLInputElement, options: HTMLOptionElement[]): void {
+  const option = options[meant(field.value, options.map((each) => each.label))];
+  if (!option) {
+    field.setCustomValidity(say("Choose one from the list."));
+    field.reportValidity();
+    return;
+  }
+  field.value = option.value ? option.label : "";
+  if (select.value === option.value) return;
+  select.value = option.value;
+  for (const type of ["input", "change"]) select.dispatchEvent(new Event(type, { bubbles: true }));
+}
+
+function filterAbove(list: HTMLElement): void {
+  list.dataset["isShortened"] = "";
+  const field = searchField(say("Filter"), say("Filter"));
+  list.before(field);
+  field.addEventListener("input", (event) => {
+    event.stopPropagation();
+    const asked = field.value.trim().toLowerCase();
+    for (const row of list.children) (row as HTMLElement).hidden = !row.textContent.toLowerCase().includes(asked);
+  });
+  // Enter would send the form.
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+}
+
+function searchField(placeholder: string, label: string): HTMLInputElement {
+  const field = document.createElement("input");
+  Object.assign(field, { type: "search", className: "form-control", placeholder, autocomplete: "off" });
+  field.setAttribute("aria-label", label || placeholder);
+  return field;
+}
