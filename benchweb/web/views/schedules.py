@@ -51,7 +51,7 @@ SLOT_COLUMNS = [
 FOLDED = ("starts_at", "ends_at", "max_runs", "deadline", "slip", "missed", "blackouts", "retries", "retry_pause")
 # Pairs and endpoints listed at once; chosen ones are always shown.
 SHOWN_PAIRS = 200
-SHOWN_ENDPOINTS = 500
+SHOWN_ENDPOINTS = 2_000
 
 
 @login_required
@@ -251,14 +251,25 @@ def _form_page(
         "title": title,
         "back": back,
         "schedule_id": schedule_id,
-        "endpoints": endpoints_usable()[:SHOWN_ENDPOINTS],
-        "chosen_endpoints": _chosen(form, "endpoints"),
+        **_endpoint_choice(form),
         **_more(form),
         "labels": labels_in_use(),
         "zones": zone_names(),
         **_pair_choice(form, request.POST.get("q", "")),
     }
     return render(request, "pages/schedule_form.html", context)
+
+
+def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
+    """Give the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
+    chosen = _chosen(form, "endpoints")
+    others = list(endpoints_usable().exclude(pk__in=chosen)[: SHOWN_ENDPOINTS + 1])
+    ticked = list(endpoints_usable().filter(pk__in=chosen)) if chosen else []
+    return {
+        "endpoints": ticked + others[:SHOWN_ENDPOINTS],
+        "chosen_endpoints": chosen,
+        "endpoints_shortened": len(others) > SHOWN_ENDPOINTS,
+    }
 
 
 def _chosen(form: ScheduleForm, name: str) -> set[int]:
