@@ -5,6 +5,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+# Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
+PAIRS_SHOWN = 20
+
 
 def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """Render a list; for htmx push the URL without its empty filters."""

@@ -17,7 +17,7 @@ from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.hosts import NamedForm
 from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import list_page
+from benchweb.web.list_page import PAIRS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.night import environment_night
 from benchweb.web.recent_runs import recent_runs
@@ -50,7 +50,8 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "environment": environment,
         "figures": environment_night(environment.pk),
         "series": glance_section(request, measured),
-        "pairs": selectors.pair_lines(selectors.pairs_matching(environment=environment.pk))[:200],
+        "pairs": selectors.pair_lines(selectors.pairs_matching(environment=environment.pk))[:PAIRS_SHOWN],
+        "pairs_filter": f"environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
         "runs": recent_runs(pairs=environment.pairs.all()),
     }

@@ -1,6 +1,7 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -25,7 +26,7 @@ from benchweb.web.facts import facts_glance
 from benchweb.web.facts_history import facts_history
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import list_page
+from benchweb.web.list_page import PAIRS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.recent_runs import recent_runs
 
@@ -76,7 +77,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": selectors.pair_lines(selectors.pairs_matching(host=host))[:100],
+            "pairs": selectors.pair_lines(selectors.pairs_matching(host=host))[:PAIRS_SHOWN],
+            "pairs_filter": urlencode({"q": host.name}),
             "runs_filter": f"host={host.pk}",
             "runs": recent_runs(pairs=Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)),
         },
