@@ -44,9 +44,21 @@ def _search_for(text: str) -> Callable[[Page], None]:
     return act
 
 
+def _log_in_wrongly(page: Page) -> None:
+    page.fill("[name=username]", "nobody")
+    page.fill("[name=password]", "nothing")
+    page.press("[name=password]", "Enter")
+    page.wait_for_load_state()
+
+
+def _send_without_token(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('[name=csrfmiddlewaretoken]').forEach((each) => each.remove())")
+    _log_in_wrongly(page)
+
+
 PAGES = [
     Shot("login", "/login", is_public=True),
-    Shot("login-wrong", "/login", _click("button[type=submit]:not(.icon-button)"), is_public=True),
+    Shot("login-wrong", "/login", _log_in_wrongly, is_public=True),
     Shot("overview", "/"),
     Shot("keys", "/", _press("?")),
     Shot("search-suggestions", "/", _search_for("e")),
@@ -90,6 +102,7 @@ PAGES = [
     Shot("tokens", "/tokens"),
     Shot("not-found", "/no-such-page"),
     Shot("not-found-stranger", "/s/no-such-share", is_public=True),
+    Shot("refused", "/login", _send_without_token, is_public=True),
 ]
 # Pages of a row: the list they are found on, and what follows the row's URL.
 OF_A_ROW = {
@@ -170,7 +183,7 @@ def _of_shares(page: Page, url: str, run: str) -> list[Shot]:
     shared = _made_link(page, f"{url}{run}/shares", pseudonyms=True)
     found = [
         Shot("run-shares", f"{run}/shares"),
-        Shot("share-dialog", run, _click("[data-opens=share], .share-open, button:has-text('…')")),
+        Shot("share-dialog", run, _click("[data-opens=share]")),
     ]
     public = [
         Shot("shared", shared),

@@ -7,7 +7,8 @@ let made = 0;
 /** Whoever has no script has the lists themselves, which hold the form's values in any case. */
 export function shortenLists(content: ParentNode): void {
   for (const select of content.querySelectorAll<HTMLSelectElement>("select:not([multiple], [hidden])")) {
-    if (select.options.length > LONG) standIn(select);
+    // An empty field means what the first option means: nothing chosen.
+    if (select.options.length > LONG && select.options[0]?.value === "") standIn(select);
   }
   for (const list of content.querySelectorAll<HTMLElement>(".choice-list:not([data-is-shortened])")) {
     if (list.children.length > LONG) filterAbove(list);

@@ -1,10 +1,11 @@
 """Environments: list, create, edit, archive, restore."""
 
+import pytest
 from django.test import Client
 
 from benchweb.hosts.models import Environment, Pair
-from benchweb.hosts.services import environment_create
-from tests.factories import make_pair
+from benchweb.hosts.services import environment_create, pair_create
+from tests.factories import make_endpoint, make_pair
 
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
@@ -47,3 +48,14 @@ def test_archiving_takes_its_pairs_along_and_restoring_brings_it_back(signed_in:
     assert signed_in.get("/environments").context["page"].rows == []
     signed_in.post(f"{url}/restore")
     assert [row.name for row in signed_in.get("/environments").context["page"].rows] == ["lab"]
+
+
+def test_its_page_shows_the_first_pairs_and_leads_to_all_of_them(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchweb.web.views.environments.PAIRS_SHOWN", 1)
+    first, second = make_pair(), make_endpoint()
+    pair_create(source=first.source, sink=second, environment=first.environment)
+    page = signed_in.get(f"/environments/{first.environment_id}")
+    assert len(page.context["pairs"]) == 1
+    assert f'href="/pairs?environment={first.environment_id}">All pairs</a>' in page.content.decode()

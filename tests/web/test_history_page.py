@@ -69,7 +69,7 @@ def test_it_shows_within_ten_queries(signed_in: Client, pair, address: str, djan
 
 def test_before_anything_was_measured_it_names_the_next_step(signed_in: Client) -> None:
     page = signed_in.get("/history").content.decode()
-    assert "Launch a plan" in page
+    assert "Next step: add a host." in page
     assert "charts-data" not in page
 
 

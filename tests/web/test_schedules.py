@@ -47,6 +47,17 @@ def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:
     assert schedule.created_by == ada
 
 
+def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [make_endpoint().pk for _ in range(4)]
+    schedule = made(signed_in, target="mesh", endpoints=ends[2:])
+    monkeypatch.setattr("benchweb.web.views.schedules.SHOWN_ENDPOINTS", 1)
+    page = signed_in.get(f"/schedules/{schedule.pk}/edit")
+    assert [each.pk for each in page.context["endpoints"]] == [ends[2], ends[3], ends[0]]
+    assert "There are more endpoints than this list holds" in page.content.decode()
+
+
 def test_an_interval_may_be_written_as_people_do(signed_in: Client) -> None:
     schedule = made(signed_in, repeat="every", every="90 min", starts_at="2030-03-01T02:00")
     assert (schedule.cron, schedule.every) == ("", "PT5400S")
