@@ -12,6 +12,8 @@ _CUT_OFF = """() => {
     for (const each of document.querySelectorAll("body *")) {
         if (each.closest(".visually-hidden, .skip-link, svg, dialog:not([open])") || !each.checkVisibility()) continue;
         const style = getComputedStyle(each);
+        // A table's head on a phone is there for the ears.
+        if (style.clipPath !== "none") continue;
         const own = [...each.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
         if (each.tagName === "SELECT") {
             const canvas = document.createElement("canvas").getContext("2d");
@@ -33,8 +35,8 @@ _CUT_OFF = """() => {
     }
     return [...new Set(found)].slice(0, 12);
 }"""
-_LONG_SELECTS = """() => [...document.querySelectorAll("select, datalist")]
-    .filter((each) => each.options.length > 100)
+_LONG_SELECTS = """() => [...document.querySelectorAll("select")]
+    .filter((each) => each.options.length > 100 && each.checkVisibility())
     .map((each) => `${each.options.length} options in ${each.name || each.id}`)"""
 _MANY_ROWS = """() => [...document.querySelectorAll("tbody, ul, ol")]
     .filter((each) => each.children.length > 200)
@@ -54,8 +56,8 @@ _TEXTS = """() => {
                 found.push((each.getAttribute(name) || "").trim());
     return [...new Set(found)];
 }"""
-# A phrase, not a name: two words of letters with a blank between them.
-_PHRASE = re.compile(r"\b[A-Za-z][a-z']{2,} [a-z']{2,}\b")
+# A phrase, not a name: two words of letters with a blank between them; or one word, written as labels are.
+_PHRASE = re.compile(r"\b[A-Za-z][a-z']{2,} [a-z']{2,}\b|^[A-Z][a-z]{3,}$")
 
 
 def faults(page: Page, language: str) -> list[str]:

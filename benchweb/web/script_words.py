@@ -26,11 +26,15 @@ TEXTS = (
     gettext_noop("Until"),
     gettext_noop("about {length} left"),
     gettext_noop("finishing"),
-    gettext_noop("in {length}"),
+    gettext_noop("in {number} h"),
+    gettext_noop("in {number} min"),
+    gettext_noop("in {number} s"),
     gettext_noop("just now"),
     gettext_noop("missing"),
     gettext_noop("not measured"),
-    gettext_noop("{length} ago"),
+    gettext_noop("{number} h ago"),
+    gettext_noop("{number} min ago"),
+    gettext_noop("{number} s ago"),
 )
 
 

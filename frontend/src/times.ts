@@ -9,16 +9,21 @@ const REFRESH_MILLISECONDS = 30_000;
 export function relative(then: Date, now: Date): string {
   const seconds = Math.round((now.getTime() - then.getTime()) / 1000);
   if (Math.abs(seconds) >= DAY_SECONDS) return absolute(then);
-  const text = span(Math.abs(seconds));
-  if (text === "now") return say("just now");
-  return seconds >= 0 ? say("{length} ago", { length: text }) : say("in {length}", { length: text });
+  return seconds >= 0 ? past(seconds) : future(-seconds);
 }
 
-function span(seconds: number): string {
-  if (seconds < 5) return "now";
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return `${Math.floor(seconds / 3600)} h`;
+function past(seconds: number): string {
+  if (seconds < 5) return say("just now");
+  if (seconds < 60) return say("{number} s ago", { number: seconds });
+  if (seconds < 3600) return say("{number} min ago", { number: Math.floor(seconds / 60) });
+  return say("{number} h ago", { number: Math.floor(seconds / 3600) });
+}
+
+function future(seconds: number): string {
+  if (seconds < 5) return say("just now");
+  if (seconds < 60) return say("in {number} s", { number: seconds });
+  if (seconds < 3600) return say("in {number} min", { number: Math.floor(seconds / 60) });
+  return say("in {number} h", { number: Math.floor(seconds / 3600) });
 }
 
 function absolute(then: Date): string {

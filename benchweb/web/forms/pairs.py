@@ -20,6 +20,7 @@ class PairForm(PageForm):
     """Source, sink, environment, and whether to make the other direction too."""
 
     source = EndpointChoice(
+        label=_("Source"),
         queryset=Endpoint.objects.none(),
         empty_label=_("Choose the source"),
         help_text=_("Where the traffic comes from."),
@@ -29,6 +30,7 @@ class PairForm(PageForm):
         },
     )
     sink = EndpointChoice(
+        label=_("Sink"),
         queryset=Endpoint.objects.none(),
         empty_label=_("Choose the sink"),
         help_text=_("Where the traffic goes to; connections are always opened from source to sink."),
@@ -38,6 +40,7 @@ class PairForm(PageForm):
         },
     )
     environment = forms.ModelChoiceField(
+        label=_("Environment"),
         queryset=Environment.objects.none(),
         empty_label=_("Choose the environment"),
         help_text=_("The label under which results are compared."),
@@ -62,6 +65,7 @@ class PairEnvironmentForm(PageForm):
     """Move a pair to another environment; its ends stay, for its history belongs to them."""
 
     environment = forms.ModelChoiceField(
+        label=_("Environment"),
         queryset=Environment.objects.none(),
         help_text=_("The pair's runs and series move with it."),
         error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},

@@ -97,21 +97,27 @@ class ScheduleForm(PageForm):
 
     name = text_field(_("Name"), max_length=100, required=True, autofocus="autofocus")
     plan = forms.ModelChoiceField(
+        label=_("Plan"),
         queryset=Plan.objects.none(),
         empty_label=_("Choose the plan"),
         error_messages={"required": _("Choose the plan to run."), "invalid_choice": _("This plan is archived.")},
     )
-    target = forms.ChoiceField(choices=TARGETS, initial="pairs")
+    target = forms.ChoiceField(label=_("Runs on"), choices=TARGETS, initial="pairs")
     pairs = forms.ModelMultipleChoiceField(
+        label=_("Pairs"),
         queryset=Pair.objects.none(),
         required=False,
         error_messages={"invalid_choice": _("A chosen pair is archived by now: look over the choice again.")},
     )
     environment = forms.ModelChoiceField(
-        queryset=Environment.objects.none(), required=False, empty_label=_("Choose the environment")
+        label=_("Environment"),
+        queryset=Environment.objects.none(),
+        required=False,
+        empty_label=_("Choose the environment"),
     )
     label = text_field(_("Label"), max_length=60, list="labels", help_text=_("Pairs whose two hosts both carry it."))
     endpoints = EndpointChoices(
+        label=_("Endpoints"),
         queryset=Environment.objects.none(),
         required=False,
         error_messages={"invalid_choice": _("A chosen endpoint is archived by now: look over the choice again.")},
@@ -131,7 +137,7 @@ class ScheduleForm(PageForm):
         required=False,
         empty_label=_("Choose the environment"),
     )
-    repeat = forms.ChoiceField(choices=REPEATS, initial="cron")
+    repeat = forms.ChoiceField(label=_("When"), choices=REPEATS, initial="cron")
     cron = text_field(
         _("Cron expression"),
         max_length=200,
