@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
@@ -114,7 +115,10 @@ class _Drawing:
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
             title=" · ".join(filter(None, [title, self.asked.title])),
-            subtitle=f"{common_words(lines, self.asked.kind)}. {self._words()}.",
+            subtitle=common_words(lines, self.asked.kind)
+            + pgettext("between sentences", ". ")
+            + self._words()
+            + pgettext("end of a sentence", "."),
             form="time",
             x=x,
             y=y,
@@ -137,10 +141,10 @@ class _Drawing:
         return min(times) - room, max(times) + room
 
     def _words(self) -> str:
-        words = _point_words()[self.points.step]
+        words = _point_words()[self.points.step] + pgettext("between parts of a sentence", "; ")
         if self.asked.is_percentiles:
-            return f"{words}; {_('the bands lie between percentiles')}"
-        return f"{words}; {_('the band reaches from the lowest to the highest of all repetitions')}"
+            return words + _("the bands lie between percentiles")
+        return words + _("the band reaches from the lowest to the highest of all repetitions")
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         places = self._places(line, self.asked.main)

@@ -9,6 +9,7 @@ from math import ceil
 
 from django.db import connection
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind
 from benchweb.charts.history_lines import HistoryLine
@@ -117,7 +118,8 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
         title=f"{_('Latencies over time')} · {name}",
-        subtitle=f"{common_words([line], kind)}. {_words(len(columns), total)} {_reading()}",
+        subtitle=f"{common_words([line], kind)}{pgettext('between sentences', '. ')}"
+        f"{_words(len(columns), total)} {_reading()}",
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,

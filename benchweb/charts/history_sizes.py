@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
@@ -84,7 +85,8 @@ class _Drawing:
         return ChartSpec(
             id=f"sizes-{chart.id}",
             title=chart.title,
-            subtitle=f"{self.kind.label}. {_line_words(self.query.overlay, len(kept), len(groups))} {_point_words()}",
+            subtitle=f"{self.kind.label}{pgettext('between sentences', '. ')}"
+            f"{_line_words(self.query.overlay, len(kept), len(groups))} {_point_words()}",
             x=x,
             y=y,
             series=series,

@@ -296,4 +296,4 @@ def _choices(parameter: Parameter, text: str) -> list[Choice]:
 
 def _labelled(parameter: Parameter, value: Any, labels: dict[bool, str]) -> str:
     label = labels[value] if isinstance(value, bool) else str(value)
-    return f"{label} (default)" if value == parameter.default else label
+    return _("{value} (default)").format(value=label) if value == parameter.default else label

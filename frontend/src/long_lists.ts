@@ -10,7 +10,8 @@ export function shortenLists(content: ParentNode): void {
     // An empty field means what the first option means: nothing chosen.
     if (select.options.length > LONG && select.options[0]?.value === "") standIn(select);
   }
-  for (const list of content.querySelectorAll<HTMLElement>(".choice-list:not([data-is-shortened])")) {
+  // Of pairs the server finds those that match.
+  for (const list of content.querySelectorAll<HTMLElement>(".choice-list:not(#schedule-pairs, [data-is-shortened])")) {
     if (list.children.length > LONG) filterAbove(list);
   }
 }
