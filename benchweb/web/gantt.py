@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from benchweb.schedules.feasibility import Feasibility
 from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
+from benchweb.web.phrasebook import said
 from benchweb.web.zones import zone_named
 
 # Of a mesh of 200 hosts the first ones tell the story.
@@ -26,7 +27,7 @@ def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
     end = max(each.ends for each in found.bars)
     return lanes_of(
         _("The campaign to come, by host"),
-        [Lane(place, bars) for place, bars in by_place.items()],
+        [Lane(said(place), bars) for place, bars in by_place.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),
         zone=zone_named(zone_name) or ZoneInfo("UTC"),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from django.utils.translation import gettext_noop
+
 from benchweb.ops.synthetic.scene import host_name
 from benchweb.ops.synthetic.stories import HostStory, PairStory
 from benchweb.runs.models import State
@@ -12,12 +14,12 @@ _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012
 # A whole stop of some nights, once in so many.
 _NIGHTS_PER_STOP = 120
 _SLOT_REASON = "benchweb was not running at this time."
-_BUSY_REASON = "The sink's engine was busy with another controller's session: tried 3 times."
+_BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
 _CANCELLED_REASON = "Cancelled by synthetic."
 _TRIAL_REASONS = (
-    "The connection to the sink broke after 3.2 s: connection reset by peer.",
-    "The source's engine did not answer within 10 s.",
-    "No datagram reached the sink within 3 s.",
+    gettext_noop("The connection to the sink broke after 3.2 s: connection reset by peer."),
+    gettext_noop("The source's engine did not answer within 10 s."),
+    gettext_noop("No datagram reached the sink within 3 s."),
 )
 
 
