@@ -25,6 +25,8 @@ CHROMIUM = "/usr/bin/chromium"
 WIDTHS = {"desk": (1440, 900), "phone": (390, 844)}
 THEMES = ("light", "dark")
 LANGUAGES = ("en", "zh-hans")
+# A machine with other work may be slow; nothing is measured here.
+TIMEOUT_MILLISECONDS = 180_000
 # The run's summary and its first row of charts.
 README = (1440, 666)
 
@@ -95,6 +97,7 @@ def _page(browser: Browser, width: str, theme: str, language: str) -> Page:
         locale="zh-CN" if language == "zh-hans" else "en-GB",
         reduced_motion="reduce",
     )
+    context.set_default_timeout(TIMEOUT_MILLISECONDS)
     return context.new_page()
 
 
@@ -118,7 +121,7 @@ def _take(page: Page, url: str, shot: Shot, file: Path, language: str) -> None:
         shot.act(page)
         settled(page)
     # What stands above the page is as high as the window: a picture of the whole page would show it lost in it.
-    page.screenshot(path=file, full_page=shot.act is None)
+    page.screenshot(path=file, full_page=shot.act is None, timeout=TIMEOUT_MILLISECONDS)
     found = faults(page, language)
     print(f"{file.name} {shot.address}{''.join(chr(10) + '    ' + each for each in found)}", flush=True)
 

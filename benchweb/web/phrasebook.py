@@ -50,6 +50,13 @@ _FORMS = {
     "state": "pending|running|finished|failed|cancelled|missed|nonstart",
     "day": "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
 }
+# Pages say these themselves; as patterns they would take "reset by peer" for a chart's title, and any "to" for a span.
+_NO_SENTENCES = {
+    "{begin} to {end}",
+    "{low} to {high} {unit}",
+    "{quantity} by {parameter}",
+    "{sources} to {sinks}{inside}",
+}
 _SINGLE_WORDS = (
     *(gettext_noop("host"), gettext_noop("endpoint"), gettext_noop("pair"), gettext_noop("environment")),
     *(gettext_noop("source"), gettext_noop("sink"), gettext_noop("plan"), gettext_noop("label")),
@@ -111,7 +118,7 @@ def _patterns(language: str) -> list[_Pattern]:
     """Give the texts with places that a language knows, those that say most themselves first."""
     catalog = translation(language)._catalog  # type: ignore[attr-defined]
     known = {text for text in catalog.keys() if isinstance(text, str) and _PLACE.search(text)}  # noqa: SIM118
-    return sorted((_pattern(text) for text in known), reverse=True)
+    return sorted((_pattern(text) for text in known - _NO_SENTENCES), reverse=True)
 
 
 def _pattern(text: str) -> _Pattern:

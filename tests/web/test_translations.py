@@ -112,6 +112,7 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
         ("host failed has not answered since 02:00 UTC", "主机 failed 自 02:00 UTC 起未应答"),
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         ("nobody ever wrote this", "nobody ever wrote this"),
+        ("It broke on the way to the sink: reset by peer.", "It broke on the way to the sink: reset by peer."),
         ("", ""),
     ],
 )
