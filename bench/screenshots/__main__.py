@@ -114,7 +114,7 @@ def _logged_in(
 
 
 def _take(page: Page, url: str, shot: Shot, file: Path, language: str) -> None:
-    page.emulate_media(media=shot.media)
+    page.emulate_media(media=shot.media or "screen")
     page.goto(url + shot.address)
     settled(page)
     if shot.act:
