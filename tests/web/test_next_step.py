@@ -11,8 +11,8 @@ EMPTY = ["/", "/runs", "/history", "/compare", "/campaigns"]
 
 
 def next_step(client: Client, url: str) -> str:
-    """Give where a page's only prominent link leads."""
-    [link] = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
+    """Give where the last of a page's prominent links leads; one above may be there whenever."""
+    *_, link = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
     return link
 
 
