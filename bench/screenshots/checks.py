@@ -43,7 +43,7 @@ _MANY_ROWS = """() => [...document.querySelectorAll("tbody, ul, ol")]
     .map((each) => `${each.children.length} rows in ${each.className || each.parentElement.className}`)"""
 # Names that people gave, addresses and commands are what they are in every language.
 _TEXTS = """() => {
-    const kept = "code, pre, .mono, [lang], script, style, option, a[href^='/s/'], .command-line, noscript";
+    const kept = "code, pre, .mono, body [lang], script, style, option, a[href^='/s/'], .command-line, noscript";
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const found = [];
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {

@@ -129,3 +129,10 @@ def test_it_costs_ten_queries_however_much_happened(
     with django_assert_max_num_queries(MOST_QUERIES):
         context = signed_in.get("/").context
     assert (len(context["night"].environments), len(context["night"].changes), len(context["running"])) == (4, 4, 3)
+
+
+def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client) -> None:
+    make_endpoint()
+    Endpoint.objects.update(status="unreachable", status_reason="1 of 12 trials failed")
+    text = signed_in.get("/", headers={"Accept-Language": "zh-CN"}).content.decode()
+    assert "12 个测试项中 1 个失败" in words(text)
