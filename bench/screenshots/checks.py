@@ -21,8 +21,10 @@ _CUT_OFF = """() => {
             const width = canvas.measureText(each.selectedOptions[0]?.label ?? "").width;
             const room = each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
             if (width > room + 1) found.push(`select ${each.name}: ${each.selectedOptions[0].label}`);
-        } else if (each.tagName === "INPUT" && each.placeholder && !each.value) {
-            if (each.scrollWidth > each.clientWidth + 1) found.push(`placeholder: ${each.placeholder}`);
+        } else if (each.tagName === "INPUT") {
+            // What was typed may be longer than its field; what is asked for may not.
+            const isEmpty = each.placeholder && !each.value;
+            if (isEmpty && each.scrollWidth > each.clientWidth + 1) found.push(`placeholder: ${each.placeholder}`);
         } else if (["hidden", "clip"].includes(style.overflowX) && each.scrollWidth > each.clientWidth + 1) {
             found.push(`cut off: ${each.className || each.tagName}: ${each.textContent.trim().slice(0, 60)}`);
         } else if (own) {
