@@ -1,9 +1,11 @@
 """A metric as a small picture for a README or a wiki: label, value, spread and repetitions."""
 
 from collections.abc import Sequence
+from unicodedata import east_asian_width
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from benchweb.charts.verdict import Headline
 from benchweb.runs.models import State
@@ -11,6 +13,8 @@ from benchweb.web import formatting
 
 # Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
 _CHARACTER_PIXELS = 6.6
+# A Chinese character is as wide as the letters are high.
+_WIDE_CHARACTER_PIXELS = 11.0
 _PADDING_PIXELS = 8
 # Ground colours on which white letters keep AA contrast.
 _COLORS = {"blue": "#0b5cad", "red": "#c0311d", "grey": "#566370"}
@@ -39,7 +43,7 @@ def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> Htt
     found = next((figure for figure in figures if metric in ("", figure.metric)), None)
     if found is None:
         # A metric that this run didn't measure is missing, not zero.
-        svg = badge_svg(metric[:40] or "benchweb", f"{formatting.MISSING} not measured", color="grey")
+        svg = badge_svg(metric[:40] or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
     svg = badge_svg(found.label.lower(), _words(found), color="blue" if state == State.FINISHED else "red")
     return HttpResponse(svg, content_type="image/svg+xml")
@@ -53,4 +57,5 @@ def _words(figure: Headline) -> str:
 
 
 def _width(text: str) -> int:
-    return round(len(text) * _CHARACTER_PIXELS) + 2 * _PADDING_PIXELS
+    wide = sum(east_asian_width(character) in "WF" for character in text)
+    return round((len(text) - wide) * _CHARACTER_PIXELS + wide * _WIDE_CHARACTER_PIXELS) + 2 * _PADDING_PIXELS
