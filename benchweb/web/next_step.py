@@ -12,6 +12,7 @@ class Step(StrEnum):
     """A thing to do, in the order in which they need each other."""
 
     HOST = "host"
+    SECOND_HOST = "second host"
     PAIR = "pair"
     PLAN = "plan"
     LAUNCH = "launch"
@@ -29,8 +30,8 @@ def next_step() -> Step:
         )
         .first()
     )
-    if found is None or not (found["paired"] or found["pairable"]):
+    if found is None:
         return Step.HOST
     if not found["paired"]:
-        return Step.PAIR
+        return Step.PAIR if found["pairable"] else Step.SECOND_HOST
     return Step.LAUNCH if found["planned"] else Step.PLAN

@@ -16,7 +16,7 @@ LAUNCH = {"action": "launch"}
 def test_it_names_what_is_missing_first(signed_in: Client) -> None:
     text = signed_in.get("/launch").content.decode()
     assert "There is no plan yet." in text
-    assert "Add the first pair" in text
+    assert "Next step: add a host." in text
 
 
 def test_one_pair_ends_on_the_run_s_page(signed_in: Client, ada) -> None:

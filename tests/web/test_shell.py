@@ -76,6 +76,8 @@ def test_no_page_has_inline_script_or_style(reader: Client) -> None:
 def test_an_empty_overview_names_the_next_step(reader: Client) -> None:
     assert "Next step: add a host." in reader.get("/").content.decode()
     make_endpoint()
+    assert "Next step: add another host" in reader.get("/").content.decode()
+    make_endpoint()
     assert "Next step: make a pair of two endpoints" in reader.get("/").content.decode()
 
 
