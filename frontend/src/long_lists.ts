@@ -32,7 +32,10 @@ function standIn(select: HTMLSelectElement): void {
   const list = document.createElement("datalist");
   list.id = `long-list-${(made += 1)}`;
   list.append(...options.slice(1).map((option) => new Option("", option.label)));
-  const field = searchField(options[0]?.label ?? "", select.labels[0]?.textContent.trim() ?? "");
+  // A label around the select has the options' texts in it too.
+  const named = [...(select.labels[0]?.childNodes ?? [])].filter((node) => node !== select);
+  const label = named.map((node) => node.textContent ?? "").join("").trim();
+  const field = searchField(options[0]?.label ?? "", label);
   field.setAttribute("list", list.id);
   for (const name of ["aria-describedby", "aria-invalid"]) {
     const value = select.getAttribute(name);
