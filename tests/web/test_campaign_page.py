@@ -69,4 +69,4 @@ def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, camp
 
 
 def test_an_empty_list_names_the_next_step(signed_in: Client) -> None:
-    assert "Launch a plan" in signed_in.get("/campaigns").content.decode()
+    assert "Next step: add a host." in signed_in.get("/campaigns").content.decode()
