@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { binaryTick, significant, text } from "../src/format";
 import { inBothZones, relative } from "../src/times";
 import { csv } from "../src/charts/table";
-import { within } from "../src/charts/zoom";
+import { isDrag, within } from "../src/charts/zoom";
 
 test("a throughput gets three significant digits and a prefix joined to its symbol", () => {
   assert.equal(text(16_312_345_678, "bit/s"), "16.3 Gbit/s");
@@ -75,4 +75,8 @@ test("a zoom in an address shows what the chart has, and nothing without an end"
 
 test("a time is told in UTC beside the reader's zone", () => {
   assert.match(inBothZones(new Date("2026-03-01T02:00:07Z")), /· 2026-03-01 02:00:07 UTC$/);
+});
+
+test("a pointer that has moved by eight pixels has drawn a range, and one that trembled has clicked", () => {
+  assert.deepEqual([isDrag(100, 107), isDrag(100, 108), isDrag(100, 92)], [false, true, true]);
 });

@@ -13,7 +13,7 @@ import { canLook, lookAt } from "./look";
 import { type Spec, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view_state";
-import { keepRange, listenForZoom, rangeInUrl } from "./zoom";
+import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./zoom";
 import { say } from "../words";
 
 /** A chart on the page. */
@@ -186,8 +186,11 @@ function listenForClicks(chart: Chart, frame: HTMLElement): void {
     return found ? (data[found.index]?.source.href ?? "") : "";
   };
   canvas.addEventListener("mousemove", (event) => frame.classList.toggle("on-point", hrefAt(event) !== ""));
+  let pressedAt = 0;
+  canvas.addEventListener("pointerdown", (event) => (pressedAt = event.offsetX));
   canvas.addEventListener("click", (event) => {
-    const href = hrefAt(event);
+    // A drag that ends on a point has zoomed: it opens no run.
+    const href = isDrag(pressedAt, event.offsetX) ? "" : hrefAt(event);
     // A link to a place on this page still works while the chart is live.
     if (href) location.assign(href);
   });

@@ -18,6 +18,11 @@ export function within(range: Range, whole: Range): Range | null {
   return low < high ? { low, high } : null;
 }
 
+/** Whether a pointer that was pressed and let go there has drawn a range. */
+export function isDrag(from: number, to: number): boolean {
+  return Math.abs(to - from) >= LEAST_PIXELS;
+}
+
 /** Listen on the canvas; `show` gets the dragged range, or null for all. */
 export function listenForZoom(chart: Chart, show: (range: Range | null) => void): void {
   const { canvas } = chart;
@@ -29,7 +34,7 @@ export function listenForZoom(chart: Chart, show: (range: Range | null) => void)
     if (start !== null) drawBand(chart, start, event.offsetX);
   });
   canvas.addEventListener("pointerup", (event) => {
-    if (start !== null && Math.abs(event.offsetX - start) >= LEAST_PIXELS) zoom(start, event.offsetX);
+    if (start !== null && isDrag(start, event.offsetX)) zoom(start, event.offsetX);
     start = null;
   });
   canvas.addEventListener("dblclick", () => show(null));
