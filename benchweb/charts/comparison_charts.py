@@ -116,5 +116,5 @@ def _spec(sweep: Sweep, chart: Chart, *, axis: Axis, title: str, drawn: str, ser
         x=axis,
         y=y,
         series=series,
-        table=chart_table(axis, y, series),
+        table=chart_table(axis, y),
     )

@@ -124,7 +124,7 @@ class _Drawing:
             y=y,
             series=series,
             lines=self._reference_lines(lines, metric),
-            table=chart_table(x, y, series),
+            table=chart_table(x, y),
             marks=marks_of(self.marks, lines),
             strip=self._strip(lines, names),
             x_from=rfc3339(first),
@@ -155,7 +155,7 @@ class _Drawing:
             marker=line.marker,
             dash=line.dash,
             points=[_point(place) for place in places],
-            bands=self._nested(line, places) if self.asked.is_percentiles else [_spread(places)],
+            bands=self._nested(line, places) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
         )
 
     def _places(self, line: HistoryLine, metric: str) -> list[PointRow | Break]:
@@ -244,9 +244,3 @@ def _point(place: PointRow | Break) -> ChartPoint:
 def _strip_point(row: PointRow) -> ChartPoint:
     # The worst of its time: a median would hide that one run of the day lost packets.
     return ChartPoint(x=rfc3339(row.at), y=row.high, n=row.n, low=row.low, high=row.high)
-
-
-def _spread(places: Sequence[PointRow | Break]) -> ChartBand:
-    low = [None if isinstance(place, Break) else place.low for place in places]
-    high = [None if isinstance(place, Break) else place.high for place in places]
-    return ChartBand(_("lowest to highest"), low, high)

@@ -90,7 +90,7 @@ class _Drawing:
             x=x,
             y=y,
             series=series,
-            table=chart_table(x, y, series),
+            table=chart_table(x, y),
         )
 
     def _grouped(self, chart: Chart) -> dict[tuple[int, str], dict[float, list[PointRow]]]:

@@ -97,7 +97,7 @@ class _Drawing:
             y=y,
             series=self.series,
             lines=_reference_lines(self.sweep, self.chart),
-            table=chart_table(self.axis, y, self.series),
+            table=chart_table(self.axis, y),
         )
 
     def _title(self, y: Axis) -> str:

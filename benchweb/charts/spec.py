@@ -32,11 +32,14 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class ChartBand:
-    """What is shaded around a line: two borders, each as long as the line's points; None is a gap."""
+    """What is shaded around a line: two borders, each as long as the line's points; None is a gap.
+
+    Without borders it reaches from its points' lowest to their highest.
+    """
 
     label: str
-    low: list[float | None]
-    high: list[float | None]
+    low: list[float | None] | None = None
+    high: list[float | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,14 @@ class ChartHeat:
 
 @dataclass(frozen=True)
 class ChartTable:
-    """What the chart shows, as a table: columns are (key, label, unit); a cell is a raw value or None."""
+    """What the chart shows, as a table: columns are (key, label, unit); a cell is a raw value or None.
+
+    Without rows there is one for each point of each series: the browser makes them of the points, for all figures sent
+    a second time would be half of a page.
+    """
 
     columns: list[dict[str, str]]
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)

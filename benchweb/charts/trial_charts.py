@@ -42,7 +42,7 @@ def _chart(metrics: list[Metric], intervals: list[dict[str, Any]]) -> ChartSpec:
         x=x,
         y=y,
         series=series,
-        table=chart_table(x, y, series),
+        table=chart_table(x, y),
     )
 
 

@@ -8,7 +8,7 @@ import { startBrush } from "./charts/brush";
 import { type Card, card } from "./charts/card";
 import { registerSameX } from "./charts/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
-import { type Spec, largest } from "./charts/spec";
+import { type Spec, largest, received } from "./charts/spec";
 
 Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, Tooltip);
 registerSameX();
@@ -61,7 +61,7 @@ function read<Content>(id: string): Content | null {
 async function refetch(root: HTMLElement): Promise<void> {
   const answer = await fetch(root.dataset["charts"] ?? "", { headers: { Accept: "application/json" } });
   // A failed refresh leaves the last figures standing; the next message tries again.
-  if (answer.ok) show(root, ((await answer.json()) as { charts: Spec[] }).charts);
+  if (answer.ok) show(root, received(((await answer.json()) as { charts: unknown }).charts));
 }
 
 /** Fresh figures come with the page's own refresh where it brings them, else by a request of their own. */
@@ -75,7 +75,7 @@ function listenForFresh(root: HTMLElement): void {
     const text = document.getElementById("charts-fresh")?.textContent ?? "";
     if (!text || text === shown || !root.isConnected) return;
     shown = text;
-    show(root, JSON.parse(text) as Spec[]);
+    show(root, received(JSON.parse(text)));
   });
 }
 
@@ -85,7 +85,7 @@ function start(): void {
   if (!root || root.dataset["started"]) return;
   root.dataset["started"] = "yes";
   clear();
-  show(root, read<Spec[]>("charts-data") ?? []);
+  show(root, received(read("charts-data") ?? []));
   const body = document.body;
   listenForFresh(root);
   const place = document.querySelector<HTMLElement>("[data-running]");

@@ -120,34 +120,16 @@ def test_a_run_that_measured_nothing_has_no_charts_in_the_end():
     assert charts(lost) == {}
 
 
-def test_the_table_has_a_row_per_point_with_count_and_spread():
+def test_the_table_leaves_its_rows_to_the_points_which_have_count_spread_and_reason():
     lost = trial(message_size_bytes=1024, state="failed", reason="peer lost")
-    table = charts(*stream(64, 90.0, 100.0, 110.0), lost)["tcp_stream-throughput"].table
-    assert [column["key"] for column in table.columns] == [
-        "series", "x", "n", "median", "low", "high", "spread", "reason",
-    ]  # fmt: skip
-    assert table.rows == [
-        {
-            "series": "Throughput, received",
-            "x": 64.0,
-            "n": 3,
-            "median": 100.0,
-            "low": 90.0,
-            "high": 110.0,
-            "spread": 0.1,
-            "reason": "",
-        },
-        {
-            "series": "Throughput, received",
-            "x": 1024.0,
-            "n": 0,
-            "median": None,
-            "low": None,
-            "high": None,
-            "spread": None,
-            "reason": "failed: peer lost",
-        },
+    chart = charts(*stream(64, 90.0, 100.0, 110.0), lost)["tcp_stream-throughput"].as_json()
+    keys = [column["key"] for column in chart["table"]["columns"]]
+    assert keys == ["series", "x", "n", "median", "low", "high", "spread", "reason"]
+    assert chart["table"]["rows"] is None
+    figures = [
+        [point[key] for key in ("x", "n", "y", "low", "high", "reason")] for point in chart["series"][0]["points"]
     ]
+    assert figures == [[64.0, 3, 100.0, 90.0, 110.0, ""], [1024.0, 0, None, None, None, "failed: peer lost"]]
 
 
 def test_the_subtitle_says_what_the_plan_fixed():

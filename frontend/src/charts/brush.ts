@@ -2,7 +2,7 @@
 import type { Range } from "./axes";
 import { el } from "./dom";
 import { lookAt } from "./look";
-import { type Spec, largest, xValue } from "./spec";
+import { type Spec, largest, received, xValue } from "./spec";
 import { type Palette, palette } from "./theme";
 import { say } from "../words";
 
@@ -50,7 +50,7 @@ let current: Brush | null = null;
 document.addEventListener("benchweb:theme", () => current && draw(current));
 
 function read(): Spec[] {
-  return JSON.parse(document.getElementById("charts-data")?.textContent ?? "[]") as Spec[];
+  return received(JSON.parse(document.getElementById("charts-data")?.textContent ?? "[]"));
 }
 
 function isZoomed(): boolean {
@@ -60,7 +60,7 @@ function isZoomed(): boolean {
 
 async function fetched(place: HTMLElement): Promise<Spec[]> {
   const answer = await fetch(place.dataset["brush"] ?? "", { headers: { Accept: "application/json" } });
-  return answer.ok ? ((await answer.json()) as { charts: Spec[] }).charts : [];
+  return answer.ok ? received(((await answer.json()) as { charts: unknown }).charts) : [];
 }
 
 /** The period itself, or where it is open what there are points of. */

@@ -4,7 +4,7 @@ import { Chart } from "chart.js";
 import { type Range, fullRange } from "./axes";
 import { axisChoice, axisSwitches, withAxes } from "./axis_choice";
 import { type DrawnPoint, configuration, datasets, scales } from "./config";
-import { csv, table } from "./table";
+import { csv, rows, table } from "./table";
 import { download, el } from "./dom";
 import { legend } from "./legend";
 import { picture } from "./picture";
@@ -149,8 +149,7 @@ function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanv
     toggle.setAttribute("aria-expanded", String(!tablePlace.hidden));
   });
   const saveCsv = action("CSV", () => {
-    const { columns, rows } = spec().table;
-    download(`${id}.csv`, new Blob([csv(columns, rows)], { type: "text/csv" }));
+    download(`${id}.csv`, new Blob([csv(spec().table.columns, rows(spec()))], { type: "text/csv" }));
   });
   const savePng = action("PNG", () => savePicture(picture(canvas, spec(), hidden), id));
   const link = el("a", { class: "btn btn-small", href: `#chart-${id}` }, say("Link"));

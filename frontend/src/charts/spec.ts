@@ -29,6 +29,12 @@ export interface Band {
   high: (number | null)[];
 }
 
+export interface Table {
+  columns: { key: string; label: string; unit: string }[];
+  // null for a row of each point: table.ts makes them.
+  rows: Record<string, unknown>[] | null;
+}
+
 export type Marker = "circle" | "rect" | "triangle" | "rectRot";
 
 export interface Series {
@@ -72,7 +78,7 @@ export interface Spec {
   y: Axis;
   series: Series[];
   lines: { label: string; y: number }[];
-  table: { columns: { key: string; label: string; unit: string }[]; rows: Record<string, unknown>[] };
+  table: Table;
   csv_url: string;
   marks?: Mark[];
   strip?: Strip | null;
@@ -80,6 +86,21 @@ export interface Spec {
   x_from?: string;
   x_to?: string;
   scale_group?: string;
+}
+
+/** A band as it is sent: without borders it reaches from its points' lowest to their highest. */
+type SentBand = Pick<Band, "label"> & { low: Band["low"] | null; high: Band["high"] | null };
+
+/** Read specifications as they are sent, with all that follows from their points filled in. */
+export function received(sent: unknown): Spec[] {
+  const specs = sent as Spec[];
+  for (const { points, bands } of specs.flatMap(({ series }) => series)) {
+    for (const band of (bands ?? []) as SentBand[]) {
+      band.low ??= points.map(({ low }) => low);
+      band.high ??= points.map(({ high }) => high);
+    }
+  }
+  return specs;
 }
 
 /** Where a point stands on the x axis: a category's place, a time's milliseconds, or the number itself. */

@@ -1,16 +1,18 @@
 // What a chart shows, as a table and as CSV: for screen readers, for copying, for a spreadsheet.
 import { quantity } from "../format";
 import { el } from "./dom";
-import type { Spec } from "./spec";
+import type { Spec, SpecPoint } from "./spec";
 import { say } from "../words";
 
 type Columns = Spec["table"]["columns"];
+type Row = Record<string, unknown>;
 
 /** The table behind a chart. */
 export function table(spec: Spec): HTMLTableElement {
-  const { columns, rows } = spec.table;
-  const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", class: isNumeric(spec, column.key) ? "num" : "" }, column.label)));
-  const body = rows.map((row) => el("tr", {}, ...columns.map((column) => cell(row[column.key], column.unit))));
+  const { columns } = spec.table;
+  const all = rows(spec);
+  const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", class: isNumeric(all, column.key) ? "num" : "" }, column.label)));
+  const body = all.map((row) => el("tr", {}, ...columns.map((column) => cell(row[column.key], column.unit))));
   return el(
     "table", { class: "table" },
     el("caption", { class: "visually-hidden" }, spec.title),
@@ -19,10 +21,25 @@ export function table(spec: Spec): HTMLTableElement {
   );
 }
 
+/** The table's rows: its own, or one for each point of each series, as its columns are named in benchweb/charts/table.py. */
+export function rows(spec: Spec): Row[] {
+  return spec.table.rows ?? spec.series.flatMap(({ label, points }) => points.map((point) => pointRow(label, point)));
+}
+
+function pointRow(series: string, point: SpecPoint): Row {
+  const { x, n, y, low, high, reason } = point;
+  return { series, x, n, median: y, low, high, spread: halfRangeRatio(point), reason };
+}
+
+/** The ± of a point, from the extremes: a long history's points don't carry their repetitions. */
+function halfRangeRatio({ n, y, low, high }: SpecPoint): number | null {
+  return n < 2 || !y || low === null || high === null ? null : (high - low) / (2 * Math.abs(y));
+}
+
 /** The same as CSV, in full precision; a missing value is an empty cell. */
-export function csv(columns: Columns, rows: Record<string, unknown>[]): string {
+export function csv(columns: Columns, all: Row[]): string {
   const header = columns.map(({ label, unit }) => escaped(unit ? `${label} [${unit}]` : label));
-  const lines = rows.map((row) => columns.map(({ key }) => escaped(row[key] ?? "")).join(","));
+  const lines = all.map((row) => columns.map(({ key }) => escaped(row[key] ?? "")).join(","));
   return [header.join(","), ...lines].join("\r\n") + "\r\n";
 }
 
@@ -47,6 +64,6 @@ function cell(value: unknown, unit: string): HTMLTableCellElement {
   return el("td", { class: "num", title: `${value} ${unit}`.trim() }, ...parts);
 }
 
-function isNumeric(spec: Spec, key: string): boolean {
-  return spec.table.rows.some((row) => typeof row[key] === "number");
+function isNumeric(all: Row[], key: string): boolean {
+  return all.some((row) => typeof row[key] === "number");
 }

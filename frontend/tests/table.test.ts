@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { type Spec, received } from "../src/charts/spec";
+import { csv, rows } from "../src/charts/table";
+
+const [measured, lost] = [
+  { x: 64, y: 100, n: 3, low: 90, high: 110, repetitions: [], href: "", reason: "" },
+  { x: 1024, y: null, n: 0, low: null, high: null, repetitions: [], href: "", reason: "failed: peer lost" },
+];
+
+function sent(bands: object[]): Spec {
+  const line = { id: "s", label: "Throughput", color: 0, dash: "solid", marker: "circle", points: [measured, lost], bands };
+  return received([{ series: [line], table: { columns: [{ key: "series", label: "Series", unit: "" }], rows: null } }])[0] as Spec;
+}
+
+test("a table that is sent without rows has one for each point, with count, spread and reason", () => {
+  assert.deepEqual(rows(sent([])), [
+    { series: "Throughput", x: 64, n: 3, median: 100, low: 90, high: 110, spread: 0.1, reason: "" },
+    { series: "Throughput", x: 1024, n: 0, median: null, low: null, high: null, spread: null, reason: "failed: peer lost" },
+  ]);
+  assert.equal(csv(sent([]).table.columns, rows(sent([]))), "Series\r\nThroughput\r\nThroughput\r\n");
+});
+
+test("a table keeps rows of its own", () => {
+  const spec = sent([]);
+  spec.table.rows = [{ series: "own" }];
+  assert.deepEqual(rows(spec), [{ series: "own" }]);
+});
+
+test("a band that is sent without borders has its points' extremes, a missing point being a gap", () => {
+  assert.deepEqual(sent([{ label: "lowest to highest", low: null, high: null }]).series[0]?.bands, [
+    { label: "lowest to highest", low: [90, null], high: [110, null] },
+  ]);
+  assert.deepEqual(sent([{ label: "p50 to p90", low: [1, 2], high: [3, 4] }]).series[0]?.bands, [
+    { label: "p50 to p90", low: [1, 2], high: [3, 4] },
+  ]);
+});
