@@ -99,6 +99,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "benchweb.web.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "benchweb.web.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
