@@ -3,7 +3,7 @@
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.models import Run, State
@@ -118,3 +118,5 @@ def test_a_page_that_does_not_exist_says_so_and_leads_on(reader: Client) -> None
 
 def test_the_page_of_a_fault_stands_alone() -> None:
     assert '<a href="/">overview</a>' in render_to_string("500.html")
+    with translation.override("zh-hans"):
+        assert '<html lang="zh-hans">' in render_to_string("500.html")
