@@ -9,6 +9,13 @@ from tests.processes import Engine
 PASSWORD = "lovelace-1815"
 # From the launch to the chart: claim, trials of half a second, ingest.
 RUN_MILLISECONDS = 60_000
+# A page with more stops than this before what it is about is no page for a keyboard.
+MOST_TABS = 60
+_FOCUSED = """() => {
+    const focused = document.activeElement, style = getComputedStyle(focused);
+    const name = focused.getAttribute("aria-label") ?? focused.labels?.[0]?.textContent ?? focused.textContent;
+    return [name.trim(), style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
+}"""
 
 
 def log_in(page: Page) -> None:
@@ -18,6 +25,24 @@ def log_in(page: Page) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("link", name="Hosts", exact=True)).to_be_visible()
+
+
+def tab_to(page: Page, name: str) -> list[str]:
+    """Press Tab until what bears this name has the focus; give the names of all stops, the last included."""
+    passed = []
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        passed.append(focused(page))
+        if passed[-1] == name:
+            return passed
+    raise AssertionError(f"{name} isn't reached by Tab: {passed}")
+
+
+def focused(page: Page) -> str:
+    """Name what has the focus, which must be seen to have it."""
+    name, is_visible = page.evaluate(_FOCUSED)
+    assert is_visible, f"{name}: the focus can't be seen"
+    return str(name)
 
 
 def add_host(page: Page, name: str, engine: Engine) -> None:

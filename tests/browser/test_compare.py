@@ -8,18 +8,11 @@ from playwright.sync_api import Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
-from tests.browser.steps import PASSWORD, ink_of, log_in
+from tests.browser.steps import PASSWORD, ink_of, log_in, tab_to
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384], "duration_seconds": 1}}]
-# A page with more stops than this before what it is about is no page for a keyboard.
-MOST_TABS = 60
-FOCUSED = """() => {
-    const style = getComputedStyle(document.activeElement);
-    return [document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim(),
-            style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
-}"""
 
 
 @pytest.fixture
@@ -38,19 +31,6 @@ def finished(factor: float) -> int:
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
     return run.pk
-
-
-def tab_to(page: Page, name: str) -> list[str]:
-    """Press Tab until what bears this name has the focus; each stop on the way must show that it has it."""
-    passed = []
-    for _ in range(MOST_TABS):
-        page.keyboard.press("Tab")
-        found, is_visible = page.evaluate(FOCUSED)
-        assert is_visible, f"{found}: the focus can't be seen"
-        passed.append(found)
-        if found == name:
-            return passed
-    raise AssertionError(f"{name} isn't reached by Tab: {passed}")
 
 
 def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Page, runs: list[int]) -> None:

@@ -10,9 +10,6 @@ from benchweb.schedules.models import Schedule
 from tests.browser import steps
 from tests.factories import make_endpoint, make_pair, make_plan
 
-# More presses than any control of these pages is away from the one before it.
-MOST_TABS = 60
-
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
@@ -22,10 +19,11 @@ def ada(transactional_db: None) -> User:
 
 def tab_to(page: Page, wanted: Locator) -> None:
     """Press Tab until the control has the focus."""
-    for _ in range(MOST_TABS):
+    for _ in range(steps.MOST_TABS):
         if wanted.evaluate("element => element === document.activeElement"):
             return
         page.keyboard.press("Tab")
+        steps.focused(page)
     raise AssertionError(f"{wanted} is out of the keyboard's reach")
 
 

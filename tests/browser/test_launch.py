@@ -1,0 +1,39 @@
+"""A plan launched with the keyboard alone, in a real browser; where the focus is can be seen at every stop."""
+
+import re
+
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from benchweb.runs.models import Run
+from tests.browser import steps
+from tests.factories import make_endpoint, make_pair, make_plan
+
+
+def test_a_plan_is_launched_by_keyboard_alone(page: Page, transactional_db: None) -> None:
+    User.objects.create_user("ada", password=steps.PASSWORD)
+    make_plan(name="sizes")
+    names = (("alder", "birch"), ("cedar", "dogwood"))
+    _, wanted = (make_pair(source=make_endpoint(host_name=a), sink=make_endpoint(host_name=b)) for a, b in names)
+    steps.log_in(page)
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    expect(page.get_by_role("heading", level=1, name="Plans")).to_be_visible()
+    steps.tab_to(page, "sizes")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="sizes")).to_be_visible()
+    steps.tab_to(page, "Launch…")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Launch sizes")).to_be_visible()
+    steps.tab_to(page, "Filter the pairs")
+    page.keyboard.type("cedar")
+    expect(page.locator("#launch-pairs tbody tr")).to_have_count(1)
+    steps.tab_to(page, "cedar (host) → dogwood (host)")
+    page.keyboard.press("Space")
+    expect(page.locator("#launch-summary")).to_contain_text("1 run")
+    # The list was put in anew, and the focus is where it was.
+    assert steps.focused(page) == "cedar (host) → dogwood (host)"
+    steps.tab_to(page, "Launch")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/runs/[0-9]+$"))
+    assert [run.pair_id for run in Run.objects.all()] == [wanted.pk]
