@@ -1,0 +1,198 @@
+"""A site that has something to show on every page, and the addresses of all of them."""
+
+import base64
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.urls import get_resolver
+from django.utils import timezone
+from hdrh.histogram import HdrHistogram
+
+from benchweb.accounts.saved_views import view_save
+from benchweb.accounts.services import token_create
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.probes import Load, Probe, probes_record
+from benchweb.hosts.services import archive
+from benchweb.plans.models import Plan
+from benchweb.regressions.services import annotation_create
+from benchweb.results.ingest import ingest, parsed_result
+from benchweb.runs.models import Run, State
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.sharing.models import Share
+from benchweb.sharing.services import share_revoke
+from tests.browser.steps import PASSWORD
+from tests.charts.history_rows import DAY, past_run
+from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+from tests.sharing.scene import shared, told_run
+
+NIGHTS = 4
+RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
+STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
+# Views that answer with a part of a page, a file, or nothing but a redirection.
+NO_PAGES = {
+    *("logout", "run_charts", "run_csv", "run_json", "run_cancel", "run_again", "trial_document", "trial_charts"),
+    *("run_badge", "run_events", "matrix_csv", "matrix_picture", "compare_charts", "compare_csv", "compare_json"),
+    *("host_command", "endpoint_check", "endpoint_watch", "endpoint_pin", "plan_steps", "plan_preview"),
+    *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
+    *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
+    *("campaign_cancel", "history_csv", "history_charts", "annotation_add", "annotation_remove", "share_revoke"),
+    *("shared_csv", "shared_json", "shared_badge"),
+    *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a page is, and the name of its URL."""
+
+    name: str
+    path: str
+    status: int = 200
+
+
+def names_of_pages() -> set[str]:
+    """Give the name of every URL of the site that answers with a page."""
+    patterns = next(each for each in get_resolver().url_patterns if getattr(each, "app_name", "") == "web")
+    return {each.name for each in patterns.url_patterns} - NO_PAGES
+
+
+def filled_site() -> list[Address]:
+    """Fill the database; give every page, some in several states. Ada may see all of it."""
+    user = User.objects.create_user("ada", password=PASSWORD)
+    run, pair = told_run(), make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
+    nights = _nights(pair)
+    schedule = make_schedule(target={"pairs": [pair.pk]})
+    _slots(schedule, nights[0])
+    _probes(pair.source)
+    annotation_create(text="new switch", at=timezone.now() - 2 * DAY, pair=pair)
+    view_save(user=user, name="loss of alder", path="/history?view=time")
+    token, _ = token_create(user=user, name="script")
+    pages = [*_lists(), *_definitions(pair, nights[0].plan_version.plan, schedule)]
+    pages += [*_of_runs(run, nights), *_history(), *_shares(run), Address("token_revoke", f"/tokens/{token.pk}/revoke")]
+    # An archived row's page stands, and tells it.
+    archive(row=make_endpoint(host_name="cedar").host)
+    return pages
+
+
+def _lists() -> list[Address]:
+    plain = ("environments", "pairs", "plans", "schedules", "timeline", "campaigns", "runs", "tokens", "hosts")
+    return [
+        Address("overview", "/"),
+        *(Address(name, f"/{name}") for name in plain),
+        Address("hosts", "/hosts?archived=1"),
+        Address("pairs", "/pairs?q=no-such-host"),
+        Address("week", "/timeline/week"),
+        Address("matrix", "/matrix"),
+        Address("matrix", "/matrix?by=mode"),
+        Address("saved_views", "/views"),
+        Address("search", "/search?q=quartz"),
+        Address("search", "/search?q=nothing-of-this-name"),
+        Address("not found", "/no-such-page", 404),
+    ]
+
+
+def _definitions(pair: Pair, plan: Plan, schedule: Schedule) -> list[Address]:
+    rows = {
+        "host": f"/hosts/{pair.source.host_id}",
+        "endpoint": f"/endpoints/{pair.source_id}",
+        "environment": f"/environments/{pair.environment_id}",
+        "pair": f"/pairs/{pair.pk}",
+        "plan": f"/plans/{plan.pk}",
+        "schedule": f"/schedules/{schedule.pk}",
+    }
+    new = [Address(f"{name}_new", f"/{name}s/new") for name in rows if name != "endpoint"]
+    own = [Address(name, path) for name, path in rows.items() if name != "endpoint"]
+    changed = [Address(f"{name}_{act}", f"{path}/{act}") for name, path in rows.items() for act in ("edit", "archive")]
+    others = [
+        Address("endpoint_new", f"{rows['host']}/endpoints/new"),
+        Address("plan_launch", f"{rows['plan']}/launch"),
+    ]
+    return [*new, *own, *changed, *others, Address("launch", "/launch")]
+
+
+def _of_runs(run: Run, nights: list[Run]) -> list[Address]:
+    pending, measured = make_run(), _measured(nights[0].pair)
+    return [
+        Address("run", f"/runs/{run.pk}"),
+        Address("run", f"/runs/{measured.pk}?published=1"),
+        Address("trial", f"/runs/{measured.pk}/trials/1"),
+        Address("run", f"/runs/{pending.pk}"),
+        Address("trial", f"/runs/{run.pk}/trials/1"),
+        Address("trial", f"/runs/{pending.pk}/trials/1"),
+        Address("campaign", f"/campaigns/{pending.campaign_id}"),
+        Address("compare", "/compare"),
+        Address("compare", f"/compare?runs={measured.pk},{_measured(nights[0].pair).pk}"),
+    ]
+
+
+def _history() -> list[Address]:
+    return [
+        Address("history", "/history?over=30d"),
+        Address("history", "/history?kind=tcp_rr&over=30d&view=heat"),
+        Address("history", "/history?over=30d&view=sizes"),
+    ]
+
+
+def _shares(run: Run) -> list[Address]:
+    _, path = shared(run, anonymise=True)
+    expired, old = shared(run)
+    Share.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - DAY)
+    revoked, dead = shared(run)
+    share_revoke(share_id=revoked.pk)
+    return [
+        Address("run_shares", f"/runs/{run.pk}/shares"),
+        Address("shared", path),
+        Address("shared_embed", f"{path}/embed"),
+        Address("shared_embed", f"{path}/embed?chart=none", 404),
+        Address("shared", old, 410),
+        Address("shared", dead, 410),
+        Address("shared", "/s/no-such-link", 404),
+        Address("login", "/login"),
+    ]
+
+
+def _nights(pair: Pair) -> list[Run]:
+    """Make some nights of two kinds, and one without a result."""
+    made = HdrHistogram(1, 60_000_000_000, 3)
+    for microseconds in (90, 100, 100, 400):
+        made.record_value(microseconds * 1_000)
+    histogram = base64.b64decode(made.encode())
+    plans = make_plan(steps=STREAM, name="streams"), make_plan(steps=RR, name="requests")
+    now, runs = timezone.now().replace(microsecond=0), []
+    for night in range(NIGHTS, 0, -1):
+        at = now - night * DAY
+        rates = [{"throughput_bps": 1e9 * (night + n / 9), "loss_ratio": 0.001 * night} for n in range(4)]
+        runs.append(past_run(plans[0], pair, at, *rates))
+        latencies = {"latency_p50_seconds": 1e-4 * night, "latency_p99_seconds": 4e-4, "transactions_per_second": 3e4}
+        past_run(plans[1], pair, at + timedelta(hours=1), latencies, histogram=histogram)
+    past_run(plans[0], pair, now - timedelta(hours=2), state=State.FAILED, reason="no route to host")
+    return runs
+
+
+def _measured(pair: Pair) -> Run:
+    """Make a finished run of two sizes whose trials have a course, limits and flags."""
+    run = make_run(pair=pair, steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 16384]}}])
+    for trial in run.trials.order_by("index"):
+        rate = {"throughput_bps": trial.index * 1e9}
+        course = [{"start_seconds": second, "end_seconds": second + 1, "metrics": rate} for second in range(3)]
+        document = {"kind": trial.kind, "metrics": rate, "flags": ["same_host"], "intervals": course}
+        assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+    return run
+
+
+def _slots(schedule: Schedule, run: Run) -> None:
+    now = timezone.now()
+    Slot.objects.create(schedule=schedule, at=now - DAY, state="finished", claimed_at=now - DAY, campaign=run.campaign)
+    reason = "no worker was there"
+    Slot.objects.create(schedule=schedule, at=now - 2 * DAY, state="missed", reason=reason, claimed_at=now)
+
+
+def _probes(endpoint: Endpoint) -> None:
+    load = Load(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
+    for ago in range(12, 0, -1):
+        found = Probe(endpoint.pk, endpoint.control_address, "answered", "answered", "", 0.002, load)
+        if ago == 6:
+            found = Probe(endpoint.pk, endpoint.control_address, "engine_down", "unreachable", "Connection refused")
+        probes_record(probes=[found], at=timezone.now() - timedelta(minutes=ago))
