@@ -4,7 +4,8 @@
 
 Prints, for repetitions of each count and shape of noise: how often runs that don't differ are called different (by a
 measure alone, and by a page of 40 measures at all), how often the 95 % interval holds the true difference, how often a
-true shift is found, and what a comparison costs. Exits 1 if a promised rate is broken.
+true shift is found, and what a comparison costs. Behind a rate stands what it may be by 95 % confidence (Wilson 1927).
+Exits 1 if a promised rate is broken, of a case or of all of them together.
 """
 
 import argparse
@@ -58,21 +59,35 @@ def false_alarms(draw: random.Random, pages: int) -> list[str]:
     """Print how often equal runs are called different; give the rates that are above what is stated."""
     print(f"Equal runs called different; stated are at most {ALPHA:.0%} of either\n")
     print("| noise | n | of single measures | of pages with any |\n|---|---|---|---|")
-    broken = []
+    broken, alone_in_all, loud_in_all = [], 0, 0
     for name, noise in NOISE.items():
         for count in COUNTS:
             found = [page(draw, noise, count, [0.0] * MEASURES) for _ in range(pages)]
-            single = sum(each.is_shown for one in found for each in one) / (pages * MEASURES)
-            loud = sum(Verdict.DIFFERENT in verdicts(one) for one in found) / pages
-            print(f"| {name} | {count} | {single:.2%} | {loud:.1%} |")
-            broken += [f"{name}, n={count}: {single:.2%} of measures"] if above(single, pages * MEASURES) else []
-            broken += [f"{name}, n={count}: {loud:.1%} of pages"] if above(loud, pages) else []
-    return broken
+            alone = sum(each.is_shown for one in found for each in one)
+            loud = sum(Verdict.DIFFERENT in verdicts(one) for one in found)
+            broken += judged(f"{name} | {count}", alone, loud, pages)
+            alone_in_all, loud_in_all = alone_in_all + alone, loud_in_all + loud
+    return broken + judged("all | all", alone_in_all, loud_in_all, pages * len(NOISE) * len(COUNTS))
 
 
-def above(rate: float, trials: int) -> bool:
+def judged(case: str, alone: int, loud: int, pages: int) -> list[str]:
+    """Print the rates of a case; give those that are above what is stated."""
+    print(f"| {case} | {rate(alone, pages * MEASURES)} | {rate(loud, pages)} |", flush=True)
+    counted = (("measures", alone, pages * MEASURES), ("pages", loud, pages))
+    return [f"{case}: {rate(hits, trials)} of {what}" for what, hits, trials in counted if above(hits, trials)]
+
+
+def rate(hits: int, trials: int) -> str:
+    """Give a rate with Wilson's interval of 95 %."""
+    share, z = hits / trials, 1.96
+    middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    half = z / (1 + z**2 / trials) * sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
+    return f"{share:.2%} ({middle - half:.2%} to {middle + half:.2%})"
+
+
+def above(hits: int, trials: int) -> bool:
     """Tell whether a rate is above what is stated, and not by chance."""
-    return rate > ALPHA + ERRORS * sqrt(ALPHA * (1 - ALPHA) / trials)
+    return hits / trials > ALPHA + ERRORS * sqrt(ALPHA * (1 - ALPHA) / trials)
 
 
 def coverage(draw: random.Random, cases: int) -> list[str]:
