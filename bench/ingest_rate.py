@@ -1,8 +1,8 @@
-"""Inside the rig: what is taken in a second beside bare COPY, in bulk and trial by trial; prints two lines.
+"""Inside the rig: what is taken in a second beside bare COPY, trial by trial and in bulk; prints two tables.
 
-In bulk: points as generate_history's COPY writes them, into a table with the same indexes and without any. Trial by
-trial: a transaction each, by `ingest` (check, facts, series, points, result, the trial's end) and by COPY alone of the
-same rows into tables of the same shape, turn and turn about.
+Trial by trial: a transaction each, by `ingest` (the trial's end, facts, series, points, result, the message to who
+watches) and by COPY alone of the same rows into tables of the same shape. In bulk: stored points by COPY, into a table
+with the same indexes and without any. All turn and turn about; medians of the rounds, with the slowest and the fastest.
 """
 
 import copy
@@ -26,47 +26,59 @@ from benchweb.runs.models import Run, State, Trial  # noqa: E402
 from benchweb.runs.services import launch  # noqa: E402
 from tests.factories import make_pair, make_plan  # noqa: E402
 
-BULK = 500_000
+MOST_BULK = 500_000
 TRIALS, ROUNDS = 200, 5
 EXAMPLE = json.loads((Path(__file__).parent.parent / "engine/schema/examples/tcp_stream.json").read_text())
 
 
-def bulk() -> str:
-    """Copy points into empty tables."""
-    lines = b"".join(copied_out(f"select series_id, at, value, run_id, trial_id from results_point limit {BULK}"))
-    rates = {}
-    for name, including in (("with the same indexes", "all"), ("without an index", "identity")):
-        with connection.cursor() as cursor:
-            cursor.execute(f"create table bare_point (like results_point including {including})")
-        seconds = timed(lambda: copied_in("bare_point (series_id, at, value, run_id, trial_id)", lines))
-        rates[name] = BULK / seconds
-        with connection.cursor() as cursor:
-            cursor.execute("drop table bare_point")
-    told = ", ".join(f"{rate:,.0f} points/s {name}" for name, rate in rates.items())
-    return f"Bare COPY of {BULK:,} points: {told}."
-
-
 def one_by_one() -> str:
     """Ingest trials one by one, and copy the same rows, in turns."""
-    plan = make_plan(repetitions=TRIALS)
+    plan, pair = make_plan(repetitions=TRIALS), make_pair()
     parsed = parsed_result("tcp_stream", copy.deepcopy(EXAMPLE))
-    ingested, bare = [], []
+    seconds: dict[str, list[float]] = {"ingest": [], "bare COPY": []}
     for _ in range(ROUNDS):
-        run = launch(plan=plan, pairs=[make_pair()], user=None).runs.get()
+        run = launch(plan=plan, pairs=[pair], user=None).runs.get()
         Run.objects.filter(pk=run.pk).update(state=State.RUNNING, started_at=timezone.now())
         Trial.objects.filter(run=run).update(state=State.RUNNING, started_at=timezone.now())
-        trials = list(Trial.objects.filter(run=run).select_related("run__pair"))
+        first, *trials = Trial.objects.filter(run=run).select_related("run__pair")
         # The first makes the series, which COPY isn't asked to.
-        ingest(trial=trials[0], result=parsed, state=State.FINISHED)
-        ingested.append(timed(lambda trials=trials: [each(trial, parsed) for trial in trials[1:]]))
-        bare.append(bare_copy(trials[1:]))
-    points = (TRIALS - 1) * len(parsed.metrics)
-    rate, bare_rate = points / median(ingested), points / median(bare)
-    return (
-        f"Trial by trial, a transaction each of {len(parsed.metrics)} points: ingest {rate:,.0f} points/s "
-        f"({rate / len(parsed.metrics):,.0f} trials/s), bare COPY of the same rows {bare_rate:,.0f} points/s, "
-        f"ratio {rate / bare_rate:.2f}."
-    )
+        each(first, parsed)
+        seconds["ingest"].append(timed(lambda trials=trials: [each(trial, parsed) for trial in trials]))
+        seconds["bare COPY"].append(bare_copy(trials))
+    count, points = TRIALS - 1, len(parsed.metrics)
+    rows = [
+        f"| {name} | {told(count, spent)} | {told(count * points, spent)} | {ratio(seconds, name):.2f} |"
+        for name, spent in seconds.items()
+    ]
+    head = f"Trial by trial, a transaction of a result and {points} points each ({ROUNDS} rounds of {count}):"
+    return "\n".join([head, "", "| | results/s | points/s | : bare COPY |\n|---|---|---|---|", *rows])
+
+
+def bulk() -> str:
+    """Copy stored points into empty tables, in turns."""
+    lines = b"".join(copied_out(f"select series_id, at, value, run_id, trial_id from results_point limit {MOST_BULK}"))
+    count = lines.count(b"\n")
+    seconds: dict[str, list[float]] = {"with the points' indexes": [], "without an index": []}
+    for _ in range(ROUNDS):
+        for spent, including in zip(seconds.values(), ("all", "identity"), strict=True):
+            with connection.cursor() as cursor:
+                cursor.execute(f"create table bare_point (like results_point including {including})")
+            spent.append(timed(lambda: copied_in("bare_point (series_id, at, value, run_id, trial_id)", lines)))
+            with connection.cursor() as cursor:
+                cursor.execute("drop table bare_point")
+    rows = [f"| {name} | {told(count, spent)} |" for name, spent in seconds.items()]
+    head = f"Bare COPY of {count:,} points at once ({ROUNDS} rounds):"
+    return "\n".join([head, "", "| | points/s |\n|---|---|", *rows])
+
+
+def told(count: int, seconds: list[float]) -> str:
+    """Give the median rate, and the least and most in brackets."""
+    return f"{count / median(seconds):,.0f} ({count / max(seconds):,.0f} to {count / min(seconds):,.0f})"
+
+
+def ratio(seconds: dict[str, list[float]], name: str) -> float:
+    """Give the rate as a share of bare COPY's, the median of the rounds' own ratios."""
+    return median(bare / own for own, bare in zip(seconds[name], seconds["bare COPY"], strict=True))
 
 
 def each(trial: Trial, parsed: Any) -> None:
@@ -116,4 +128,4 @@ def timed(work: Callable[[], Any]) -> float:
 
 
 if __name__ == "__main__":
-    print(f"\n{bulk()}\n{one_by_one()}")
+    print(f"\n{one_by_one()}\n\n{bulk()}")
