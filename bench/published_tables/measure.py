@@ -105,7 +105,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
         page.fill("[name=password]", "demo")
         page.press("[name=password]", "Enter")
         page.wait_for_url(f"{url}/")
-        for name, query in _matrices(page, url, both).items():
+        for name, query in _matrices(page, url, both, zones["same zone"]).items():
             _take(page, f"{url}/matrix?{query}", "#matrix-page", out / f"matrix-{name}.png")
         for name, run in runs.items():
             # The tables alone: the rest of the page tells of the machine that this ran on.
@@ -118,7 +118,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
         browser.close()
 
 
-def _matrices(page: Page, url: str, both: str) -> dict[str, str]:
+def _matrices(page: Page, url: str, both: str, baseline: int) -> dict[str, str]:
     """Give the query of each matrix that reports have, by the name of its picture."""
     page.goto(f"{url}/matrix?{both}")
     # The tests that all pairs have, among those of the other plans.
@@ -129,6 +129,7 @@ def _matrices(page: Page, url: str, both: str) -> dict[str, str]:
     rounds = next(value for value, words in one_flow if value.startswith("tcp_rr."))
     return {
         "throughput": f"{both}&test={stream}",
+        "zones": f"{both}&test={stream}&base_environment={baseline}",
         "packets": f"{both}&test={datagrams}&metric=packets_per_second",
         "loss": f"{both}&test={datagrams}&metric=loss_ratio",
         "latency": f"{both}&test={rounds}&metric=latency_p99_seconds",
