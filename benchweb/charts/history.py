@@ -111,6 +111,7 @@ class _Drawing:
         x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.asked.is_percentiles)
         names = line_names(lines, self.asked.kind)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
+        strip = self._strip(lines, names)
         first, last = self._extent()
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
@@ -124,9 +125,11 @@ class _Drawing:
             y=y,
             series=series,
             lines=self._reference_lines(lines, metric),
-            table=chart_table(x, y),
+            table=chart_table(
+                x, y, nested=series if self.asked.is_percentiles else (), strip=strip.y if strip else None
+            ),
             marks=marks_of(self.marks, lines),
-            strip=self._strip(lines, names),
+            strip=strip,
             x_from=rfc3339(first),
             x_to=rfc3339(last),
             scale_group="history" if self.is_split else "",

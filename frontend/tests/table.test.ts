@@ -22,6 +22,17 @@ test("a table that is sent without rows has one for each point, with count, spre
   assert.equal(csv(sent([]).table.columns, rows(sent([]))), "Series\r\nThroughput\r\nThroughput\r\n");
 });
 
+test("nested bands and the strip below have their figures in the table", () => {
+  const bands = [{ label: "p1 to p99", low: [70, null], high: [130, null] }, { label: "p50 to p90", low: [100, null], high: [110, null] }];
+  const strip = { series: [{ label: "Throughput, loss", points: [{ ...measured, y: 0.01 }] }] };
+  const [first, second] = rows({ ...sent(bands), strip } as Spec);
+  assert.deepEqual(
+    [first?.["p1 to p99 low"], first?.["p1 to p99 high"], first?.["p50 to p90 low"], first?.["p50 to p90 high"], first?.["strip"]],
+    [70, 130, 100, 110, 0.01],
+  );
+  assert.deepEqual([second?.["p1 to p99 low"], second?.["strip"]], [null, null]);
+});
+
 test("a table keeps rows of its own", () => {
   const spec = sent([]);
   spec.table.rows = [{ series: "own" }];

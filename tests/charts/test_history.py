@@ -156,6 +156,9 @@ def test_percentiles_are_nested_around_the_median() -> None:
         ("p50 to p99", [2], [4]),
         ("p50 to p90", [2], [3]),
     ]
+    keys = [column["key"] for column in look(kind="tcp_rr", metric="latency").charts[0].table.columns]
+    borders_of = [f"{label} {border}" for label, _, _ in borders for border in ("low", "high")]
+    assert keys == ["series", "x", "n", "median", "low", "high", "spread", *borders_of, "reason"]
 
 
 def test_loss_is_on_a_strip_of_its_own() -> None:
@@ -165,6 +168,9 @@ def test_loss_is_on_a_strip_of_its_own() -> None:
     assert chart.strip is not None
     assert (chart.strip.y.unit, [point.y for point in chart.strip.series[0].points]) == ("ratio", [0.02])
     assert chart.strip.series[0].color == chart.series[0].color
+    # The browser finds a line's strip by its name, and puts it into the table's column.
+    assert chart.strip.series[0].label.startswith(f"{chart.series[0].label}, ")
+    assert chart.table.columns[-2] == {"key": "strip", "label": "Loss", "unit": "ratio"}
 
 
 def test_the_ceiling_is_a_line_at_its_latest_value() -> None:

@@ -1,7 +1,7 @@
 // What a chart shows, as a table and as CSV: for screen readers, for copying, for a spreadsheet.
 import { quantity } from "../format";
 import { el } from "./dom";
-import type { Spec, SpecPoint } from "./spec";
+import type { Series, Spec, SpecPoint } from "./spec";
 import { say } from "../words";
 
 type Columns = Spec["table"]["columns"];
@@ -23,12 +23,30 @@ export function table(spec: Spec): HTMLTableElement {
 
 /** The table's rows: its own, or one for each point of each series, as its columns are named in benchweb/charts/table.py. */
 export function rows(spec: Spec): Row[] {
-  return spec.table.rows ?? spec.series.flatMap(({ label, points }) => points.map((point) => pointRow(label, point)));
+  if (spec.table.rows) return spec.table.rows;
+  return spec.series.flatMap((line) => {
+    const strip = stripOf(spec, line);
+    return line.points.map((point, place) => ({ ...pointRow(line.label, point), ...bandsRow(line, place), ...strip(point) }));
+  });
 }
 
 function pointRow(series: string, point: SpecPoint): Row {
   const { x, n, y, low, high, reason } = point;
   return { series, x, n, median: y, low, high, spread: halfRangeRatio(point), reason };
+}
+
+/** A single band is the lowest and highest that the point tells already. */
+function bandsRow({ bands }: Series, place: number): Row {
+  const nested = bands && bands.length > 1 ? bands : [];
+  return Object.fromEntries(nested.flatMap(({ label, low, high }) => [[`${label} low`, low[place]], [`${label} high`, high[place]]]));
+}
+
+/** What the strip below says of a line at a point's time; its series are named after the chart's. */
+function stripOf({ strip }: Spec, line: Series): (point: SpecPoint) => Row {
+  if (!strip) return () => ({});
+  const own = strip.series.find(({ label }) => label.startsWith(`${line.label}, `));
+  const values = new Map(own?.points.map(({ x, y }) => [x, y]));
+  return ({ x }) => ({ strip: values.get(x) ?? null });
 }
 
 /** The ± of a point, from the extremes: a long history's points don't carry their repetitions. */
