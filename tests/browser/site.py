@@ -54,7 +54,7 @@ class Address:
 def names_of_pages() -> set[str]:
     """Give the name of every URL of the site that answers with a page."""
     patterns = next(each for each in get_resolver().url_patterns if getattr(each, "app_name", "") == "web")
-    return {each.name for each in patterns.url_patterns} - NO_PAGES
+    return {each.name for each in patterns.url_patterns if each.name} - NO_PAGES
 
 
 def filled_site() -> list[Address]:

@@ -23,7 +23,6 @@ def tab_to(page: Page, wanted: Locator) -> None:
         if wanted.evaluate("element => element === document.activeElement"):
             return
         page.keyboard.press("Tab")
-        steps.focused(page)
     raise AssertionError(f"{wanted} is out of the keyboard's reach")
 
 
