@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import translation
 
 from tests.processes import Engine, started, stopped
 
@@ -28,6 +29,13 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@pytest.fixture(autouse=True)
+def no_language_of_an_earlier_reader() -> Iterator[None]:
+    """Leave each test without a language: a page's stays with the thread, as Django's middleware sets it."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture
