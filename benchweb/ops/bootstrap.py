@@ -23,7 +23,7 @@ def run(command: str, words: list[str], names: Sequence[str]) -> None:
     try:
         if command == "up":
             _check_up(words)
-        _set_up(names)
+        set_up(names)
     except SetupError as error:
         sys.exit(f"{command}: {error}")
     except KeyboardInterrupt:
@@ -41,7 +41,8 @@ def _check_up(words: list[str]) -> None:
     up.check_free(options.port)
 
 
-def _set_up(names: Sequence[str]) -> None:
+def set_up(names: Sequence[str]) -> None:
+    """Build what is not up to date; SetupError for what the machine lacks."""
     if not _stale(names):
         return
     lock = _lock()

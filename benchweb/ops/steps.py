@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchweb.ops.build import Build, Command
 from benchweb.ops.home import PROJECT, digest_of_files
+from benchweb.ops.interpreters import interpreter
 from benchweb.ops.processes import SetupError
 
 VENV = PROJECT / ".venv"
@@ -146,7 +147,7 @@ def _interpreter() -> list[str]:
         return []
     # A copied checkout's environment may point at an interpreter that isn't there, or isn't ours to run.
     shutil.rmtree(VENV, ignore_errors=True)
-    return ["--python", sys.executable]
+    return ["--python", interpreter()]
 
 
 def _with_ensurepip(command: Command) -> Command:
