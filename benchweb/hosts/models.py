@@ -46,6 +46,27 @@ class Host(Archivable):
         ordering = ["name", "id"]
 
 
+class FormerName(models.Model):
+    """What a host, its uplink or one of its endpoints was called until it was changed; written by the database.
+
+    Reasons and events of that time still say it: what must hide a host's name has to know all of them.
+    """
+
+    class What(models.TextChoices):
+        HOST = "host", "host"
+        UPLINK = "uplink", "uplink"
+        ENDPOINT = "endpoint", "endpoint"
+        ADDRESS = "address", "address"
+
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="former_names")
+    what = models.CharField(max_length=10, choices=What.choices)
+    text = models.CharField(max_length=255)
+    until = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+
+
 class Endpoint(models.Model):
     """One way to reach a host: its engine's control address and the address that test traffic uses."""
 

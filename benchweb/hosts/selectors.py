@@ -6,6 +6,9 @@ from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
 
+# What naming an endpoint takes.
+LABEL_FIELDS = ("name", "network_mode", "host__name")
+
 
 def hosts_matching(
     *, text: str = "", status: str = "", network_mode: str = "", archived: bool = False
@@ -70,11 +73,11 @@ def pairs_matching(
     text: str = "",
     environment: int | None = None,
     status: str = "",
-    host: Host | None = None,
+    host: int | None = None,
     endpoint: Endpoint | None = None,
     archived: bool = False,
 ) -> QuerySet[Pair]:
-    """Give pairs by part of a host's name or an address, by environment id, and by the state of an end."""
+    """Give pairs by part of a host's name or an address, by environment, host and the state of an end."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
     if text:
         pairs = pairs.filter(
@@ -94,7 +97,7 @@ def pairs_matching(
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     """Give the ids and names of the pairs in use, without a model around each; of more than `most` only the chosen."""
     pairs = Pair.objects.filter(archived_at=None).annotate(is_chosen=Q(pk=chosen)).order_by("-is_chosen", "pk")
-    rows = list(pairs.values_list("pk", *_of_ends("host__name", "name", "network_mode"))[: most + 1])
+    rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
     if len(rows) > most:
         rows = [row for row in rows if row[0] == chosen]
     return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]
@@ -102,7 +105,7 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
 
 def pair_lines(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
     """Give pairs as tables show them: named, with the state of their ends; anything else would be a query more."""
-    columns = _of_ends("name", "network_mode", "host__name", "status", "status_reason")
+    columns = of_ends(*LABEL_FIELDS, "status", "status_reason")
     return pairs.only("environment__name", *columns)
 
 
@@ -114,8 +117,9 @@ def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet
     return environments.annotate(pair_count=Count("pairs", filter=Q(pairs__archived_at=None)))
 
 
-def _of_ends(*fields: str) -> list[str]:
-    return [f"{end}__{field}" for end in ("source", "sink") for field in fields]
+def of_ends(*fields: str, pair: str = "") -> list[str]:
+    """Give the paths to these fields of both endpoints of a pair; `pair` is what leads to it, such as `pair__`."""
+    return [f"{pair}{end}__{field}" for end in ("source", "sink") for field in fields]
 
 
 def _end_matches(field: str, text: str) -> Q:

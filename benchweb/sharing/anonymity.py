@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 
-from benchweb.hosts.addresses import AddressError, control_address
-from benchweb.hosts.models import Endpoint, Facts, Host, Pair
+from benchweb.hosts.models import Endpoint, Facts, Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run
 from benchweb.sharing.frozen import FrozenEvent, RunContent
-from benchweb.sharing.pseudonyms import Pseudonyms, tagged, url_hosts
+from benchweb.sharing.pseudonyms import Pseudonyms
+from benchweb.sharing.real_names import host_pseudonym, real_names
 
 
 def anonymised(content: RunContent) -> RunContent:
-    """Give the same content for a stranger; two queries, for the names of all hosts: a text may name any of them."""
-    names = Pseudonyms({**_names_of_all(), **_names_of_run(content)})
+    """Give the same content for a stranger; four queries, for the names of all hosts: a text may name any of them."""
+    names = Pseudonyms(real_names(content))
     facts = _facts(content.results, names)
     return RunContent(
         run=_run(content.run, names),
@@ -24,53 +24,6 @@ def anonymised(content: RunContent) -> RunContent:
         results=[_result(result, facts, names) for result in content.results],
         events=[FrozenEvent(at=event.at, text=names.text(event.text)) for event in content.events],
     )
-
-
-def _names_of_all() -> dict[str, str]:
-    names: dict[str, str] = {}
-    for pk, name, uplink in Host.objects.values_list("pk", "name", "uplink"):
-        names[name] = _pseudonym(pk)
-        if uplink:
-            names[uplink] = tagged("uplink", uplink)
-    for pk, *addresses in Endpoint.objects.values_list("host_id", "control_address", "data_address"):
-        names |= dict.fromkeys(_host_names(addresses), _pseudonym(pk))
-    return names
-
-
-def _names_of_run(content: RunContent) -> dict[str, str]:
-    """Name what only this run's own ends tell: their endpoints' names, and what the machines call themselves."""
-    names: dict[str, str] = {}
-    for endpoint in (content.run.pair.source, content.run.pair.sink):
-        if endpoint.name and endpoint.name != endpoint.network_mode:
-            names[endpoint.name] = _pseudonym(endpoint.host_id)
-    for result in content.results:
-        for facts, endpoint in (
-            (result.source_facts, content.run.pair.source),
-            (result.sink_facts, content.run.pair.sink),
-        ):
-            if facts and facts.document.get("hostname"):
-                names[str(facts.document["hostname"])] = _pseudonym(endpoint.host_id)
-    # The servers that its tests ask are told of in reasons too, there without the URL around them.
-    for host in {host for row in content.trials for host in url_hosts(row.params)}:
-        names.setdefault(host, tagged("host", host.lower()))
-    return names
-
-
-def _host_names(addresses: Iterable[str]) -> list[str]:
-    """Give the addresses that are names; numbers are found in any text by their form."""
-    found = []
-    for text in filter(None, addresses):
-        try:
-            host = control_address(text)[0]
-        except AddressError:
-            host = text
-        if any(character.isalpha() for character in host) and ":" not in host:
-            found.append(host)
-    return found
-
-
-def _pseudonym(host_id: int) -> str:
-    return tagged("host", str(host_id))
 
 
 def _run(run: Run, names: Pseudonyms) -> Run:
@@ -93,7 +46,7 @@ def _pair(pair: Pair, names: Pseudonyms) -> Pair:
 
 def _endpoint(endpoint: Endpoint, names: Pseudonyms) -> Endpoint:
     hidden, host = copy(endpoint), copy(endpoint.host)
-    host.pk, host.name = None, _pseudonym(endpoint.host_id)
+    host.pk, host.name = None, host_pseudonym(endpoint.host_id)
     hidden.pk = None
     hidden.host = host
     hidden.name = ""

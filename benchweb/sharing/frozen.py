@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
+from django.conf import settings
+from django.utils import translation
 from pydantic import BaseModel
 
 from benchweb.catalog import catalog
 from benchweb.charts.confidence import shown_combinations
+from benchweb.charts.documents import charts_text
 from benchweb.charts.export import csv_of, document_of, json_text
 from benchweb.charts.reproduce import TrialCommand, run_commands
 from benchweb.charts.run_charts import trial_charts
@@ -121,9 +125,9 @@ class FrozenRun(BaseModel):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A frozen run and both its exports."""
+    """A frozen run, once in each language by its code, and both its exports."""
 
-    page: FrozenRun
+    pages: dict[str, FrozenRun]
     csv: str
     document: str
 
@@ -132,10 +136,16 @@ def snapshot(content: RunContent) -> Snapshot:
     """Freeze a run; no query."""
     run, trials = content.run, content.trials
     return Snapshot(
-        page=_page(content),
+        pages={language: _page_in(language, content) for language, _name in settings.LANGUAGES},
         csv=csv_of(run, trials),
         document=json_text(document_of(run, trials, content.results)),
     )
+
+
+def _page_in(language: str, content: RunContent) -> FrozenRun:
+    # A label that is put together of many words can't be translated when it is read.
+    with translation.override(language):
+        return _page(content)
 
 
 def _page(content: RunContent) -> FrozenRun:
@@ -160,7 +170,7 @@ def _page(content: RunContent) -> FrozenRun:
         confidence=_confidence(run, trials),
         trials=[_trial(trial) for trial in trials[:TRIALS_SHOWN]],
         trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
-        charts=[_unlinked(spec.as_json()) for spec in trial_charts(trials, is_open=False)],
+        charts=[_unlinked(chart) for chart in orjson.loads(charts_text(trial_charts(trials, is_open=False)))],
         source_facts=source_facts,
         sink_facts=sink_facts,
         commands=run_commands(run, trials[:TRIALS_SHOWN]),

@@ -21,7 +21,7 @@ class Share(models.Model):
     token_encrypted = models.BinaryField()
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
-    # What is shown, as sharing.frozen.FrozenRun writes it, and both exports; empty once revoked.
+    # What is shown, in each language as sharing.frozen.FrozenRun writes it, and both exports; empty once revoked.
     page = models.JSONField(null=True)
     csv = models.TextField(blank=True)
     document = models.TextField(blank=True)

@@ -5,22 +5,31 @@ import hashlib
 import hmac
 import ipaddress
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 
+from benchweb.catalog import catalog
+
 # 25 bits: among the few hosts of a report two never look like one.
 _TAG_CHARACTERS = 5
-# Names that are words of every report tell nobody anything, and replacing them would spoil its sentences.
+# Names that are words of every report are hidden where a sentence says that they name something: replaced everywhere
+# they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
+_NAMING = re.compile(r"\b(?:hosts?|uplink|endpoint|engine of|address \S+ of) ")
 _URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 _FINGERPRINT = re.compile(r"\bsha256:[0-9a-f]{16,64}\b", re.IGNORECASE)
+# Interfaces that are called after their MAC address.
+_NAMED_BY_MAC = re.compile(r"\b(?:enx|wlx|wwx)[0-9a-f]{12}\b", re.IGNORECASE)
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.IGNORECASE)
 # Not followed by a fifth number: that is a version.
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}:[0-9a-f:]*:[0-9a-f.]*(?:%\w+)?", re.IGNORECASE)
+
+_FORMS = ((_UUID, "id"), (_FINGERPRINT, "fingerprint"), (_NAMED_BY_MAC, "interface"), (_MAC, "address"))
 
 
 def tagged(what: str, real: str) -> str:
@@ -42,15 +51,10 @@ class Pseudonyms:
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """`names` maps real names to their pseudonyms; they are found whatever their case."""
-        self._names = {
-            name.lower(): pseudonym
-            for name, pseudonym in names.items()
-            if name.strip() and name.lower() not in _WORDS_OF_EVERY_REPORT
-        }
-        # The longest first: of host-1 and host-1.example.com the whole name goes. A domain behind a name goes with it.
-        longest_first = sorted(self._names, key=len, reverse=True)
-        words = "|".join(map(re.escape, longest_first)) or r"(?!)"
-        self._known = re.compile(rf"(?<!\w)({words})(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_-]*)*(?!\w)", re.IGNORECASE)
+        self._names = {name.casefold(): pseudonym for name, pseudonym in names.items() if name.strip()}
+        shown = set(filter(str.strip, names))
+        common = set(filter(_is_common, shown))
+        self._patterns = [*_patterns(common, after=_NAMING.pattern), *_patterns(shown - common)]
         self._done: dict[str, str] = {}
 
     def text(self, text: str) -> str:
@@ -76,12 +80,17 @@ class Pseudonyms:
                 return value
 
     def _replaced(self, text: str) -> str:
-        text = self._known.sub(lambda found: self._names[found[1].lower()], text)
+        for pattern in self._patterns:
+            text = pattern.sub(lambda found: found[1] + self._pseudonym(found[2]), text)
         text = _URL.sub(self._url, text)
-        for pattern, what in ((_UUID, "id"), (_FINGERPRINT, "fingerprint"), (_MAC, "address")):
+        for pattern, what in _FORMS:
             text = pattern.sub(_tagger(what), text)
         # ::ffff:192.0.2.1 is one address, not the end of one.
         return _IPV4.sub(_address, _IPV6.sub(_address, text))
+
+    def _pseudonym(self, name: str) -> str:
+        # A regular expression takes a few letters for each other that case folding doesn't: ı for i.
+        return self._names.get(name.casefold()) or tagged("host", name.casefold())
 
     def _url(self, found: re.Match[str]) -> str:
         """Replace a URL's host, and leave out the user and password that may stand before it."""
@@ -89,6 +98,37 @@ class Pseudonyms:
         if not host.startswith("[") and not _is_address(host) and host not in self._names.values():
             host = tagged("host", host.lower())
         return f"{found['scheme']}{host}{port}"
+
+
+def _is_common(name: str) -> bool:
+    """Tell whether a name is a word or a number of every report."""
+    return name.lower() in _WORDS_OF_EVERY_REPORT | _catalog_words() or not any(map(str.isalpha, name))
+
+
+@cache
+def _catalog_words() -> frozenset[str]:
+    """Give what the catalog calls its kinds, parameters, metrics, flags and limits, and the parts of these words."""
+    document = catalog().document
+    sections = ("kinds", "parameters", "metrics", "flags", "limits")
+    words = {word.lower() for section in sections for word in document[section]}
+    return frozenset(words | {part for word in words for part in word.split("_")})
+
+
+def _patterns(names: Iterable[str], *, after: str = "") -> Iterator[re.Pattern[str]]:
+    """Find names, whatever their case, the longest first: of host-1 and host-1.example.com the whole name goes.
+
+    Letters and digits beside a name make another word of it; underscores don't, nor does a script that is written
+    without spaces. A domain behind a name goes with it.
+    """
+    by_bounds: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        begin, end = (each.isascii() and each.isalnum() for each in (name[0], name[-1]))
+        bounds = r"(?<![a-z0-9])" if begin else "", r"(?![a-z0-9])" if end else ""
+        by_bounds.setdefault(bounds, []).append(re.escape(name))
+    domain = r"(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_-]*)*" + (r"(?!-)" if after else "")
+    for (before, behind), words in sorted(by_bounds.items()):
+        # The words by themselves: only so are thousands of them found as fast as one.
+        yield re.compile(f"({after}){before}({'|'.join(words)}){domain}{behind}", re.IGNORECASE)
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.sharing.models import Share
@@ -18,16 +21,24 @@ Content = Literal["page", "csv", "document"]
 
 @dataclass(frozen=True)
 class Found:
-    """A share behind a token: with its content while the link holds, else with when it ended and by what."""
+    """A share behind a token: with its content while the link holds, else with when it ended and by what.
+
+    `page` is the frozen run in the reader's language, where it was asked for.
+    """
 
     share: Share
     ended: Literal["", "revoked", "expired"]
     ended_at: datetime | None
+    page: dict[str, Any] | None = None
 
 
 def share_by_token(token: str, content: Content) -> Found | None:
     """Give the share of a token with the one content asked for; None for a token that nobody was given."""
-    rows = Share.objects.defer(*(name for name in _CONTENT if name != content))
+    rows = Share.objects.defer("page", *(name for name in _CONTENT if name != content))
+    if content == "page":
+        # One language of them; a share made before the reader's was known here is shown in English.
+        spoken = get_language() or "en"
+        rows = rows.annotate(spoken=Coalesce(KeyTransform(spoken, "page"), KeyTransform("en", "page")))
     share = rows.filter(digest=token_digest(token)).first()
     if share is None:
         return None
@@ -35,7 +46,7 @@ def share_by_token(token: str, content: Content) -> Found | None:
         return Found(share, "revoked", share.revoked_at)
     if share.expires_at and share.expires_at <= timezone.now():
         return Found(share, "expired", share.expires_at)
-    return Found(share, "", None)
+    return Found(share, "", None, getattr(share, "spoken", None))
 
 
 def shares(*, run: int | None = None) -> "QuerySet[Share, Share]":

@@ -45,7 +45,7 @@ def share_create(
         anonymise=anonymise,
         digest=token_digest(token),
         token_encrypted=encrypted(token),
-        page=frozen.page.model_dump(mode="json"),
+        page={language: page.model_dump(mode="json") for language, page in frozen.pages.items()},
         csv=frozen.csv,
         document=frozen.document,
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from benchweb.hosts.addresses import AddressError, control_address, data_address
-from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import (
     CheckOutcome,
@@ -13,6 +13,7 @@ from benchweb.hosts.services import (
     endpoint_update,
     environment_create,
     host_create,
+    host_update,
     pair_create,
     restore,
 )
@@ -166,3 +167,21 @@ def test_a_check_marks_an_engine_that_is_away_and_unmarks_it():
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="answered"))
     endpoint.refresh_from_db()
     assert endpoint.unreachable_since is None
+
+
+def test_former_names_are_kept_by_every_change_and_by_nothing_else(db):
+    endpoint = make_endpoint(host_name="alder", control_address="alder.example:7410")
+    host = endpoint.host
+    host_update(host=host, name="birch", description="new", labels=[], uplink="rack-1")
+    host_update(host=host, name="birch", description="newer", labels=[], uplink="rack-1")
+    Host.objects.filter(pk=host.pk).update(name="cedar", uplink="")
+    endpoint_update(endpoint=endpoint, control_address="cedar.example:7410", name="eno1")
+    endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="unreachable"))
+    endpoint_update(endpoint=endpoint, control_address="cedar.example:7410")
+    assert list(FormerName.objects.values_list("host", "what", "text")) == [
+        (host.pk, "host", "alder"),
+        (host.pk, "host", "birch"),
+        (host.pk, "uplink", "rack-1"),
+        (host.pk, "address", "alder.example:7410"),
+        (host.pk, "endpoint", "eno1"),
+    ]

@@ -7,7 +7,10 @@ import pytest
 from benchweb.sharing.pseudonyms import Pseudonyms, tagged
 
 HOST_A, HOST_B = tagged("host", "1"), tagged("host", "2")
-NAMES = Pseudonyms({"alpha": HOST_A, "alpha.lab.example": HOST_A, "alpha-2": HOST_B, "Web server 7": HOST_B})
+NAMES = Pseudonyms({
+    "alpha": HOST_A, "alpha.lab.example": HOST_A, "alpha-2": HOST_B, "Web server 7": HOST_B, "华北一号": HOST_B,
+    "Straße": HOST_A, "işik": HOST_A,
+})  # fmt: skip
 
 
 def test_a_pseudonym_is_the_same_every_time_and_another_for_another_host():
@@ -47,6 +50,10 @@ def filled(expected: str) -> str:
         ("http://user:word@db.internal:8080/x", "http://<host db.internal>:8080/x"),
         ("http://10.1.2.3/x", "http://<address 10.1.2.3>/x"),
         ("http://alpha:80/x", "http://<A>:80/x"),
+        ("nightly_alpha_64", "nightly_<A>_64"),
+        ("夜间alpha到华北一号的测试", "夜间<A>到<B>的测试"),
+        ("STRAßE, alphaſ, IŞIK", "<A>, alphaſ, <A>"),
+        ("enx525400abcdef is up", "<interface enx525400abcdef> is up"),
     ],
 )
 def test_names_and_addresses_are_replaced(text, expected):
@@ -71,6 +78,21 @@ def test_in_documents_texts_are_replaced_and_keys_and_numbers_stay():
 def test_an_encoded_distribution_stays_as_it_is():
     distribution = {"unit": "ns", "encoding": "hdr-v2-deflate-base64", "data": "HI+alpha/eJx="}
     assert NAMES.deep({"loaded_histogram": distribution}) == {"loaded_histogram": distribution}
+
+
+def test_a_letter_that_only_regular_expressions_take_for_another_is_hidden_too():
+    assert re.fullmatch(r"host-[a-z2-7]{5} is away", Pseudonyms({"sink1": HOST_A}).text("ſink1 is away"))
+
+
+@pytest.mark.parametrize("name", ["path", "tcp_stream", "throughput", "3", "7.5"])
+def test_a_host_called_as_a_word_of_the_catalog_or_a_number_is_hidden_where_a_sentence_names_it(name):
+    names = Pseudonyms({name: HOST_A})
+    document = {"by": "path", "kind": "tcp_stream", "text": f"1 of 3 failed, throughput 7.5; host {name} is away"}
+    expected = f"1 of 3 failed, throughput 7.5; host {HOST_A} is away"
+    assert names.deep(document) == {"by": "path", "kind": "tcp_stream", "text": expected}
+    assert (
+        names.text(f"The engine of {name} (host) can't be reached") == f"The engine of {HOST_A} (host) can't be reached"
+    )
 
 
 def test_a_host_whose_name_is_a_word_of_every_report_spoils_no_sentence():

@@ -3,25 +3,42 @@
 import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.services import host_update
 from benchweb.plans.models import Plan
 from benchweb.results.models import Result
+from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, State, Trial
 from benchweb.sharing.models import Share
+from benchweb.sharing.real_names import host_pseudonym
 from benchweb.sharing.services import TOKEN_BYTES, ShareError, share_create, share_revoke
 from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, shared, texts_of, told_run
 
 pytestmark = pytest.mark.django_db
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
 PARTS = ("", "/results.csv", "/results.json", "/embed", "/badge.svg")
 
 
 @pytest.fixture
 def run() -> Run:
     return told_run()
+
+
+def charts_of(page: str) -> list[dict[str, Any]]:
+    """Give the charts that a shared page draws."""
+    return json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
+
+
+def named_events(path: str) -> list[str]:
+    """Give the events that a share's page tells."""
+    page = Client().get(path).content.decode()
+    return re.findall(r"</time></span><span>(.*?)</span></li>", page)
 
 
 def test_a_token_has_192_random_bits_and_the_table_holds_its_digest_only(run: Run) -> None:
@@ -57,7 +74,7 @@ def test_a_shared_page_leads_nowhere_else(run: Run) -> None:
     }
     assert "<form" not in page
     assert "<nav" not in page
-    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
+    charts = charts_of(page)
     assert {point["href"] for chart in charts for line in chart["series"] for point in line["points"]} == {""}
 
 
@@ -69,6 +86,19 @@ def test_the_link_stays_private(run: Run) -> None:
         assert answer["Referrer-Policy"] == "no-referrer"
         assert answer["Cache-Control"] == "private, no-store"
         assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete", "options"])
+def test_whoever_sends_something_is_refused_as_privately(run: Run, method: str) -> None:
+    share, path = shared(run)
+    stranger = Client(enforce_csrf_checks=True)
+    for part in (*PARTS, "/1"):
+        answer = getattr(stranger, method)(path + part)
+        assert (answer.status_code, answer.content) == ((405, b"") if part != "/1" else (404, answer.content))
+        assert (answer["Referrer-Policy"], answer["Cache-Control"]) == ("no-referrer", "private, no-store")
+        assert not answer.cookies
+    share.refresh_from_db()
+    assert (share.opened, share.revoked_at) == (0, None)
 
 
 def test_only_the_embed_may_be_framed(run: Run) -> None:
@@ -92,6 +122,31 @@ def test_a_share_is_frozen_whatever_happens_to_what_it_shows(run: Run) -> None:
     assert texts_of(path, Client()) == before
 
 
+@pytest.mark.parametrize("language_of_sharer", ["en", "zh-hans"])
+def test_a_share_is_wholly_in_its_readers_language_whatever_the_sharers(run: Run, language_of_sharer: str) -> None:
+    with translation.override(language_of_sharer):
+        _, path = shared(run)
+    english, chinese = (texts_of(path, Client(headers={"accept-language": code})) for code in ("en", "zh-hans"))
+    for part in ("", "/embed"):
+        words = [word for chart in charts_of(chinese[part]) for word in (chart["title"], chart["y"]["label"])]
+        assert words
+        assert all(CHINESE.search(word) for word in words)
+    assert "3 个测试项中 2 个已完成，1 失败。" in chinese[""]
+    assert "路径：丢包或排队。" in chinese[""]
+    assert "吞吐量（接收）" in chinese["/badge.svg"]
+    assert not CHINESE.search("".join(english.values()))
+    # What programs read is the same for all.
+    assert (chinese["/results.csv"], chinese["/results.json"]) == (english["/results.csv"], english["/results.json"])
+
+
+def test_a_share_that_has_not_the_readers_language_is_shown_in_english(run: Run) -> None:
+    share, path = shared(run)
+    share.refresh_from_db()
+    Share.objects.update(page={"en": share.page["en"]})
+    page = Client(headers={"accept-language": "zh-hans"}).get(path).content.decode()
+    assert "Throughput" in charts_of(page)[0]["title"]
+
+
 def test_a_share_outlives_its_run(run: Run) -> None:
     share, path = shared(run)
     before = texts_of(path, Client())
@@ -111,6 +166,34 @@ def test_an_anonymised_share_tells_no_name_and_no_address_anywhere(run: Run) -> 
     for part, text in texts_of(path, Client()).items():
         assert secrets_in(text) == [], part
         assert secrets_in(json.dumps(text)) == [], part
+
+
+def test_an_anonymised_share_hides_what_its_hosts_were_called_before(run: Run) -> None:
+    """Stored reasons keep the names of their time, whatever renamed the hosts since."""
+    source = run.pair.source
+    host_update(host=source.host, name="Rhyolite", description="", labels=[], uplink="")
+    Host.objects.filter(name="Basalt").update(name="Gabbro", uplink="other-rack")
+    Host.objects.filter(name="Feldspar").update(name="Mica")
+    moved = {"name": "eth-rhyolite", "data_address": "10.77.9.2", "control_address": "rhyolite.lab.example:7410"}
+    Endpoint.objects.filter(pk=source.pk).update(**moved)
+    event_add(run_id=run.pk, text="The address quartz.lab.example of Rhyolite (eth-quartz) is away, so is quartz.")
+    _, path = shared(run, anonymise=True)
+    for part, text in texts_of(path, Client()).items():
+        told = [name for name in ("rhyolite", "gabbro", "mica", "other-rack") if name in text.lower()]
+        assert (secrets_in(text), told) == ([], []), part
+    event = named_events(path)[-1]
+    pseudonym = host_pseudonym(source.host_id)
+    assert event == f"The address {pseudonym} of {pseudonym} ({pseudonym}) is away, so is {pseudonym}."
+
+
+def test_a_name_that_went_to_another_host_stands_for_whom_it_named_then(run: Run) -> None:
+    first, second = run.pair.source.host, run.pair.sink.host
+    Host.objects.filter(pk=first.pk).update(name="Rhyolite")
+    Host.objects.filter(pk=second.pk).update(name="Quartz")
+    event_add(run_id=run.pk, text="quartz waited")
+    assert named_events(shared(run, anonymise=True)[1])[-1] == f"{host_pseudonym(first.pk)} waited"
+    Run.objects.filter(pk=run.pk).update(created_at=timezone.now())
+    assert named_events(shared(run, anonymise=True)[1])[-1] == f"{host_pseudonym(second.pk)} waited"
 
 
 def test_an_anonymised_share_has_the_same_pseudonyms_everywhere_and_the_same_figures(run: Run) -> None:
@@ -235,13 +318,15 @@ def test_a_badge_tells_value_spread_and_repetitions_of_any_metric(run: Run) -> N
     assert (missing.status_code, "— not measured" in missing.content.decode()) == (404, True)
     hostile = Client().get(path + "/badge.svg", {"metric": '"><script>'}).content.decode()
     assert "<script" not in hostile
+    control = Client().get(path + "/badge.svg?metric=%01a%1F%0A").content.decode()
+    assert ">a</text>" in control
+    assert control.strip().isprintable()
 
 
 def test_an_embed_has_the_one_chart_that_was_asked_for(run: Run) -> None:
     _, path = shared(run)
     page = Client().get(path).content.decode()
-    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
-    ids = [chart["id"] for chart in charts]
+    ids = [chart["id"] for chart in charts_of(page)]
     second = Client().get(f"{path}/embed?chart={ids[1]}").content.decode()
     assert (f'"id": "{ids[1]}"' in second, f'"id": "{ids[0]}"' in second) == (True, False)
     assert Client().get(f"{path}/embed?chart=nothing").status_code == 404
@@ -252,6 +337,13 @@ def test_an_embed_is_light_or_dark_as_its_address_says(run: Run, query: str, ask
     text = Client().get(f"{shared(run)[1]}/embed{query}").content.decode()
     assert ('data-asked-theme="dark"' in text) is asked
     assert "onload" not in text
+
+
+@pytest.mark.parametrize("path", ["/s", "/s/"])
+def test_a_link_without_its_token_leads_to_the_same_nothing(path: str) -> None:
+    answer = Client().get(path)
+    assert (answer.status_code, "No such link" in answer.content.decode()) == (404, True)
+    assert "topbar" not in answer.content.decode()
 
 
 @pytest.mark.parametrize("rest", ["/", "/search", "/runs/1", "/results.csv/", "/document.json"])
