@@ -45,7 +45,7 @@ class PlanVersion(models.Model):
         constraints = [models.UniqueConstraint(fields=["plan", "number"], name="plan_version_number_once")]
 
     def __str__(self) -> str:
-        return f"{self.plan.name} v{self.number}"
+        return version_label(self.plan.name, self.number)
 
     @property
     def asked_confidence(self) -> AskedConfidence | None:
@@ -54,3 +54,8 @@ class PlanVersion(models.Model):
     @property
     def maximum_repetitions(self) -> int:
         return self.asked_confidence.max_repetitions if self.asked_confidence else self.repetitions
+
+
+def version_label(plan: str, number: int) -> str:
+    """Call a version by its plan and number."""
+    return f"{plan} v{number}"

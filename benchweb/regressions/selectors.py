@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from benchweb.results.fast_rows import fast_rows
+from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.rows import fast_rows, planned_once
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200
@@ -12,11 +14,8 @@ MOST_NOTES = 200
 # Written by hand: to build the seven joins from models takes ten times as long as to run them, mostly for no note.
 _SQL = """
 SELECT n.id, n.text, n.at, n.until, coalesce(u.username, ''),
-  coalesce(h.name || CASE WHEN coalesce(nullif(s.name, ''), s.network_mode) = h.name THEN ''
-      ELSE ' (' || coalesce(nullif(s.name, ''), s.network_mode) || ')' END
-    || ' → ' || i.name || CASE WHEN coalesce(nullif(t.name, ''), t.network_mode) = i.name THEN ''
-      ELSE ' (' || coalesce(nullif(t.name, ''), t.network_mode) || ')' END, o.name, e.name, ''),
-  n.environment_id, n.host_id, n.pair_id
+  n.environment_id, n.host_id, n.pair_id,
+  coalesce(o.name, e.name, ''), h.name, s.name, s.network_mode, i.name, t.name, t.network_mode
 FROM regressions_annotation n
 LEFT JOIN auth_user u ON u.id = n.author_id
 LEFT JOIN hosts_environment e ON e.id = n.environment_id
@@ -35,12 +34,12 @@ ORDER BY n.at, n.id LIMIT %(most)s
 class Note:
     """A note as pages show it; `about` names its pair, host or environment, and is empty where it is about all."""
 
+    about: str
     pk: int
     text: str
     at: datetime
     until: datetime | None
     author: str
-    about: str
     environment_id: int | None
     host_id: int | None
     pair_id: int | None
@@ -63,4 +62,13 @@ def annotations_between(
         "pairs": list(pairs),
         "most": MOST_NOTES,
     }
-    return [Note(*row) for row in fast_rows(_SQL, values)]
+    with planned_once():
+        return [_note(row) for row in fast_rows(_SQL, values)]
+
+
+def _note(row: tuple[Any, ...]) -> Note:
+    *_, about, source, source_name, source_mode, sink, sink_name, sink_mode = row
+    if source is not None:
+        ends = endpoint_label(source, source_name, source_mode), endpoint_label(sink, sink_name, sink_mode)
+        about = pair_label(*ends)
+    return Note(about, *row[:8])

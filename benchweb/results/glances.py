@@ -1,19 +1,18 @@
 """Read what is kept of series' recent runs: changes worth a look, series at a glance, an environment's nights."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Case, F, FloatField, Q, When
 
 from benchweb.catalog import catalog
-from benchweb.hosts.models import Endpoint, Host
-from benchweb.results.models import EnvironmentNights, RecentMedians
+from benchweb.hosts.models import endpoint_label
+from benchweb.results.models import EnvironmentNights
 from benchweb.results.nights import FIGURES
+from benchweb.rows import document, fast_rows, planned_once
 
 # One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
 _CHANGES = """
@@ -23,8 +22,9 @@ _CHANGES = """
         from results_recentmedians recent
         join results_series series on series.id = recent.series_id
         join hosts_pair pair on pair.id = series.pair_id and pair.archived_at is null
-        where recent.is_change and recent.at >= %s
-        order by series.pair_id, series.kind || '.' || series.metric <> all(%s), abs(recent.score) desc, series.id
+        where recent.is_change and recent.at >= %(since)s
+        order by series.pair_id, series.kind || '.' || series.metric <> all(%(headlines)s), abs(recent.score) desc,
+               series.id
     ), ranked as (
         select *, row_number() over (order by abs(score) desc, series_id) as place from changed
     )
@@ -33,7 +33,7 @@ _CHANGES = """
            recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
            source_host.name, source.name, source.network_mode, sink_host.name, sink.name, sink.network_mode
     from ranked
-    left join results_series series on series.id = ranked.series_id and place <= %s
+    left join results_series series on series.id = ranked.series_id and place <= %(most)s
     left join results_recentmedians recent on recent.series_id = series.id
     left join hosts_pair pair on pair.id = series.pair_id
     left join hosts_endpoint source on source.id = pair.source_id
@@ -44,15 +44,40 @@ _CHANGES = """
 """
 
 
-_OF_GLANCES = (
-    *("runs", "ats", "medians", "at", "median", "n", "low", "high"),
-    *("series__kind", "series__metric", "series__identity", "series__pair"),
-    *(
-        f"series__pair__{end}__{field}"
-        for end in ("source", "sink")
-        for field in ("name", "network_mode", "host__name")
-    ),
-)
+# Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
+# to its bad side, in units of its noise.
+_GLANCES = """
+    select series.pair_id, series.id, 1, series.kind, series.metric, series.identity, recent.at, recent.median,
+           recent.n, recent.low, recent.high, recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
+           source_host.name, source.name, source.network_mode, sink_host.name, sink.name, sink.network_mode
+    from results_recentmedians recent
+    join results_series series on series.id = recent.series_id
+    join hosts_pair pair on pair.id = series.pair_id
+    join hosts_endpoint source on source.id = pair.source_id
+    join hosts_host source_host on source_host.id = source.host_id
+    join hosts_endpoint sink on sink.id = pair.sink_id
+    join hosts_host sink_host on sink_host.id = sink.host_id
+    where {only}
+    order by case when series.metric = any(%(lower)s) then -recent.score else recent.score end nulls last, series.id
+    limit %(most)s offset %(first)s
+"""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose series are wanted: of one pair, or of the pairs in use of an environment or of some endpoints."""
+
+    pair: int | None = None
+    environment: int | None = None
+    endpoints: Sequence[int] = ()
+
+    @property
+    def condition(self) -> str:
+        if self.pair is not None:
+            return "pair.id = %(pair)s"
+        if self.environment is not None:
+            return "pair.archived_at is null and pair.environment_id = %(environment)s"
+        return "pair.archived_at is null and (pair.source_id = any(%(endpoints)s) or pair.sink_id = any(%(endpoints)s))"
 
 
 @dataclass(frozen=True)
@@ -88,26 +113,29 @@ class Changes:
 
 def changes_since(since: datetime, most: int) -> Changes:
     """Give the series whose latest run began since then and stands out, one a pair; one query."""
-    headlines = [f"{kind.name}.{kind.headline}" for kind in catalog().kinds.values()]
-    with connection.cursor() as cursor:
-        cursor.execute(_CHANGES, [since, headlines, most])
-        rows = cursor.fetchall()
+    with planned_once():
+        rows = fast_rows(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
     counts = Counter(environment_id for environment_id, *_ in rows)
-    return Changes([_changed(row) for _, *row in rows[:most]], counts)
+    return Changes([_glance(row) for _, *row in rows[:most]], counts)
 
 
-def series_at_a_glance(*, pairs: Q, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
-    """Give the series of the pairs that match (a Q on `series__pair`), the worst first; one query.
-
-    Without a metric: each kind's headline. The worst has moved furthest to its bad side, in units of its noise.
-    """
-    rows = RecentMedians.objects.filter(pairs, Q(series__metric=metric) if metric else _headlines())
-    if kind:
-        rows = rows.filter(series__kind=kind)
-    lower = [each.key for each in catalog().metrics.values() if each.better == "lower"]
-    goodness = Case(When(series__metric__in=lower, then=-F("score")), default=F("score"), output_field=FloatField())
-    rows = rows.select_related("series__pair__source__host", "series__pair__sink__host").only(*_OF_GLANCES)
-    return [_glance(row) for row in rows.order_by(goodness.asc(nulls_last=True), "series")[first : first + most]]
+def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
+    """Give the series of a scope, the worst first; one query. Without a metric: each kind's headline."""
+    values = {
+        "pair": scope.pair,
+        "environment": scope.environment,
+        "endpoints": list(scope.endpoints),
+        "headlines": _headlines(),
+        "metric": metric,
+        "kind": kind,
+        "lower": [each.key for each in catalog().metrics.values() if each.better == "lower"],
+        "first": first,
+        "most": most,
+    }
+    chosen = "series.metric = %(metric)s" if metric else "series.kind || '.' || series.metric = any(%(headlines)s)"
+    only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
+    with planned_once():
+        return [_glance(row) for row in fast_rows(_GLANCES.format(only=" and ".join(only)), values)]
 
 
 def environment_figures(since: date, environment_id: int | None = None) -> list[EnvironmentNights]:
@@ -129,41 +157,12 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
     return list(rows.distinct("environment_id", "metric").select_related("environment"))
 
 
-def _glance(row: RecentMedians) -> Glance:
-    series = row.series
-    return Glance(
-        pair_id=series.pair_id,
-        series_id=series.pk,
-        together=1,
-        kind=series.kind,
-        metric=series.metric,
-        identity=series.identity,
-        at=row.at,
-        median=row.median,
-        n=row.n,
-        low=row.low,
-        high=row.high,
-        run=row.runs[-1],
-        ats=row.ats,
-        medians=row.medians,
-        source=str(series.pair.source),
-        sink=str(series.pair.sink),
-    )
-
-
-def _changed(row: Sequence[Any]) -> Glance:
+def _glance(row: Sequence[Any]) -> Glance:
     *values, source_host, source, source_mode, sink_host, sink, sink_mode = row
-    # Without a model around it, the document comes as text.
-    values[5] = json.loads(values[5])
-    ends = [
-        Endpoint(host=Host(name=source_host), name=source, network_mode=source_mode),
-        Endpoint(host=Host(name=sink_host), name=sink, network_mode=sink_mode),
-    ]
-    return Glance(*[*values, *map(str, ends)])
+    values[5] = document(values[5])
+    ends = endpoint_label(source_host, source, source_mode), endpoint_label(sink_host, sink, sink_mode)
+    return Glance(*[*values, *ends])
 
 
-def _headlines() -> Q:
-    found = Q()
-    for kind in catalog().kinds.values():
-        found |= Q(series__kind=kind.name, series__metric=kind.headline)
-    return found
+def _headlines() -> list[str]:
+    return [f"{kind.name}.{kind.headline}" for kind in catalog().kinds.values()]

@@ -40,6 +40,8 @@ class Series(models.Model):
         indexes = [
             # A series' place among all of its kind and metric gives its colour; and the history's choices.
             models.Index(fields=["kind", "metric", "id"], name="series_by_metric"),
+            # The identities of a kind, each found from the one before.
+            models.Index(fields=["kind", "identity_digest"], name="series_by_identity"),
         ]
 
 

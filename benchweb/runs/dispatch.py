@@ -78,8 +78,8 @@ def wake_these(run_ids: Iterable[int]) -> None:
     """Wake runs whose turn it is for certain."""
     ids = list(run_ids)
     _sent.note(ids)
-    per_message = ceil(len(ids) / _MESSAGES)
-    for first in range(0, len(ids), per_message or 1):
+    per_message = max(1, ceil(len(ids) / _MESSAGES))
+    for first in range(0, len(ids), per_message):
         queue.send(EXECUTE_TASK, ids[first : first + per_message])
 
 

@@ -25,6 +25,8 @@ class State(models.TextChoices):
 
 
 OPEN_STATES = (State.PENDING, State.RUNNING)
+# Of what ended, all but what has a whole result; from the worst to the mildest.
+FAULTY_STATES = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)
 
 
 class Campaign(models.Model):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 
 # Everything that naming a run takes, in the same query.
 _NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
@@ -23,10 +24,8 @@ _OF_LINES = (
         "finished_at",
     ),
     *("plan_version__number", "plan_version__plan__name", "pair__environment__name"),
-    *(f"pair__{end}__{field}" for end in ("source", "sink") for field in ("name", "network_mode", "host__name")),
+    *of_ends(*LABEL_FIELDS, pair="pair__"),
 )
-# What a mixed campaign is called once all its runs are final: the worst of its runs.
-_WORST_FIRST = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED, State.FINISHED)
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,8 @@ def campaign_state(states: Sequence[str]) -> State:
         return State.PENDING
     if any(state in OPEN_STATES for state in states):
         return State.RUNNING
-    return next(state for state in _WORST_FIRST if state in states)
+    # A mixed one is called what the worst of its runs is.
+    return next((state for state in FAULTY_STATES if state in states), State.FINISHED)
 
 
 def _word(word: str) -> Q:
