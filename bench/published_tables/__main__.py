@@ -1,7 +1,7 @@
 """The tables of published reports, drawn by the dashboard from runs of this engine shaped like theirs.
 
 `.venv/bin/python -m bench.published_tables [--out docs/images] [--seconds 1] [--port 8230]`: as root, with iproute2
-and Chromium, after `up` has set up everything once; about ten minutes. Three machines with three network modes each are
+and Chromium; about ten minutes. Three machines with three network modes each are
 network namespaces of this one, joined by bridges; a dashboard of its own runs beside them, and all is gone afterwards.
 The figures are this machine's; the shape is the reports': a sweep over message sizes, 3 × 3 modes in and across zones,
 packet rates, loss and latency.
@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.published_tables.scene import PROJECT, dashboard, scene
+from benchweb.ops.bootstrap import set_up
 
 CHILD_LIMIT_SECONDS = 3600
 
@@ -27,6 +28,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="runs of each pair of modes: what a sparkline shows")
     parser.add_argument("--port", type=int, default=8230)
     options = parser.parse_args()
+    # The dashboard's own namespace reaches no registry.
+    set_up(["frontend", "engine"])
     with ExitStack() as stack:
         built = stack.enter_context(scene())
         url, token = stack.enter_context(dashboard(built, options.port))

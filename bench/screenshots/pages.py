@@ -128,11 +128,14 @@ OF_A_ROW = {
     "endpoint-new": ("/hosts", "/endpoints/new"),
     "environment": ("/environments", ""),
     "environment-edit": ("/environments", "/edit"),
+    "environment-archive": ("/environments", "/archive"),
     "pair": ("/pairs", ""),
     "pair-edit": ("/pairs", "/edit"),
+    "pair-archive": ("/pairs", "/archive"),
     "plan": ("/plans", ""),
     "plan-edit": ("/plans", "/edit"),
     "plan-launch": ("/plans", "/launch"),
+    "plan-archive": ("/plans", "/archive"),
     "schedule": ("/schedules", ""),
     "schedule-edit": ("/schedules", "/edit"),
     "schedule-archive": ("/schedules", "/archive"),
@@ -146,6 +149,9 @@ def found_shots(page: Page, url: str) -> list[Shot]:
     shots = PAGES + [Shot(name, found[0] + rest) for name, (found, rest) in rows.items() if found]
     endpoint = _links(page, url, rows["host"][0][0], r"/endpoints/[0-9]+/edit")[:1] if rows["host"][0] else []
     shots += [Shot("endpoint-edit", address) for address in endpoint]
+    shots += [Shot("endpoint-archive", address.replace("/edit", "/archive")) for address in endpoint]
+    shots += [Shot("token-revoke", address) for address in _links(page, url, "/tokens", r"/tokens/[0-9]+/revoke")[:1]]
+    shots += [Shot("run-live", run) for run in _rows(page, url, "/runs?state=running")[:1]]
     environments = [row.rsplit("/", 1)[1] for row in _rows(page, url, "/environments")]
     if len(environments) > 1:
         zones = f"environment={environments[0]}&beside={environments[1]}"
