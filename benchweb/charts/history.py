@@ -152,7 +152,7 @@ class _Drawing:
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         places = self._places(line, self.asked.main)
         return ChartSeries(
-            id=f"series-{line.series[self.asked.main]}",
+            id=_line_id(line, self.asked.main),
             label=name,
             color=line.color,
             marker=line.marker,
@@ -192,7 +192,8 @@ class _Drawing:
             return None
         series = [
             ChartSeries(
-                id=f"series-{line.series[metric.key]}",
+                id=_line_id(line, metric.key),
+                of=_line_id(line, self.asked.main),
                 label=f"{name}, {metric.label.lower()}",
                 color=line.color,
                 points=[_strip_point(row) for row in self.points.series[line.series[metric.key]]],
@@ -224,6 +225,10 @@ def _point_words() -> dict[str, str]:
         "week": _("Each point is the median of a week's runs"),
         "month": _("Each point is the median of a month's runs"),
     }
+
+
+def _line_id(line: HistoryLine, metric: str) -> str:
+    return f"series-{line.series[metric]}"
 
 
 def _between(low: str, high: str) -> str:

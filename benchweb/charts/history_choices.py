@@ -7,28 +7,43 @@ from typing import Any
 
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
-from benchweb.results.fast_rows import document, fast_rows
+from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.rows import document, fast_rows, planned_once
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
 
-# One query for all, for a page has ten.
+# One query for all, for a page has ten. Of thousands of series the few kinds, metrics and identities are found by
+# skipping along an index from each to the next.
 _SQL = """
+WITH RECURSIVE measured AS (
+  (SELECT kind, metric FROM results_series ORDER BY kind, metric LIMIT 1)
+  UNION ALL SELECT next.kind, next.metric FROM measured m CROSS JOIN LATERAL (
+    SELECT kind, metric FROM results_series WHERE (kind, metric) > (m.kind, m.metric) ORDER BY kind, metric LIMIT 1
+  ) next
+), chosen AS (
+  SELECT coalesce(nullif(%(kind)s, ''), (SELECT kind FROM results_series ORDER BY id LIMIT 1)) AS kind
+), identities AS (
+  (SELECT kind, identity_digest, identity FROM results_series WHERE kind = (SELECT kind FROM chosen)
+    ORDER BY identity_digest LIMIT 1)
+  UNION ALL SELECT i.kind, next.identity_digest, next.identity FROM identities i CROSS JOIN LATERAL (
+    SELECT identity_digest, identity FROM results_series WHERE kind = i.kind AND identity_digest > i.identity_digest
+    ORDER BY identity_digest LIMIT 1
+  ) next
+)
 SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS NULL
 UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment WHERE archived_at IS NULL
 UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL
 UNION ALL (
-  SELECT 'pair', p.id::text, concat(a.name, ' (', s.network_mode, ') → ', b.name, ' (', t.network_mode, ')'), NULL
+  SELECT 'pair', p.id::text, '', jsonb_build_array(a.name, s.name, s.network_mode, b.name, t.name, t.network_mode)
   FROM hosts_pair p
   JOIN hosts_endpoint s ON s.id = p.source_id JOIN hosts_host a ON a.id = s.host_id
   JOIN hosts_endpoint t ON t.id = p.sink_id JOIN hosts_host b ON b.id = t.host_id
   WHERE p.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (a.id, b.id))
     AND (%(environment)s::bigint IS NULL OR p.environment_id = %(environment)s)
   ORDER BY p.id = %(pair)s DESC, p.id LIMIT %(most)s)
-UNION ALL SELECT 'metric', kind, metric, NULL FROM results_series GROUP BY kind, metric
-UNION ALL SELECT 'identity', kind, identity_digest, identity FROM results_series
-  WHERE kind = coalesce(nullif(%(kind)s, ''), (SELECT kind FROM results_series ORDER BY id LIMIT 1))
-  GROUP BY kind, identity_digest, identity
+UNION ALL SELECT 'metric', kind, metric, NULL FROM measured
+UNION ALL SELECT 'identity', kind, identity_digest, identity FROM identities
 """
 
 
@@ -50,7 +65,7 @@ class MetricChoice:
 
 @dataclass(frozen=True)
 class Choices:
-    """Everything to choose from; `kind` is the one asked for, else the first that was ever measured."""
+    """Everything to choose from; `kind` is the one asked for, else the first measured; none before the first result."""
 
     kind: Kind | None
     kinds: list[Kind]
@@ -65,18 +80,20 @@ class Choices:
 def history_choices(*, kind: str, host: int | None, environment: int | None, pair: int | None) -> Choices:
     """Read the choices; one query."""
     values = {"kind": kind, "host": host, "environment": environment, "pair": pair, "most": MOST_PAIRS + 1}
-    rows = fast_rows(_SQL, values)
+    with planned_once():
+        rows = [_labelled(*row) for row in fast_rows(_SQL, values)]
     measured: dict[str, set[str]] = {}
     for what, kind_name, metric, _ in rows:
         if what == "metric":
             measured.setdefault(kind_name, set()).add(metric)
     identities = [(name, document(identity) or {}) for what, name, _, identity in rows if what == "identity"]
     known = catalog().kinds
-    chosen = known.get(kind) or next((known[name] for name, _ in identities if name in known), None)
+    asked = known.get(kind) if measured else None
+    chosen = asked or next((known[name] for name, _ in identities if name in known), None)
     pairs = _named(rows, "pair")
     return Choices(
         kind=chosen,
-        kinds=[each for name, each in known.items() if name in measured],
+        kinds=[each for name, each in known.items() if name in measured or each is chosen],
         metrics=_metrics(chosen, measured.get(chosen.name, set())) if chosen else [],
         hosts=_named(rows, "host"),
         environments=_named(rows, "environment"),
@@ -101,6 +118,13 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
         return storable_json(text)
     except ValueError:
         return text
+
+
+def _labelled(what: str, key: str, name: str, more: Any) -> tuple[str, str, str, Any]:
+    if what != "pair":
+        return what, key, name, more
+    ends = document(more)
+    return what, key, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:])), None
 
 
 def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:

@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 from benchweb.charts.history_lines import HistoryLine, LinePair
 from benchweb.charts.history_points import PointRow
 from benchweb.charts.plan_keys import keys_of_versions
-from benchweb.results.fast_rows import document, fast_rows
-from benchweb.runs.models import State
+from benchweb.phrasebook import said
+from benchweb.rows import document, fast_rows
+from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
 _LONGER_THAN_USUAL = 1.75
@@ -23,7 +24,6 @@ _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
-_WITHOUT_RESULT = [str(state) for state in (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)]
 
 # Runs by pair, then the slots that never had a campaign, with their schedule's target and its plan's latest version.
 _SQL = """
@@ -141,7 +141,7 @@ def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan:
     )
     values = {
         "pairs": list(pairs),
-        "states": _WITHOUT_RESULT,
+        "states": list(FAULTY_STATES),
         "first": shown[0],
         "last": shown[1],
         "plan": plan,
@@ -151,13 +151,15 @@ def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan:
 
 
 def _run_words(row: _Row) -> str:
-    words = _("run %(run)s %(state)s") % {"run": row.run, "state": row.state}
-    return f"{words}: {row.reason}" if row.reason else words
+    return _with_reason(_("run %(run)s %(state)s") % {"run": row.run, "state": _(row.state)}, row.reason)
 
 
 def _slot_words(row: _Row) -> str:
-    words = _("slot %(state)s") % {"state": row.state}
-    return f"{words}: {row.reason}" if row.reason else words
+    return _with_reason(_("slot %(state)s") % {"state": _(row.state)}, row.reason)
+
+
+def _with_reason(words: str, reason: str) -> str:
+    return _("{state}: {reason}").format(state=words, reason=said(reason)) if reason else words
 
 
 def _longest_usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:

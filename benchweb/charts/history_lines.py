@@ -9,7 +9,8 @@ from benchweb.catalog import Kind, Parameter
 from benchweb.charts.history_choices import parameter_value
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.lines import COLORS, MARKERS
-from benchweb.results.fast_rows import document, fast_rows
+from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.rows import document, fast_rows, planned_once
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12
@@ -54,8 +55,7 @@ class LineEnd:
     labels: tuple[str, ...]
 
     def __str__(self) -> str:
-        label = self.name or self.network_mode
-        return self.host_name if label == self.host_name else f"{self.host_name} ({label})"
+        return endpoint_label(self.host_name, self.name, self.network_mode)
 
     @property
     def address(self) -> str:
@@ -75,7 +75,7 @@ class LinePair:
 
     @cached_property
     def words(self) -> str:
-        return f"{self.source} → {self.sink}"
+        return pair_label(str(self.source), str(self.sink))
 
     @property
     def ends(self) -> tuple[LineEnd, LineEnd]:
@@ -121,7 +121,8 @@ def read_lines(
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     place = _PLACE if most <= MOST_LINES else "0"
     statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
-    rows = fast_rows(statement, values)
+    with planned_once():
+        rows = fast_rows(statement, values)
     pairs: dict[int, LinePair] = {}
     return [_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0
 

@@ -9,7 +9,7 @@ from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartMark
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.results.fast_rows import document, fast_rows
+from benchweb.rows import document, fast_rows
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
-from benchweb.results.fast_rows import fast_rows
+from benchweb.rows import fast_rows
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
 # the page, so all of them stay within its 50 ms; a zoom brings the finer ones. A year has 53 weeks.

@@ -130,12 +130,13 @@ def _chart(
 
 
 def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:
+    missing = _("no probe told")
     return ChartSeries(
         id=key,
         label=label,
         color=palette.color(key),
         marker=palette.marker(key),
-        points=[_mean_point(time, measured) for time, measured in points],
+        points=[_mean_point(time, measured, missing) for time, measured in points],
     )
 
 
@@ -144,24 +145,25 @@ def _extreme_series(
 ) -> ChartSeries:
     values = [(time, getattr(measured, line.extreme) if measured else None, measured) for time, measured in points]
     extreme = _(indicator.extreme_name) if indicator.extreme_name else ""
+    missing = _("no probe told")
     return replace(
         mean,
         id=f"{mean.id}-extreme",
         label=f"{mean.label}, {extreme}" if mean.label != _(indicator.y.label) else extreme,
         dash="dashed",
-        points=[_point(*value) for value in values],
+        points=[_point(*value, missing) for value in values],
     )
 
 
-def _mean_point(time: str, measured: Measured | None) -> ChartPoint:
+def _mean_point(time: str, measured: Measured | None, missing: str) -> ChartPoint:
     if measured is None or measured.least is None or measured.most is None:
-        return _point(time, measured.mean if measured else None, measured)
+        return _point(time, measured.mean if measured else None, measured, missing)
     return ChartPoint(x=time, y=measured.mean, n=measured.n, low=measured.least, high=measured.most)
 
 
-def _point(time: str, value: float | None, measured: Measured | None) -> ChartPoint:
+def _point(time: str, value: float | None, measured: Measured | None, missing: str) -> ChartPoint:
     if measured is None or value is None:
-        return ChartPoint(x=time, y=None, reason=_("no probe told"))
+        return ChartPoint(x=time, y=None, reason=missing)
     return ChartPoint(x=time, y=value, n=measured.n)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from benchweb.catalog import Kind, Parameter, nested_words
 from benchweb.charts.spec import ChartPoint
+from benchweb.phrasebook import said
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics import summary
@@ -65,7 +66,7 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str) -> ChartPoint
     """Combine the repetitions at x to their median; what is missing says why."""
     values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
     found = summary(values)
-    reason = missing_reason(trials, len(values))
+    reason = said(missing_reason(trials, len(values)))
     if found is None:
         return ChartPoint(x=x, y=None, reason=reason)
     return ChartPoint(x=x, y=found.median, n=found.n, low=found.low, high=found.high, repetitions=values, reason=reason)

@@ -12,6 +12,9 @@ from benchweb.results.latest import HISTORY_RUNS, EndedRun, Newest, SeriesTest, 
 from benchweb.runs.models import State
 from benchweb.statistics import Summary, summary
 
+# Of the greater end: a scale that is narrower would paint what hardly differs in the extreme colours.
+_LEAST_RANGE = 0.1
+
 By = Literal["host", "mode"]
 Key = int | str
 # As many cells with all their figures as a screen is wide; further hosts are reached by moving over the whole.
@@ -139,9 +142,17 @@ def matrix_tables(
 
 
 def value_range(tables: Iterable[MatrixTable]) -> tuple[float, float] | None:
-    """Give the least and the greatest median of all shown cells: one scale for all tables."""
-    medians = [cell.found.median for table in tables for line in table.cells for cell in line if cell.found]
-    return (min(medians), max(medians)) if medians else None
+    """Give the ends of the colours for the medians of all shown cells: one scale for all tables."""
+    return color_range([cell.found.median for table in tables for line in table.cells for cell in line if cell.found])
+
+
+def color_range(values: Sequence[float]) -> tuple[float, float] | None:
+    """Give the least and the greatest value, moved apart where they are so near that colours would show noise."""
+    if not values:
+        return None
+    low, high = min(values), max(values)
+    missing = max(0.0, _LEAST_RANGE * max(abs(low), abs(high)) - (high - low))
+    return low - missing / 2, high + missing / 2
 
 
 def _items(endpoints: list[GridEndpoint], by: By) -> list[AxisItem]:

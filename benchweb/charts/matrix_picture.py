@@ -4,6 +4,7 @@ import struct
 import zlib
 from collections.abc import Iterable
 
+from benchweb.charts.matrix import color_range
 from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS, sequential_level
 
 # The same colours as the cells' (frontend/styles/_matrix.scss): one sequential scale, light to dark.
@@ -29,8 +30,7 @@ def matrix_picture(rows: list[int], columns: list[int], values: Iterable[tuple[i
         for row, column, value in values
         if row in row_places and column in column_places
     ]
-    found = [value for _, _, value in known]
-    bounds = (min(found), max(found)) if found else (0.0, 0.0)
+    bounds = color_range([value for _, _, value in known]) or (0.0, 0.0)
     lines = [bytearray([_NOTHING]) * len(columns) for _ in rows]
     for row, column, value in known:
         lines[row][column] = sequential_level(value, bounds)

@@ -54,6 +54,8 @@ class ChartSeries:
     points: list[ChartPoint] = field(default_factory=list)
     # From the widest to the narrowest: the narrower is drawn over the wider.
     bands: list[ChartBand] = field(default_factory=list)
+    # In a strip: the id of the chart's line that it tells more of.
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,26 +129,3 @@ class ChartSpec:
     x_to: str = ""
     # Charts of one group have one y axis, however different their figures; empty for charts on their own.
     scale_group: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """The document that the script in the browser reads."""
-        # Level by level: asdict would copy every value of thousands of points, for half of a page's time.
-        return vars(self) | {
-            "x": vars(self.x),
-            "y": vars(self.y),
-            "series": [_line(line) for line in self.series],
-            "table": vars(self.table),
-            "lines": [vars(line) for line in self.lines],
-            "marks": [vars(mark) for mark in self.marks],
-            "strip": {"y": vars(self.strip.y), "series": [_line(line) for line in self.strip.series]}
-            if self.strip
-            else None,
-            "heat": vars(self.heat) if self.heat else None,
-        }
-
-
-def _line(line: ChartSeries) -> dict[str, Any]:
-    return vars(line) | {
-        "points": [vars(point) for point in line.points],
-        "bands": [vars(band) for band in line.bands],
-    }

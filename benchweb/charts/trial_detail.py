@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.verdict import flag_words, limit_words
+from benchweb.phrasebook import said
 from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
@@ -103,16 +104,16 @@ def label_and_unit(key: str) -> tuple[str, str]:
 
 def _capitalised(words: list[str]) -> str:
     label = " ".join(words)
-    return label[:1].upper() + label[1:]
+    return _(label[:1].upper() + label[1:])
 
 
 def _limit(limit: Mapping[str, Any]) -> LimitDetail:
     return LimitDetail(
         direction=_(_DIRECTIONS.get(limit["direction"], limit["direction"])),
         verdict=limit_words(limit["by"]),
-        summary=limit["summary"],
+        summary=said(limit["summary"]),
         evidence=[
-            Figure(each["what"], each["value"], each.get("unit") or "", each.get("threshold"))
+            Figure(_(each["what"]), each["value"], each.get("unit") or "", each.get("threshold"))
             for each in limit.get("evidence") or []
         ],
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Metric, catalog
 from benchweb.catalog.said import said
@@ -87,10 +87,11 @@ def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
 
 def _trials_sentence(counts: Counter[str], total: int) -> str:
     others = [state for state in State.values if state != State.FINISHED and counts[state]]
-    details = ", ".join(f"{counts[state]} {_(state)}" for state in others)
+    comma = pgettext("between parts of a sentence", ", ")
+    details = comma.join(f"{counts[state]} {_(state)}" for state in others)
     sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
     sentence = sentence.format(finished=counts[State.FINISHED], total=total)
-    return f"{sentence}, {details}" if details else sentence
+    return f"{sentence}{comma}{details}" if details else sentence
 
 
 def _kind_headline(sweep: Sweep) -> Headline | None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
@@ -91,6 +92,19 @@ def test_a_failed_run_is_a_gap_with_its_reason_and_a_link() -> None:
     assert points[1].href == f"/runs/{failed.pk}"
 
 
+def test_why_there_is_a_gap_is_said_in_the_readers_language() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9))
+    failed = past_run(plan, pair, NIGHT + DAY, state=State.FAILED, reason="1 of 12 trials failed")
+    mine = make_schedule(plan=plan, target={"pairs": [pair.pk]})
+    reason = "others were before it in the queues of host a and host b"
+    Slot.objects.create(schedule=mine, at=NIGHT + 2 * DAY, state="missed", reason=reason, claimed_at=NIGHT)
+    with translation.override("zh-hans"):
+        reasons = [point.reason for point in only(look()).points]
+    assert reasons[1] == f"运行 {failed.pk} 失败：12 个测试项中 1 个失败"
+    assert reasons[2] == "时段已错过：在主机 a 和主机 b 的队列中有其他运行在前"
+
+
 def test_a_failed_run_that_measured_something_else_is_no_gap() -> None:
     pair, plan = make_pair(), make_plan(steps=STREAM)
     past_run(plan, pair, NIGHT, *throughput(1e9))
@@ -168,8 +182,8 @@ def test_loss_is_on_a_strip_of_its_own() -> None:
     assert chart.strip is not None
     assert (chart.strip.y.unit, [point.y for point in chart.strip.series[0].points]) == ("ratio", [0.02])
     assert chart.strip.series[0].color == chart.series[0].color
-    # The browser finds a line's strip by its name, and puts it into the table's column.
-    assert chart.strip.series[0].label.startswith(f"{chart.series[0].label}, ")
+    # The browser finds a line's strip by it, and puts it into the table's column.
+    assert chart.strip.series[0].of == chart.series[0].id
     assert chart.table.columns[-2] == {"key": "strip", "label": "Loss", "unit": "ratio"}
 
 

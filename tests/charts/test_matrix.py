@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.matrix import Axes, AxisItem, Cell, MatrixTable, axes_of
+from benchweb.charts.matrix import Axes, AxisItem, Cell, MatrixTable, axes_of, color_range
 from benchweb.charts.matrix_difference import Baseline, baseline_cell, difference, sequential_level
 from benchweb.charts.matrix_picture import matrix_picture, square_pixels
 from benchweb.hosts.grid import GridEndpoint
@@ -45,6 +45,14 @@ def test_a_difference_knows_its_direction_and_the_noise(values, base, metric, to
 def test_the_sequential_scale_has_nine_steps_and_its_middle_for_a_single_value():
     assert [sequential_level(value, (0.0, 9.0)) for value in (0.0, 0.9, 1.0, 8.9, 9.0)] == [0, 0, 1, 8, 8]
     assert sequential_level(5.0, (5.0, 5.0)) == 4
+
+
+def test_values_that_hardly_differ_do_not_get_the_extreme_colours() -> None:
+    near = color_range([98.0, 100.0])
+    assert near == pytest.approx((94.0, 104.0))
+    assert [sequential_level(value, near) for value in (98.0, 100.0)] == [3, 5]
+    assert color_range([50.0, 100.0]) == (50.0, 100.0)
+    assert (color_range([0.0, 0.0]), color_range([])) == ((0.0, 0.0), None)
 
 
 def table(environment: int, modes: str = "ht") -> MatrixTable:

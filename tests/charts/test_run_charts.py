@@ -6,6 +6,7 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 
 from benchweb.catalog import catalog
+from benchweb.charts.documents import charts_text
 from benchweb.charts.run_charts import run_charts
 from benchweb.charts.verdict import run_verdict
 from benchweb.results.ingest import ingest, parsed_result
@@ -119,7 +120,7 @@ def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not():
 def test_a_chart_is_a_json_document():
     run = make_run(steps=SIZES)
     take_in(run, "throughput_bps", {1: 5.0, 2: 6.0, 3: 7.0})
-    document = json.loads(json.dumps(run_charts(run)[0].as_json()))
+    document = json.loads(charts_text(run_charts(run)))[0]
     assert document["id"] == "tcp_stream-throughput"
     assert [point["y"] for point in document["series"][0]["points"]] == [5.0, 6.0, 7.0]
 

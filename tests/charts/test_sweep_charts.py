@@ -122,13 +122,11 @@ def test_a_run_that_measured_nothing_has_no_charts_in_the_end():
 
 def test_the_table_leaves_its_rows_to_the_points_which_have_count_spread_and_reason():
     lost = trial(message_size_bytes=1024, state="failed", reason="peer lost")
-    chart = charts(*stream(64, 90.0, 100.0, 110.0), lost)["tcp_stream-throughput"].as_json()
-    keys = [column["key"] for column in chart["table"]["columns"]]
+    chart = charts(*stream(64, 90.0, 100.0, 110.0), lost)["tcp_stream-throughput"]
+    keys = [column["key"] for column in chart.table.columns]
     assert keys == ["series", "x", "n", "median", "low", "high", "spread", "reason"]
-    assert chart["table"]["rows"] is None
-    figures = [
-        [point[key] for key in ("x", "n", "y", "low", "high", "reason")] for point in chart["series"][0]["points"]
-    ]
+    assert chart.table.rows is None
+    figures = [[point.x, point.n, point.y, point.low, point.high, point.reason] for point in chart.series[0].points]
     assert figures == [[64.0, 3, 100.0, 90.0, 110.0, ""], [1024.0, 0, None, None, None, "failed: peer lost"]]
 
 

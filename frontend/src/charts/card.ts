@@ -120,12 +120,18 @@ function build(spec: Spec, current: () => Spec, hidden: ReadonlySet<string>): Pa
   const keys = el("div", {});
   const buttons = actions(current, hidden, canvas, tablePlace);
   const element = el(
-    "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": spec.title },
+    "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": named(spec) },
     el("h3", {}, spec.title), subtitle, keys, frame, buttons, tablePlace,
   );
   const parts = { element, canvas, frame, subtitle, legend: keys, table: tablePlace, actions: buttons };
   describeIn(parts, spec);
   return parts;
+}
+
+/** Name a chart by its title; one of a title that the page has already, of another test say, by what it is of as well. */
+function named(spec: Spec): string {
+  const isTaken = document.querySelector(`section.chart[aria-label=${JSON.stringify(spec.title)}]`) !== null;
+  return isTaken && spec.subtitle ? `${spec.title}. ${spec.subtitle}` : spec.title;
 }
 
 function describeIn(parts: Parts, spec: Spec): void {

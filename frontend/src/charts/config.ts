@@ -24,11 +24,8 @@ export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palett
     const isHidden = hidden.has(series.id);
     return [medianLine(spec, series, isHidden, colors), repetitionPoints(spec, series, isHidden, colors)];
   });
-  // A line's strip is hidden with it: they are in the same order, though not every line has one.
-  const strips = (spec.strip?.series ?? []).map((series) => {
-    const line = spec.series.find(({ label }) => series.label.startsWith(label));
-    return stripPoints(spec, series, line !== undefined && hidden.has(line.id), colors);
-  });
+  // A line's strip is hidden with it.
+  const strips = (spec.strip?.series ?? []).map((series) => stripPoints(spec, series, hidden.has(series.of), colors));
   return [...lines, ...strips];
 }
 

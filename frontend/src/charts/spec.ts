@@ -58,7 +58,8 @@ export interface Mark {
 /** A quantity of its own below the chart, on the same x axis. */
 export interface Strip {
   y: Axis;
-  series: Series[];
+  // Each tells more of a line of the chart, whose id is `of`.
+  series: (Series & { of: string })[];
 }
 
 /** Shares of a whole: a column for each start, a row between each two edges. */

@@ -41,10 +41,10 @@ function bandsRow({ bands }: Series, place: number): Row {
   return Object.fromEntries(nested.flatMap(({ label, low, high }) => [[`${label} low`, low[place]], [`${label} high`, high[place]]]));
 }
 
-/** What the strip below says of a line at a point's time; its series are named after the chart's. */
+/** What the strip below says of a line at a point's time. */
 function stripOf({ strip }: Spec, line: Series): (point: SpecPoint) => Row {
   if (!strip) return () => ({});
-  const own = strip.series.find(({ label }) => label.startsWith(`${line.label}, `));
+  const own = strip.series.find(({ of }) => of === line.id);
   const values = new Map(own?.points.map(({ x, y }) => [x, y]));
   return ({ x }) => ({ strip: values.get(x) ?? null });
 }
