@@ -1,6 +1,7 @@
 """A parameter whose value is a test of its own, such as ping's load: `{"kind", "params"}`, or None for none."""
 
 import json
+import re
 from collections.abc import Mapping
 from math import isinf
 from typing import Any, NoReturn
@@ -8,6 +9,8 @@ from typing import Any, NoReturn
 NONE = "none"
 # A test is two deep; what is far deeper was made to exhaust whoever walks it.
 _MOST_BRACKETS = 64
+# As JSON has it; after an odd number of backslashes more it is a backslash and harmless letters.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def is_none(value: Any) -> bool:
@@ -38,7 +41,7 @@ def storable_json(text: str) -> Any:
         raise ValueError("nested too deep")
     found = json.loads(text, parse_constant=_refused, parse_float=_finite)
     # A half surrogate can't be encoded, which is a ValueError too.
-    if b"\\u0000" in json.dumps(found, ensure_ascii=False).encode():
+    if _NUL.search(json.dumps(found, ensure_ascii=False).encode()):
         raise ValueError("a NUL character")
     return found
 

@@ -1,6 +1,6 @@
 """Find the sentences that the lower rooms and the workers write for people: reasons, events, refusals.
 
-They are stored and logged in English, so no function marks them; benchweb/web/phrasebook.py says them in the reader's
+They are stored and logged in English, so no function marks them; benchweb/phrasebook.py says them in the reader's
 language where they are shown. A sentence that is put together becomes a pattern with named places.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 # At least two words, and none of what code says to other programs.
 _WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _FOR_PROGRAMS = re.compile(
-    r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|select|insert into|Bearer)\b|interval '|^%|%[sdr]\b|\bQuerySet\[|^\^|\{\W",
+    r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|select|insert into|Bearer)\b|interval '|\w\.\w+ = |^%|%[sdr]\b|\bQuerySet\["
+    r"|^\^|\{\W",
     re.MULTILINE,
 )
 # Calls whose texts nobody sees on a page.

@@ -1,6 +1,6 @@
 """A host's availability and load, prepared for its page: indicators, strips, breaks, charts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor
@@ -22,7 +22,7 @@ from benchweb.hosts.availability import (
     best_of,
     endpoints_availability,
 )
-from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_hours
+from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_loads
 from benchweb.hosts.models import Endpoint
 from benchweb.web.formatting import Quantity, duration, quantity
 
@@ -126,12 +126,11 @@ def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section
     ids = [endpoint.pk for endpoint in endpoints]
     # Full hours, so that the availability and the hours' sums are of the same time.
     begins = {each.key: _begin(each, now) for each in PERIODS}
-    longest = min(begins.values())
-    availability = endpoints_availability(endpoint_ids=ids, from_time=longest, to_time=now)
-    hours = probe_hours(endpoint_ids=ids, from_time=longest)
+    availability = endpoints_availability(endpoint_ids=ids, from_time=min(begins.values()), to_time=now)
+    loads = probe_loads(endpoint_ids=ids, hours_from=begins[period.key], sums_from=list(begins.values()))
     starts = _steps(begins[period.key], now, period.hours * _HOUR)
     shown = [
-        _shown(endpoint, availability[endpoint.pk], hours[endpoint.pk], begins=begins, period=period, now=now)
+        _shown(endpoint, availability[endpoint.pk], loads[endpoint.pk].sums, begins=begins, period=period, now=now)
         for endpoint in endpoints
     ]
     names = {endpoint.pk: endpoint.name or endpoint.network_mode for endpoint in endpoints}
@@ -142,7 +141,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section
         until=now,
         endpoints=shown,
         whole=_whole(list(availability.values()), begins, now) if len(ids) > 1 else [],
-        charts=host_charts(names=names, hours=hours, starts=starts),
+        charts=host_charts(names=names, hours={pk: load.hours for pk, load in loads.items()}, starts=starts),
     )
 
 
@@ -169,13 +168,13 @@ def _steps(begin: datetime, now: datetime, step: timedelta) -> list[datetime]:
 def _shown(
     endpoint: Endpoint,
     whole: Availability,
-    hours: Sequence[Hour],
+    added_up: Mapping[datetime, Hour],
     *,
     begins: dict[str, datetime],
     period: Period,
     now: datetime,
 ) -> Shown:
-    columns = [_column(whole.within(begins[each.key], now), hours, begins[each.key]) for each in PERIODS]
+    columns = [_column(whole.within(begins[each.key], now), added_up.get(begins[each.key])) for each in PERIODS]
     heads = [_("Last %(period)s") % {"period": each.label} for each in PERIODS]
     current = whole.within(begins[period.key], now)
     broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
@@ -210,8 +209,8 @@ _LABELS = (
 )
 
 
-def _column(availability: Availability, hours: Sequence[Hour], begin: datetime) -> list[Cell]:
-    found = indicators(hour for hour in hours if hour.hour >= begin)
+def _column(availability: Availability, load: Hour | None) -> list[Cell]:
+    found = indicators([load] if load else [])
     no_link = _OLD_ENGINE if found.received_bps is None else _NO_LINK
     return [
         _availability_cell(availability, found),

@@ -43,7 +43,9 @@ def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> Htt
     found = next((figure for figure in figures if metric in ("", figure.metric)), None)
     if found is None:
         # A metric that this run didn't measure is missing, not zero.
-        svg = badge_svg(metric[:40] or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
+        # XML has no place for control characters, not even escaped.
+        asked = "".join(filter(str.isprintable, metric[:40]))
+        svg = badge_svg(asked or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
     svg = badge_svg(found.label.lower(), _words(found), color="blue" if state == State.FINISHED else "red")
     return HttpResponse(svg, content_type="image/svg+xml")

@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from benchweb.phrasebook import said
 from benchweb.schedules.feasibility import Feasibility
 from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
-from benchweb.web.phrasebook import said
 from benchweb.web.zones import zone_named
 
 # Of a mesh of 200 hosts the first ones tell the story.

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Q
 from django.http import HttpRequest
 
 from benchweb.catalog import Kind, Metric, catalog
-from benchweb.results.glances import series_at_a_glance
+from benchweb.results.glances import Scope, series_at_a_glance
 from benchweb.web.row_ids import row_id
 from benchweb.web.series_glance import SeriesGlance, series_glances
 
@@ -30,13 +29,13 @@ class GlanceSection:
         return bool(self.kind or self.metric or self.first_url)
 
 
-def glance_section(request: HttpRequest, pairs: Q) -> GlanceSection:
-    """Prepare the series of the pairs that match, a Q on `series__pair`; one query."""
+def glance_section(request: HttpRequest, scope: Scope) -> GlanceSection:
+    """Prepare the series of a scope; one query."""
     kinds = catalog().kinds
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
     first = min(row_id(request.GET.get("from", "")) or 0, 1_000_000)
-    found = series_at_a_glance(pairs=pairs, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
+    found = series_at_a_glance(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
     return GlanceSection(
         glances=series_glances(found[:_SHOWN]),
         kinds=list(kinds.values()),

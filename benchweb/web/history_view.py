@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.axes import category
-from benchweb.charts.documents import charts_text
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, history_choices
 from benchweb.charts.history_heat import heat_maps
@@ -66,10 +65,6 @@ class HistoryView:
     all_series_url: str
     csv_url: str
     json_url: str
-
-    @property
-    def specs(self) -> bytes:
-        return charts_text(self.charts)
 
     @property
     def is_empty(self) -> bool:

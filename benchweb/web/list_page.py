@@ -7,6 +7,8 @@ from django.shortcuts import render
 
 # Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
 PAIRS_SHOWN = 20
+# Of the latest runs of something, at the foot of its page.
+RUNS_SHOWN = 10
 
 
 def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:

@@ -13,6 +13,7 @@ from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
 from benchweb.web.formatting import Quantity, plain, quantity, significant
 from benchweb.web.matrix_query import MatrixQuery
@@ -74,7 +75,7 @@ class CellMaker:
         return ShownCell(
             css="failed",
             href=self._history(cell, table.axes.environment),
-            title=end.reason,
+            title=said(end.reason),
             word=_(end.state),
             word_css=f"state-{end.state}",
             word_href=reverse("web:run", args=[end.id]),

@@ -104,6 +104,10 @@ class MatrixView:
     until: str
     carried: list[tuple[str, str]]
 
+    @property
+    def has_cells(self) -> bool:
+        return any(table.rows and table.columns for table in self.tables)
+
 
 @dataclass(frozen=True)
 class FilledMatrix:

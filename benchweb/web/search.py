@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Case, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -22,7 +23,6 @@ from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import Run
 from benchweb.runs.selectors import run_lines
 from benchweb.schedules.models import Schedule
-from benchweb.web.recent_runs import latest_runs_on
 from benchweb.web.row_ids import row_id
 from benchweb.web.row_urls import row_url
 
@@ -152,7 +152,7 @@ def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: i
     parts: list[QuerySet[Any, Any]] = [ids.filter(pk__in=numbers)]
     if pairs:
         looked_at = Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:_PAIRS_OF_RUNS]])
-        parts.append(latest_runs_on(looked_at, most))
+        parts.append(_latest_runs_on(looked_at, most))
     # By its id: joined through the plan, the database might walk all runs from the newest back.
     versions = [plan.latest_version for plan in plans if plan.latest_version]  # type: ignore[attr-defined]
     parts += [ids.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
@@ -174,6 +174,16 @@ def _of_plan(plan: Plan) -> Hit:
 
 def _of_pair(pair: Pair) -> Hit:
     return Hit(row_url("web:pair", pair.pk), str(pair), pair.environment.name)
+
+
+def _latest_runs_on(pairs: "QuerySet[Pair]", most: int) -> "QuerySet[Pair, int]":
+    """Give the ids of the latest runs on these pairs, the newest first.
+
+    By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
+    """
+    latest = Run.objects.filter(pair=OuterRef("pk")).order_by("-pk").values("pk")[:most]
+    each = pairs.order_by().annotate(latest=ArraySubquery(latest)).annotate(run=Func(F("latest"), function="unnest"))
+    return each.order_by("-run").values_list("run", flat=True)[:most]
 
 
 def _pairs_matching(query: Query) -> QuerySet[Pair]:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.utils import timezone
+from django.utils.translation import ngettext
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
@@ -46,6 +47,12 @@ class SeriesGlance:
     def others(self) -> int:
         """Count the other series of the pair that stand out, for which this one stands."""
         return self.row.together - 1
+
+    @property
+    def against(self) -> str:
+        """Say how many runs before it the latest is compared with; only where there is a change to tell."""
+        number = self.change.n_before if self.change else 0
+        return ngettext("against %(number)s run", "against %(number)s runs", number) % {"number": number}
 
     @property
     def history_url(self) -> str:

@@ -13,5 +13,7 @@ urlpatterns = [
     path("s/<str:token>/badge.svg", shared.shared_badge, name="shared_badge"),
     path("s/<str:token>/embed", shared.shared_embed, name="shared_embed"),
     # Whatever else is tried below a link: not the dashboard's own 404, whose navigation is nothing for strangers.
+    path("s", shared.shared_nothing),
+    path("s/", shared.shared_nothing),
     path("s/<path:rest>", shared.shared_nothing),
 ]

@@ -66,7 +66,11 @@ def ended(call: Call, run_id: int) -> dict[str, Any]:
         run = call("GET", f"/runs/{run_id}")
         return run if run["state"] in FINAL else None
 
-    return until(final)
+    try:
+        return until(final)
+    except AssertionError:
+        # What it waited for is what somebody who reads of it needs to know.
+        raise AssertionError(call("GET", f"/runs/{run_id}")) from None
 
 
 def test_from_hosts_to_numbers_and_again_without_a_trace_on_the_first(call, engine_pair):

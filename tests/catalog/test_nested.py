@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.catalog import ParameterError, catalog, nested_text, validated_params
+from benchweb.catalog import ParameterError, catalog, nested_text, storable_json, validated_params
 from benchweb.plans.expansion import PlanError, expanded, validated_steps
 from benchweb.web.sweep_text import parsed_values, spelled
 
@@ -69,3 +69,13 @@ def test_a_load_is_typed_as_words_and_as_json() -> None:
     for text in ["{", "tcp_rr flows"]:
         with pytest.raises(ParameterError):
             parsed_values(load, text)
+
+
+@pytest.mark.parametrize("text", [r'"\u0000"', r'"a\\\u0000"', r'{"\u0000": 1}', r'"\ud800"'])
+def test_text_that_no_database_stores_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        storable_json(text)
+
+
+def test_a_backslash_before_the_letters_of_a_nul_is_harmless() -> None:
+    assert storable_json(r'"a\\u0000b"') == r"a\u0000b"

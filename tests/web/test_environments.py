@@ -12,6 +12,14 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
     assert "Add the first environment" in signed_in.get("/environments").content.decode()
 
 
+def test_an_environment_without_a_pair_asks_for_one_on_its_page_and_in_the_matrix(signed_in: Client) -> None:
+    environment = environment_create(name="lab")
+    for address in (f"/environments/{environment.pk}", f"/matrix?environment={environment.pk}"):
+        page = signed_in.get(address).content.decode().partition("<main")[2]
+        assert "/pairs/new" in page
+        assert "/launch" not in page
+
+
 def test_an_environment_is_created(signed_in: Client) -> None:
     response = signed_in.post("/environments/new", {"name": "same zone", "description": "two of a type"})
     environment = Environment.objects.get()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -45,6 +45,13 @@ def test_the_charts_as_json_are_those_of_the_page(signed_in: Client, pair) -> No
     address = f"pair={pair.pk}&over=7d"
     page = signed_in.get(f"/history?{address}").content.decode()
     assert signed_in.get(f"/history/charts.json?{address}").json()["charts"] == charts(page)
+
+
+def test_a_kind_that_was_never_measured_is_named_and_has_no_figures_to_choose(signed_in: Client, pair) -> None:
+    page = signed_in.get("/history?kind=tcp_rr").content.decode()
+    assert re.search(r'<option value="tcp_rr" selected>', page)
+    assert 'id="filter-metric"' not in page
+    assert "Nothing that was measured in this time matches these filters." in page
 
 
 def test_the_csv_has_every_point(signed_in: Client, pair) -> None:
@@ -95,6 +102,11 @@ def test_a_note_is_written_in_the_readers_zone_and_listed(signed_in: Client, ada
     page = signed_in.get(response["Location"]).content.decode()
     assert "new &lt;switch&gt;" in page
     assert [mark["label"] for mark in charts(page)[0]["marks"]] == ["new <switch>"]
+
+
+def test_a_notes_time_with_an_offset_is_that_time(signed_in: Client, pair) -> None:
+    signed_in.post("/history/notes", {"text": "fan", "at": "2026-03-01T02:00+08:00"})
+    assert Annotation.objects.get().at == datetime(2026, 2, 28, 18, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

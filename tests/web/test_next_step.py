@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.factories import make_endpoint, make_pair, make_plan
 
-EMPTY = ["/", "/runs", "/history", "/compare", "/campaigns"]
+EMPTY = ["/", "/runs", "/history", "/history?kind=tcp_rr&view=heat", "/compare", "/campaigns"]
 
 
 def next_step(client: Client, url: str) -> str:

@@ -43,8 +43,8 @@ def test_only_a_page_of_this_dashboard_can_be_saved(signed_in: Client, ada: User
     assert names(ada) == []
 
 
-@pytest.mark.parametrize("name", ["", "   ", "a" * 101])
-def test_a_view_needs_a_name(signed_in: Client, ada: User, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "   ", "a" * 101, "a\u202eb", "a\x01b"])
+def test_a_view_needs_a_name_that_stands_on_one_line(signed_in: Client, ada: User, name: str) -> None:
     save(signed_in, name=name)
     assert names(ada) == []
 

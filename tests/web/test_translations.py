@@ -11,7 +11,7 @@ from django.utils import translation
 from benchweb.ops import extraction, po_files
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
-from benchweb.web.phrasebook import said
+from benchweb.phrasebook import said
 from benchweb.web.script_words import TEXTS
 from tests.factories import make_run, make_schedule
 
@@ -112,6 +112,8 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
         ("host failed has not answered since 02:00 UTC", "主机 failed 自 02:00 UTC 起未应答"),
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         ("nobody ever wrote this", "nobody ever wrote this"),
+        ("nobody wrote of a host and another", "nobody wrote of a host and another"),
+        ("At 02:00, 03:00 and 04:30 every day", "每天 02:00, 03:00 和 04:30"),
         ("It broke on the way to the sink: reset by peer.", "It broke on the way to the sink: reset by peer."),
         ("", ""),
     ],

@@ -20,7 +20,7 @@ _SCOPES: dict[str, type[Environment] | type[Host] | type[Pair]] = {
 
 
 class LocalTimeField(forms.Field):
-    """A time as `<input type=datetime-local>` sends it, in the reader's zone."""
+    """A time as `<input type=datetime-local>` sends it, in the reader's zone; one with an offset keeps it."""
 
     def __init__(self, label: Any, *, zone: tzinfo, required: bool = False) -> None:
         super().__init__(
@@ -35,12 +35,12 @@ class LocalTimeField(forms.Field):
         if not value:
             return None
         try:
-            found = datetime.fromisoformat(str(value)).replace(tzinfo=self.zone)
+            found = datetime.fromisoformat(str(value))
         except ValueError as error:
             raise forms.ValidationError(_("This is no time: choose a day and a time of day.")) from error
         if not FIRST_YEAR <= found.year <= LAST_YEAR:
             raise forms.ValidationError(_("Nothing was measured in that year: choose another."))
-        return found
+        return found if found.tzinfo else found.replace(tzinfo=self.zone)
 
 
 class AnnotationForm(PageForm):

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.web.phrasebook import said
+from benchweb.phrasebook import said
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -7,8 +7,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from benchweb.phrasebook import said
 from benchweb.web.availability import Cell, StripCell
-from benchweb.web.phrasebook import said
 
 register = template.Library()
 

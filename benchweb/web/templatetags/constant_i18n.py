@@ -12,6 +12,7 @@ from django.templatetags.i18n import TranslateNode
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+_LANGUAGE = "language of this template"
 register = template.Library()
 register.tags |= i18n.register.tags
 register.filters |= i18n.register.filters
@@ -26,7 +27,11 @@ class ConstantText(TranslateNode):
 
     def render(self, context: Context) -> SafeString:
         """Say it in the reader's language."""
-        language = get_language()
+        # The innermost scope is that of one template, and none of ours says a part of itself in another language.
+        scope = context.render_context.dicts[-1]
+        language = scope.get(_LANGUAGE)
+        if language is None:
+            language = scope[_LANGUAGE] = get_language()
         said = self._said.get(language)
         if said is None:
             said = self._said[language] = SafeString(super().render(context))

@@ -3,7 +3,7 @@
 import json
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +13,7 @@ from benchweb.charts.comparison_export import comparison_csv, comparison_documen
 from benchweb.charts.moments import rfc3339
 from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs.models import Run
+from benchweb.web.charts_answer import charts_answer
 from benchweb.web.compare_choice import choice
 from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
 from benchweb.web.compare_view import comparison, facts_changed, runs_asked
@@ -35,10 +36,10 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-def compare_charts_json(request: HttpRequest) -> JsonResponse:
+def compare_charts_json(request: HttpRequest) -> HttpResponse:
     """Give the comparison's chart specs, for the script that draws them."""
     query = compare_query(request.GET)
-    return JsonResponse({"charts": [spec.as_json() for spec in comparison(runs_asked(query), query).charts]})
+    return charts_answer(comparison(runs_asked(query), query).charts)
 
 
 @login_required

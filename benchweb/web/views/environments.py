@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,14 +12,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Environment
 from benchweb.hosts.services import HostsError
+from benchweb.results.glances import Scope
+from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.hosts import NamedForm
 from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import PAIRS_SHOWN, list_page
+from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.night import environment_night
-from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),
@@ -45,15 +45,14 @@ def environment_list(request: HttpRequest) -> HttpResponse:
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
-    measured = Q(series__pair__environment=environment, series__pair__archived_at=None)
     context = {
         "environment": environment,
         "figures": environment_night(environment.pk),
-        "series": glance_section(request, measured),
+        "series": glance_section(request, Scope(environment=environment.pk)),
         "pairs": selectors.pair_lines(selectors.pairs_matching(environment=environment.pk))[:PAIRS_SHOWN],
         "pairs_filter": f"environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
-        "runs": recent_runs(pairs=environment.pairs.all()),
+        "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     }
     return render(request, "pages/environment.html", context)
 

@@ -7,11 +7,11 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.charts.documents import charts_text
 from benchweb.charts.history_export import history_csv
 from benchweb.charts.history_query import shown_words
 from benchweb.charts.history_series import asked_of, chosen_lines
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
+from benchweb.web.charts_answer import charts_answer
 from benchweb.web.forms.annotations import AnnotationForm
 from benchweb.web.history_view import (
     HistoryView,
@@ -36,8 +36,7 @@ def history_page(request: HttpRequest) -> HttpResponse:
 @require_GET
 def history_charts_json(request: HttpRequest) -> HttpResponse:
     """Give the chart specs of the same query string, finer the shorter the time is."""
-    charts = charts_text(drawn_charts(request))
-    return HttpResponse(b'{"charts":%b}' % charts, content_type="application/json")
+    return charts_answer(drawn_charts(request))
 
 
 @login_required

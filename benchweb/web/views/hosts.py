@@ -1,12 +1,8 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
-from collections.abc import Sequence
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,6 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.services import HostsError
+from benchweb.results.glances import Scope
+from benchweb.rows import planned_once
+from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.availability import availability_section
@@ -26,9 +25,8 @@ from benchweb.web.facts import facts_glance
 from benchweb.web.facts_history import facts_history
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import PAIRS_SHOWN, list_page
+from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
-from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
     Column(gettext_noop("Host"), "name"),
@@ -67,20 +65,22 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
     over = request.GET.get("over", "")
+    with planned_once():
+        pairs = list(selectors.pair_lines(selectors.pairs_matching(host=host.pk))[:PAIRS_SHOWN])
     return render(
         request,
         "pages/host.html",
         {
             "host": host,
-            "series": glance_section(request, _measured_at(active)),
+            "series": glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
             "availability": availability_section(endpoints=active, over=over) if active else None,
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": selectors.pair_lines(selectors.pairs_matching(host=host))[:PAIRS_SHOWN],
-            "pairs_filter": urlencode({"q": host.name}),
+            "pairs": pairs,
+            "pairs_filter": f"host={host.pk}",
             "runs_filter": f"host={host.pk}",
-            "runs": recent_runs(pairs=Pair.objects.filter(source__host=host) | Pair.objects.filter(sink__host=host)),
+            "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
         },
     )
 
@@ -171,12 +171,6 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
             request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
         )
     return redirect("web:host", host.pk)
-
-
-def _measured_at(endpoints: Sequence[Endpoint]) -> Q:
-    ids = [endpoint.pk for endpoint in endpoints]
-    pairs = Pair.objects.filter(Q(source__in=ids) | Q(sink__in=ids), archived_at=None)
-    return Q(series__pair__in=pairs)
 
 
 def _glance(host: Host, facts: dict[int, Facts]) -> str:

@@ -12,13 +12,13 @@ from benchweb.web.watching import Message, Place, parsed_place, watching
 _RETRY_MILLISECONDS = 2000
 
 
-async def run_events(request: HttpRequest, run_id: int) -> HttpResponseBase:
+def run_events(request: HttpRequest, run_id: int) -> HttpResponseBase:
     """Stream a run's messages until its final state; no database connection is held meanwhile.
 
     A browser that comes back tells the last id that it heard, and gets the intervals after it.
     """
-    allowed = (await request.auser()).is_authenticated
-    state = await _state(run_id)
+    allowed = request.user.is_authenticated
+    state = _read_state(run_id)
     if not allowed:
         return HttpResponse("Log in first.", status=403, content_type="text/plain")
     if not state:
@@ -56,10 +56,12 @@ async def _stream(run_id: int, after: Place) -> AsyncIterator[str]:
         yield Message({"type": "end", "state": state}).text
 
 
-@sync_to_async
-def _state(run_id: int) -> str:
+def _read_state(run_id: int) -> str:
     try:
         return Run.objects.filter(pk=run_id).values_list("state", flat=True).first() or ""
     finally:
         # Given back before the next message: two hundred watchers must not hold two hundred connections.
         connection.close()
+
+
+_state = sync_to_async(_read_state)

@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.rows import planned_once
 from benchweb.runs.lookups import IsAmong
-from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 from benchweb.runs.selectors import run_lines
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.night import last_night
@@ -49,7 +50,9 @@ def _runs() -> dict[str, object]:
     opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "-pk").values("pk")[:_RUNNING_SHOWN]
     ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:_LAST_SHOWN]
     runs = run_lines().filter(IsAmong(opened.union(ended, all=True))).order_by("-pk")
-    rows = run_rows(list(runs))
+    with planned_once():
+        found = list(runs)
+    rows = run_rows(found)
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: row.run.state != State.RUNNING),
@@ -108,8 +111,7 @@ def _coming() -> dict[str, object]:
 def _without_result() -> list[Slot]:
     """Give the latest slots of a day that gave no whole result, each with its reason."""
     since = timezone.now() - timedelta(days=1)
-    bad = (State.FAILED, State.MISSED, State.NONSTART, State.CANCELLED)
-    slots = Slot.objects.filter(at__gte=since, state__in=bad).select_related("schedule")
+    slots = Slot.objects.filter(at__gte=since, state__in=FAULTY_STATES).select_related("schedule")
     return list(slots.order_by("-at")[:_WITHOUT_SHOWN])
 
 

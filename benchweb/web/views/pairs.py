@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,16 +12,17 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
-from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.services import HostsError
+from benchweb.results.glances import Scope
 from benchweb.results.models import Series
+from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
 from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import list_page
+from benchweb.web.list_page import RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
-from benchweb.web.recent_runs import recent_runs
 from benchweb.web.row_ids import row_id
 
 COLUMNS = [
@@ -38,18 +39,24 @@ COLUMNS = [
 def pair_list(request: HttpRequest) -> HttpResponse:
     """List pairs with the state of both ends."""
     archived = request.GET.get("archived") == "1"
-    environment = request.GET.get("environment", "")
+    environment, host = request.GET.get("environment", ""), request.GET.get("host", "")
     pairs = selectors.pairs_matching(
         text=request.GET.get("q", ""),
         # 0 is no row's id: what can't be one matches nothing.
         environment=row_id(environment) or 0 if environment else None,
+        host=row_id(host) or 0 if host else None,
         status=request.GET.get("status", ""),
         archived=archived,
     )
-    filters = ["q", "environment", "status", "archived"]
+    filters = ["q", "environment", "host", "status", "archived"]
     page = listing(request, pairs, columns=COLUMNS, sort="source__host__name", filters=filters)
-    environments = [(str(row.pk), row.name) for row in Environment.objects.filter(archived_at=None)]
-    context = {"page": page, "archived": archived, "environments": environments, "statuses": Endpoint.Status.choices}
+    context = {
+        "page": page,
+        "archived": archived,
+        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
+        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
+        "statuses": Endpoint.Status.choices,
+    }
     return list_page(request, "pages/pairs.html", context)
 
 
@@ -61,9 +68,9 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     context = {
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
-        "series": glance_section(request, Q(series__pair=pair)),
+        "series": glance_section(request, Scope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
-        "runs": recent_runs(pairs=Pair.objects.filter(pk=pair.pk)),
+        "runs": latest_runs({"pair": pair.pk}, most=RUNS_SHOWN),
         "run_count": Run.objects.filter(pair=pair).count(),
         "series_count": Series.objects.filter(pair=pair).count(),
     }

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.plans import selectors, services
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
+from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
-from benchweb.web.list_page import list_page
+from benchweb.web.list_page import RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.plan_draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
 from benchweb.web.plan_editor import Editor, editor, preview_of
-from benchweb.web.recent_runs import recent_runs
 
 COLUMNS = [
     Column(gettext_noop("Plan"), "name"),
@@ -57,7 +57,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "versions": versions,
         "preview": preview_of(version),
         "runs_filter": f"plan={plan.pk}",
-        "runs": recent_runs(plan=plan),
+        "runs": latest_runs({"plan": plan.pk}, most=RUNS_SHOWN),
     }
     return render(request, "pages/plan.html", context)
 

@@ -1,11 +1,12 @@
 """Runs: the list, and a run's page, which is its permalink."""
 
+from contextlib import nullcontext
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -23,10 +24,12 @@ from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
-from benchweb.runs.models import Run, State
+from benchweb.rows import planned_once
+from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import run_lines
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
+from benchweb.web.charts_answer import charts_answer
 from benchweb.web.listing import Column, listing
 from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
@@ -53,7 +56,6 @@ _BY_ID = {
 }
 # In the address: whatever ended and has no whole result.
 WITHOUT_RESULT = "without"
-_WITHOUT_RESULT_STATES = (State.FAILED, State.CANCELLED, State.MISSED, State.NONSTART)
 # Stands for the reader's own token in what is rendered once for all.
 _ANY_TOKEN = "CSRF-TOKEN-OF-THE-READER"  # noqa: S105
 _FILTERS = ("q", "state", *_BY_ID, "host")
@@ -62,7 +64,10 @@ _FILTERS = ("q", "state", *_BY_ID, "host")
 @login_required
 def run_list(request: HttpRequest) -> HttpResponse:
     """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
-    found = listing(request, _filtered(request.GET), columns=_COLUMNS, sort="-pk", filters=_FILTERS)
+    # The best plan of a filtered list depends on how many runs the filter leaves.
+    is_whole = not any(request.GET.get(name) for name in _FILTERS)
+    with planned_once() if is_whole else nullcontext():
+        found = listing(request, _filtered(request.GET), columns=_COLUMNS, sort="-pk", filters=_FILTERS)
     context = {"listing": found, "rows": run_rows(found.rows)}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         response = render(request, "partials/run_table.html", context)
@@ -96,10 +101,10 @@ def _run_parts(run_id: int) -> dict[str, Any]:
 
 
 @login_required
-def run_charts_json(request: HttpRequest, run_id: int) -> JsonResponse:
+def run_charts_json(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give the run's chart specs, for the script that draws them."""
     run = get_object_or_404(Run, pk=run_id)
-    return JsonResponse({"charts": [spec.as_json() for spec in run_charts(run)]})
+    return charts_answer(run_charts(run))
 
 
 @login_required
@@ -158,7 +163,7 @@ def _download(text: str, content_type: str, name: str) -> HttpResponse:
 def _filtered(query: QueryDict) -> QuerySet[Run]:
     runs = run_lines()
     if query.get("state") == WITHOUT_RESULT:
-        runs = runs.filter(state__in=_WITHOUT_RESULT_STATES)
+        runs = runs.filter(state__in=FAULTY_STATES)
     elif query.get("state") in State.values:
         runs = runs.filter(state=query["state"])
     asked = {name: query.get(name, "").strip() for name in _FILTERS}

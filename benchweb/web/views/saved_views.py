@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchweb.accounts import saved_views
 from benchweb.accounts.models import SavedView
 from benchweb.accounts.saved_views import SavedViewError
-from benchweb.web.phrasebook import said
+from benchweb.phrasebook import said
 
 
 @login_required

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
 
 from benchweb.sharing.frozen import FrozenRun
 from benchweb.sharing.selectors import Content, Found, share_by_token
@@ -26,6 +26,8 @@ _HEADERS = {
     "Cache-Control": "private, no-store",
 }
 _THEMES = ("light", "dark")
+# Nothing here changes anything: no form is answered, so none needs a token either.
+_SAFE = ("GET", "HEAD")
 Answer = Callable[[HttpRequest, Found], HttpResponse]
 View = Callable[..., HttpResponse]
 
@@ -35,8 +37,10 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
 
     def decorated(answer: Answer) -> View:
         @wraps(answer)
-        @require_safe
+        @csrf_exempt
         def view(request: HttpRequest, token: str) -> HttpResponse:
+            if request.method not in _SAFE:
+                return _private(HttpResponseNotAllowed(_SAFE), is_framed=False)
             found = share_by_token(token, content)
             response = answer(request, found) if found and not found.ended else _nothing(request, found)
             is_shown = response.status_code == 200
@@ -52,7 +56,7 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
 @_shared("page", counted=True)
 def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
     """Show the frozen run."""
-    frozen = FrozenRun.model_validate(found.share.page)
+    frozen = FrozenRun.model_validate(found.page)
     context = {
         "share": found.share,
         "frozen": frozen,
@@ -67,7 +71,7 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
 
     `theme` makes it light or dark as that page is; else it follows the reader's system.
     """
-    frozen = FrozenRun.model_validate(found.share.page)
+    frozen = FrozenRun.model_validate(found.page)
     asked = request.GET.get("chart", "")
     charts = [chart for chart in frozen.charts if not asked or chart["id"] == asked][:1]
     theme = request.GET.get("theme", "")
@@ -84,7 +88,7 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
 @_shared("page")
 def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     """Give the badge of a metric, or of the run's first headline."""
-    frozen = FrozenRun.model_validate(found.share.page)
+    frozen = FrozenRun.model_validate(found.page)
     return figure_badge(frozen.figures, request.GET.get("metric", ""), state=frozen.state)
 
 
@@ -100,8 +104,8 @@ def shared_json(request: HttpRequest, found: Found) -> HttpResponse:
     return _download(found.share.document, "application/json", "shared-run.json")
 
 
-@require_safe
-def shared_nothing(request: HttpRequest, rest: str) -> HttpResponse:
+@csrf_exempt
+def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Answer 404 to what no link leads to."""
     return _private(_nothing(request, None), is_framed=False)
 

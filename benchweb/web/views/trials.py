@@ -1,7 +1,7 @@
 """A trial's page: everything that its result tells."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from benchweb.charts.export import engine_document, json_text
@@ -10,6 +10,7 @@ from benchweb.charts.trial_charts import course_charts
 from benchweb.charts.trial_detail import trial_detail
 from benchweb.results.models import Result
 from benchweb.runs.models import Trial
+from benchweb.web.charts_answer import charts_answer
 from benchweb.web.run_rows import runs_with_names
 
 
@@ -31,10 +32,10 @@ def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
 
 
 @login_required
-def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> JsonResponse:
+def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
     """Give the trial's chart specs, for the script that draws them."""
     result = get_object_or_404(Result, trial__run=run_id, trial__index=index)
-    return JsonResponse({"charts": [spec.as_json() for spec in course_charts(result)]})
+    return charts_answer(course_charts(result))
 
 
 @login_required

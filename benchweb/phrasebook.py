@@ -48,6 +48,8 @@ _SHORT = (
 # What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
 _FORMS = {
     "state": "pending|running|finished|failed|cancelled|missed|nonstart",
+    # Else "waited for host a and host b" would be two times.
+    "times": r"\d[\d:, ]*(?: and \d[\d:]*)?",
     "day": "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
 }
 # Pages say these themselves; as patterns they would take "reset by peer" for a chart's title, and any "to" for a span.

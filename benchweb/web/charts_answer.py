@@ -1,0 +1,13 @@
+"""Charts as an answer of their own, for the script that draws them again."""
+
+from collections.abc import Sequence
+
+from django.http import HttpResponse
+
+from benchweb.charts.documents import charts_text
+from benchweb.charts.spec import ChartSpec
+
+
+def charts_answer(charts: Sequence[ChartSpec]) -> HttpResponse:
+    """Give `{"charts": [...]}`, the same text as pages carry."""
+    return HttpResponse(b'{"charts":%b}' % charts_text(charts), content_type="application/json")
