@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
-from tests.processes import Engine, started, stopped
+from tests.processes import Engine, begun, started, stopped
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
@@ -69,15 +69,23 @@ def environment_of_test(transactional_db: None) -> dict[str, str]:
 
 @pytest.fixture
 def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
-    """Give a function that starts a real Celery worker with a beat inside, ready for work."""
+    """Give a function that starts a real Celery worker, ready for work; the first one gets a beat beside it.
+
+    Never `--beat`: that one forks the worker, whose threads may hold a lock then, and such a beat hangs for ever.
+    """
+    celery = [sys.executable, "-m", "celery", "-A"]
     processes: list[subprocess.Popen[bytes]] = []
 
     def start() -> "subprocess.Popen[bytes]":
-        # In one process for the tests; `up` and the containers run the beat beside the worker.
-        beat_file = str(settings.BENCHWEB_HOME / f"beat-{len(processes)}")
-        options = ["--loglevel", "INFO", "--beat", "--schedule", beat_file]
-        command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads", *options]
-        processes.append(started(command, environment_of_test, ready=b" ready."))
+        starting = []
+        if not processes:
+            beat = [*celery, "workers.beat", "beat", "--loglevel", "INFO", "--pidfile", ""]
+            environment = {**environment_of_test, "DJANGO_SETTINGS_MODULE": ""}
+            starting.append(begun(beat, environment, ready=b"beat: Starting"))
+        command = [*celery, "workers.app", "worker", "--loglevel", "INFO", "--pool", "threads"]
+        environment = {**environment_of_test, "CELERY_SKIP_CHECKS": "1"}
+        starting.append(begun(command, environment, ready=b" ready."))
+        processes.extend(wait() for wait in starting)
         return processes[-1]
 
     yield start

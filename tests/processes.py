@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,23 +45,33 @@ class Engine:
 
 def started(command: list[str], environment: dict[str, str], *, ready: bytes) -> "subprocess.Popen[bytes]":
     """Start a process of its own group and wait until its output says that it is ready."""
-    with tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log") as log:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            # One foreign call and no lock: safe beside threads.
-            preexec_fn=_die_with_the_tests,  # noqa: PLW1509
-        )
-        give_up_at = time.monotonic() + START_SECONDS
-        while ready not in (output := Path(log.name).read_bytes()):
-            if process.poll() is not None or time.monotonic() > give_up_at:
-                stopped(process)
-                raise RuntimeError(f"{command} did not get ready:\n{output.decode(errors='replace')}")
-            time.sleep(0.05)
-    return process
+    return begun(command, environment, ready=ready)()
+
+
+def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> Callable[[], "subprocess.Popen[bytes]"]:
+    """Start a process of its own group; the function waits until its output says that it is ready."""
+    log = tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log")  # noqa: SIM115
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        # One foreign call and no lock: safe beside threads.
+        preexec_fn=_die_with_the_tests,  # noqa: PLW1509
+    )
+    give_up_at = time.monotonic() + START_SECONDS
+
+    def wait() -> "subprocess.Popen[bytes]":
+        with log:
+            while ready not in (output := Path(log.name).read_bytes()):
+                if process.poll() is not None or time.monotonic() > give_up_at:
+                    stopped(process)
+                    raise RuntimeError(f"{command} did not get ready:\n{output.decode(errors='replace')}")
+                time.sleep(0.05)
+        return process
+
+    return wait
 
 
 def _die_with_the_tests() -> None:

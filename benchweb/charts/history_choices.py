@@ -7,7 +7,7 @@ from typing import Any
 
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
-from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.hosts.pair_words import pair_named, with_pairs
 from benchweb.rows import document, fast_rows, planned_once
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
@@ -15,7 +15,7 @@ MOST_PAIRS = 200
 
 # One query for all, for a page has ten. Of thousands of series the few kinds, metrics and identities are found by
 # skipping along an index from each to the next.
-_SQL = """
+_SQL = with_pairs("""
 WITH RECURSIVE measured AS (
   (SELECT kind, metric FROM results_series ORDER BY kind, metric LIMIT 1)
   UNION ALL SELECT next.kind, next.metric FROM measured m CROSS JOIN LATERAL (
@@ -35,16 +35,14 @@ SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS 
 UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment WHERE archived_at IS NULL
 UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL
 UNION ALL (
-  SELECT 'pair', p.id::text, '', jsonb_build_array(a.name, s.name, s.network_mode, b.name, t.name, t.network_mode)
-  FROM hosts_pair p
-  JOIN hosts_endpoint s ON s.id = p.source_id JOIN hosts_host a ON a.id = s.host_id
-  JOIN hosts_endpoint t ON t.id = p.sink_id JOIN hosts_host b ON b.id = t.host_id
-  WHERE p.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (a.id, b.id))
-    AND (%(environment)s::bigint IS NULL OR p.environment_id = %(environment)s)
-  ORDER BY p.id = %(pair)s DESC, p.id LIMIT %(most)s)
+  SELECT 'pair', pair.id::text, '', jsonb_build_array({pair_names})
+  FROM hosts_pair pair {pair_ends}
+  WHERE pair.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
+    AND (%(environment)s::bigint IS NULL OR pair.environment_id = %(environment)s)
+  ORDER BY pair.id = %(pair)s DESC, pair.id LIMIT %(most)s)
 UNION ALL SELECT 'metric', kind, metric, NULL FROM measured
 UNION ALL SELECT 'identity', kind, identity_digest, identity FROM identities
-"""
+""")
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,7 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
 def _labelled(what: str, key: str, name: str, more: Any) -> tuple[str, str, str, Any]:
     if what != "pair":
         return what, key, name, more
-    ends = document(more)
-    return what, key, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:])), None
+    return what, key, pair_named(document(more)), None
 
 
 def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:

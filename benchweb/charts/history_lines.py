@@ -10,6 +10,7 @@ from benchweb.charts.history_choices import parameter_value
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.lines import COLORS, MARKERS
 from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.hosts.pair_words import with_pairs
 from benchweb.rows import document, fast_rows, planned_once
 
 # More lines than this can't be told apart, whatever their colours.
@@ -20,23 +21,22 @@ DASHES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "
 
 # Written by hand: to build this statement from models takes five times as long as to run it. The place among all
 # series of the kind and metric binds colours for good, and neighbours differ.
-_SQL = """
+_SQL = with_pairs("""
 SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {place},
   (SELECT json_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
     AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
-  p.id, e.id, e.name,
-  a.id, a.name, a.network_mode, a.data_address, a.control_address, h.id, h.name, h.labels,
-  b.id, b.name, b.network_mode, b.data_address, b.control_address, i.id, i.name, i.labels
+  pair.id, e.id, e.name,
+  source.id, source.name, source.network_mode, source.data_address, source.control_address,
+  source_host.id, source_host.name, source_host.labels,
+  sink.id, sink.name, sink.network_mode, sink.data_address, sink.control_address,
+  sink_host.id, sink_host.name, sink_host.labels
 FROM results_series s
-JOIN hosts_pair p ON p.id = s.pair_id
-JOIN hosts_environment e ON e.id = p.environment_id
-JOIN hosts_endpoint a ON a.id = p.source_id
-JOIN hosts_host h ON h.id = a.host_id
-JOIN hosts_endpoint b ON b.id = p.sink_id
-JOIN hosts_host i ON i.id = b.host_id
+JOIN hosts_pair pair ON pair.id = s.pair_id
+JOIN hosts_environment e ON e.id = pair.environment_id
+{pair_ends}
 WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
 ORDER BY s.id LIMIT %(most)s
-"""
+""")
 _PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
 _END_COLUMNS = 8
 
@@ -145,9 +145,9 @@ def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list
     """Give what the query asks as conditions, and put their values along."""
     asked = {
         "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
-        "p.id = %(pair)s": ("pair", query.pair),
-        "p.environment_id = %(environment)s": ("environment", query.environment),
-        "%(host)s IN (a.host_id, b.host_id)": ("host", query.host),
+        "pair.id = %(pair)s": ("pair", query.pair),
+        "pair.environment_id = %(environment)s": ("environment", query.environment),
+        "%(host)s IN (source.host_id, sink.host_id)": ("host", query.host),
     }
     given = {condition: named for condition, named in asked.items() if named[1] is not None}
     values.update(dict(given.values()))

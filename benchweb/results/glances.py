@@ -9,13 +9,13 @@ from typing import Any
 from django.db.models import Case, F, FloatField, Q, When
 
 from benchweb.catalog import catalog
-from benchweb.hosts.models import endpoint_label
+from benchweb.hosts.pair_words import NAME_COLUMNS, ends_named, with_pairs
 from benchweb.results.models import EnvironmentNights
 from benchweb.results.nights import FIGURES
 from benchweb.rows import document, fast_rows, planned_once
 
 # One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
-_CHANGES = """
+_CHANGES = with_pairs("""
     with changed as (
         select distinct on (series.pair_id) series.id as series_id, series.pair_id, pair.environment_id, recent.score,
                count(*) over (partition by series.pair_id) as together
@@ -31,36 +31,30 @@ _CHANGES = """
     select ranked.environment_id, ranked.pair_id, ranked.series_id, together, series.kind, series.metric,
            series.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
            recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
-           source_host.name, source.name, source.network_mode, sink_host.name, sink.name, sink.network_mode
+           {pair_names}
     from ranked
     left join results_series series on series.id = ranked.series_id and place <= %(most)s
     left join results_recentmedians recent on recent.series_id = series.id
     left join hosts_pair pair on pair.id = series.pair_id
-    left join hosts_endpoint source on source.id = pair.source_id
-    left join hosts_host source_host on source_host.id = source.host_id
-    left join hosts_endpoint sink on sink.id = pair.sink_id
-    left join hosts_host sink_host on sink_host.id = sink.host_id
+    {pair_ends_if_any}
     order by place
-"""
+""")
 
 
 # Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
 # to its bad side, in units of its noise.
-_GLANCES = """
+_GLANCES = with_pairs("""
     select series.pair_id, series.id, 1, series.kind, series.metric, series.identity, recent.at, recent.median,
            recent.n, recent.low, recent.high, recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
-           source_host.name, source.name, source.network_mode, sink_host.name, sink.name, sink.network_mode
+           {pair_names}
     from results_recentmedians recent
     join results_series series on series.id = recent.series_id
     join hosts_pair pair on pair.id = series.pair_id
-    join hosts_endpoint source on source.id = pair.source_id
-    join hosts_host source_host on source_host.id = source.host_id
-    join hosts_endpoint sink on sink.id = pair.sink_id
-    join hosts_host sink_host on sink_host.id = sink.host_id
+    {pair_ends}
     where {only}
     order by case when series.metric = any(%(lower)s) then -recent.score else recent.score end nulls last, series.id
     limit %(most)s offset %(first)s
-"""
+""")
 
 
 @dataclass(frozen=True)
@@ -84,6 +78,8 @@ class Scope:
 class Glance:
     """A series' recent medians with what names it; `n`, `low` and `high` are the latest run's."""
 
+    source: str
+    sink: str
     pair_id: int
     series_id: int
     # How many series of the same pair stand out, where this one stands for all of them.
@@ -99,8 +95,6 @@ class Glance:
     run: int
     ats: list[datetime]
     medians: list[float]
-    source: str
-    sink: str
 
 
 @dataclass(frozen=True)
@@ -158,10 +152,9 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
 
 
 def _glance(row: Sequence[Any]) -> Glance:
-    *values, source_host, source, source_mode, sink_host, sink, sink_mode = row
+    values = list(row[:-NAME_COLUMNS])
     values[5] = document(values[5])
-    ends = endpoint_label(source_host, source, source_mode), endpoint_label(sink_host, sink, sink_mode)
-    return Glance(*[*values, *ends])
+    return Glance(*ends_named(row[-NAME_COLUMNS:]), *values)
 
 
 def _headlines() -> list[str]:

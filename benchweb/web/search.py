@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Case, Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -19,9 +18,7 @@ from django.utils.translation import gettext_noop
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.selectors import pair_lines
 from benchweb.plans.models import Plan, PlanVersion
-from benchweb.runs.lookups import IsAmong
-from benchweb.runs.models import Run
-from benchweb.runs.selectors import run_lines
+from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.schedules.models import Schedule
 from benchweb.web.row_ids import row_id
 from benchweb.web.row_urls import row_url
@@ -148,24 +145,16 @@ def _of_schedules(query: Query, most: int) -> list[Hit]:
 def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: int) -> list[Hit]:
     """Give the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = [number for word in query.words if (number := row_id(word)) is not None]
-    ids = Run.objects.values("pk")
-    parts: list[QuerySet[Any, Any]] = [ids.filter(pk__in=numbers)]
-    if pairs:
-        looked_at = Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:_PAIRS_OF_RUNS]])
-        parts.append(_latest_runs_on(looked_at, most))
-    # By its id: joined through the plan, the database might walk all runs from the newest back.
     versions = [plan.latest_version for plan in plans if plan.latest_version]  # type: ignore[attr-defined]
-    parts += [ids.filter(plan_version=version).order_by("-pk")[:most] for version in versions]
-    if not numbers and not parts[1:]:
-        return []
-    runs = run_lines().filter(IsAmong(parts[0].union(*parts[1:], all=True) if parts[1:] else parts[0]))
-    newest = sorted(runs, key=lambda run: (run.pk not in numbers, -run.pk))[:most]
-    return [_of_run(run) for run in newest]
+    wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
+    of = {what: ids for what, ids in wanted.items() if ids}
+    runs = latest_runs(of, most=most) if of else []
+    return [_of_run(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
 
 
-def _of_run(run: Run) -> Hit:
+def _of_run(run: RunLine) -> Hit:
     label = _("Run {number}").format(number=run.pk)
-    return Hit(row_url("web:run", run.pk), label, f"{run.plan_version.plan.name} · {run.pair}", run.state)
+    return Hit(row_url("web:run", run.pk), label, f"{run.plan} · {run.pair}", run.state)
 
 
 def _of_plan(plan: Plan) -> Hit:
@@ -174,16 +163,6 @@ def _of_plan(plan: Plan) -> Hit:
 
 def _of_pair(pair: Pair) -> Hit:
     return Hit(row_url("web:pair", pair.pk), str(pair), pair.environment.name)
-
-
-def _latest_runs_on(pairs: "QuerySet[Pair]", most: int) -> "QuerySet[Pair, int]":
-    """Give the ids of the latest runs on these pairs, the newest first.
-
-    By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
-    """
-    latest = Run.objects.filter(pair=OuterRef("pk")).order_by("-pk").values("pk")[:most]
-    each = pairs.order_by().annotate(latest=ArraySubquery(latest)).annotate(run=Func(F("latest"), function="unnest"))
-    return each.order_by("-run").values_list("run", flat=True)[:most]
 
 
 def _pairs_matching(query: Query) -> QuerySet[Pair]:
