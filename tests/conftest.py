@@ -69,10 +69,7 @@ def environment_of_test(transactional_db: None) -> dict[str, str]:
 
 @pytest.fixture
 def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
-    """Give a function that starts a real Celery worker, ready for work; the first one gets a beat beside it.
-
-    Never `--beat`: that one forks the worker, whose threads may hold a lock then, and such a beat hangs for ever.
-    """
+    """Give a function that starts a real Celery worker, ready for work; a beat runs beside the first one."""
     celery = [sys.executable, "-m", "celery", "-A"]
     processes: list[subprocess.Popen[bytes]] = []
 

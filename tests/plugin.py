@@ -22,6 +22,8 @@ START_SECONDS = 20
 
 HOME = Path(tempfile.mkdtemp(prefix="benchweb-test-"))
 OWN_SERVERS = not os.environ.get("BENCHWEB_DATABASE_URL")
+# Tells further pytest processes that the broker they find named is the first one's.
+_BROKER_OF_TESTS = "BENCHWEB_TEST_BROKER"
 _running: list[tuple["subprocess.Popen[bytes]", int]] = []
 
 os.environ["BENCHWEB_HOME"] = str(HOME)
@@ -30,8 +32,11 @@ os.environ["BENCHWEB_SECRET_KEY"] = secrets.token_hex(32)
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 if OWN_SERVERS:
     os.environ["BENCHWEB_DATABASE_URL"] = postgres.url(HOME)
-if not os.environ.get("BENCHWEB_REDIS_URL"):
+# Of several pytest processes each has a database of its own in the first one's PostgreSQL, but a broker has no such
+# thing: the worker of one test would take the ticks and the runs of another.
+if not os.environ.get("BENCHWEB_REDIS_URL") or os.environ.get(_BROKER_OF_TESTS):
     os.environ["BENCHWEB_REDIS_URL"] = valkey.url(HOME)
+    os.environ[_BROKER_OF_TESTS] = "1"
 OWN_BROKER = os.environ["BENCHWEB_REDIS_URL"] == valkey.url(HOME)
 
 

@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 START_SECONDS = 30
+_logs: dict[int, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def started(command: list[str], environment: dict[str, str], *, ready: bytes) ->
 
 def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> Callable[[], "subprocess.Popen[bytes]"]:
     """Start a process of its own group; the function waits until its output says that it is ready."""
+    # Printed when it is stopped: pytest shows that of a test that failed.
     log = tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log")  # noqa: SIM115
     process = subprocess.Popen(
         command,
@@ -60,15 +63,15 @@ def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> C
         # One foreign call and no lock: safe beside threads.
         preexec_fn=_die_with_the_tests,  # noqa: PLW1509
     )
+    _logs[process.pid] = log
     give_up_at = time.monotonic() + START_SECONDS
 
     def wait() -> "subprocess.Popen[bytes]":
-        with log:
-            while ready not in (output := Path(log.name).read_bytes()):
-                if process.poll() is not None or time.monotonic() > give_up_at:
-                    stopped(process)
-                    raise RuntimeError(f"{command} did not get ready:\n{output.decode(errors='replace')}")
-                time.sleep(0.05)
+        while ready not in Path(log.name).read_bytes():
+            if process.poll() is not None or time.monotonic() > give_up_at:
+                stopped(process)
+                raise RuntimeError(f"{command} did not get ready; what it said is printed.")
+            time.sleep(0.05)
         return process
 
     return wait
@@ -89,6 +92,10 @@ def stopped(process: "subprocess.Popen[bytes]", patience_seconds: float = 3) -> 
             killed(process)
     if process.stdout is not None:
         process.stdout.close()
+    if log := _logs.pop(process.pid, None):
+        with log:
+            said = Path(log.name).read_text(errors="replace")
+        print(f"{process.args}, ended with {process.returncode}:\n{said}")
 
 
 def killed(process: "subprocess.Popen[bytes]") -> None:

@@ -87,6 +87,10 @@ SENTENCES = (
         "it is too small for this path."
     ),
     gettext_noop(
+        "Each flow had {in_flight} B in flight, {part} of its congestion window, with a send buffer of {buffer} B: "
+        "the buffer is too small for this path."
+    ),
+    gettext_noop(
         "The sending host's queue was full: the sending thread was awake only {awake} of its time, "
         "waiting for room in it, and {lost} of the datagrams were lost."
     ),

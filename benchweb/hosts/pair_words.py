@@ -10,7 +10,7 @@ _ENDS = """
   JOIN hosts_endpoint sink ON sink.id = pair.sink_id
   JOIN hosts_host sink_host ON sink_host.id = sink.host_id
 """
-_NAMES = "source_host.name, source.name, source.network_mode, sink_host.name, sink.name, sink.network_mode"
+_NAMES = ", ".join(f"{end}_host.name, {end}.name, {end}.network_mode" for end in ("source", "sink"))
 # How many columns `{pair_names}` are.
 NAME_COLUMNS = 6
 

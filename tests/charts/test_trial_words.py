@@ -1,10 +1,15 @@
 """What the engine says of a trial is said in the reader's language."""
 
+import re
+from pathlib import Path
+
 from django.utils import translation
 
 from benchweb.charts.trial_detail import label_and_unit
+from benchweb.charts.trial_words import EVIDENCE, SENTENCES
 from benchweb.phrasebook import said
 
+LIMITS = Path(__file__).parents[2] / "engine/crates/kinds/src/limits"
 AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: that end could do no more."
 
 
@@ -18,3 +23,30 @@ def test_a_documents_name_is_a_label_in_the_readers_language_and_an_unknown_one_
     with translation.override("zh-hans"):
         assert label_and_unit("process_cpu_seconds") == ("进程 CPU", "s")
         assert label_and_unit("new_thing_bytes") == ("New thing", "B")
+
+
+def test_every_sentence_of_the_engine_is_known_to_be_translated_and_none_is_known_in_vain() -> None:
+    """The engine's sources are read: a sentence that is worded anew there would stay English, without a word."""
+    patterns = engine_texts()
+    assert len(patterns) > 40
+    unknown = [text for text, pattern in patterns.items() if not any(map(pattern.match, (*SENTENCES, *EVIDENCE)))]
+    assert unknown == []
+    in_vain = [text for text in (*SENTENCES, *EVIDENCE) if not any(each.match(text) for each in patterns.values())]
+    assert in_vain == []
+
+
+def engine_texts() -> dict[str, re.Pattern[str]]:
+    """Give what the engine's verdicts are put together from, each with a pattern that its marks stand for anything in.
+
+    A text may be the beginning of a sentence only. One of a single word isn't for readers.
+    """
+    found = {}
+    for file in sorted(LIMITS.glob("*.rs")):
+        if file.name.endswith("_tests.rs"):
+            continue
+        code = re.sub(r"//.*", "", file.read_text().split("#[cfg(test)]")[0])
+        for text in re.findall(r'"((?:[^"\\]|\\.)*)"', code):
+            is_said = re.search(r"[a-zµ]{2,} [a-z]", text) and text[0] not in " :"
+            if is_said:
+                found[text] = re.compile(".+".join(map(re.escape, re.split(r"\{[^}]*\}", text))))
+    return found
