@@ -10,14 +10,18 @@ _ENDS = """
   JOIN hosts_endpoint sink ON sink.id = pair.sink_id
   JOIN hosts_host sink_host ON sink_host.id = sink.host_id
 """
-_NAMES = ", ".join(f"{end}_host.name, {end}.name, {end}.network_mode" for end in ("source", "sink"))
+_NAMES = (
+    *("source_host.name", "source.name", "source.network_mode"),
+    *("sink_host.name", "sink.name", "sink.network_mode"),
+)
 # How many columns `{pair_names}` are.
-NAME_COLUMNS = 6
+NAME_COLUMNS = len(_NAMES)
 
 
 def with_pairs(statement: str) -> str:
     """Fill in `{pair_names}`, and the rows of both ends of the row `pair` as `{pair_ends}`, or `{pair_ends_if_any}`."""
-    parts = {"{pair_names}": _NAMES, "{pair_ends}": _ENDS, "{pair_ends_if_any}": _ENDS.replace("JOIN", "LEFT JOIN")}
+    names, if_any = ", ".join(_NAMES), _ENDS.replace("JOIN", "LEFT JOIN")
+    parts = {"{pair_names}": names, "{pair_ends}": _ENDS, "{pair_ends_if_any}": if_any}
     for mark, part in parts.items():
         statement = statement.replace(mark, part)
     return statement
