@@ -10,6 +10,8 @@ from benchweb.charts.trial_words import EVIDENCE, SENTENCES
 from benchweb.phrasebook import said
 
 LIMITS = Path(__file__).parents[2] / "engine/crates/kinds/src/limits"
+# Not a verdict: why a trial failed.
+LINK_CLOSED = "the other end closed the link"
 AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: that end could do no more."
 
 
@@ -31,8 +33,10 @@ def test_every_sentence_of_the_engine_is_known_to_be_translated_and_none_is_know
     assert len(patterns) > 40
     unknown = [text for text, pattern in patterns.items() if not any(map(pattern.match, (*SENTENCES, *EVIDENCE)))]
     assert unknown == []
-    in_vain = [text for text in (*SENTENCES, *EVIDENCE) if not any(each.match(text) for each in patterns.values())]
-    assert in_vain == []
+    # Some follow another sentence.
+    known = {text: f"… {text}" for text in (*SENTENCES, *EVIDENCE)}
+    in_vain = [text for text, said in known.items() if not any(each.search(said) for each in patterns.values())]
+    assert in_vain == [LINK_CLOSED]
 
 
 def engine_texts() -> dict[str, re.Pattern[str]]:

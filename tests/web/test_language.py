@@ -1,5 +1,7 @@
 """English and Simplified Chinese: the switch, the browser's wish, and what stays English."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -40,7 +42,9 @@ def test_a_language_that_is_not_there_is_not_chosen(signed_in: Client) -> None:
 @pytest.mark.parametrize("path", ["/api/v1/hosts", "/healthz"])
 def test_what_programs_read_is_english_whoever_asks(db: None, path: str) -> None:
     answers = [Client().get(path, headers=headers) for headers in (CHINESE, {})]
-    assert answers[0].content == answers[1].content
+    # Its figures, such as how long ago something was seen, may differ between the two.
+    texts = [re.sub(rb"[0-9.]+", b"0", answer.content) for answer in answers]
+    assert texts[0] == texts[1]
     assert "Content-Language" not in answers[0]
     assert "Accept-Language" not in answers[0].get("Vary", "")
 
