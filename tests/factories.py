@@ -1,7 +1,11 @@
 """Rows for tests, made through the services that the product uses."""
 
+from functools import cache
 from itertools import count
 from typing import Any
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
 
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
@@ -23,6 +27,16 @@ SIZES = [
         "params": {"request_size_bytes": 1, "response_size_bytes": 1, "duration_seconds": 1},
     },
 ]
+
+
+def make_user(name: str, password: str) -> User:
+    """Make somebody who can log in; the password is hashed once, for that takes longer than most tests."""
+    return User.objects.create(username=name, password=_hashed(password))
+
+
+@cache
+def _hashed(password: str) -> str:
+    return make_password(password)
 
 
 def make_endpoint(*, control_address: str = "127.0.0.1:1", **fields: Any) -> Endpoint:

@@ -4,7 +4,6 @@ import base64
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.contrib.auth.models import User
 from django.urls import get_resolver
 from django.utils import timezone
 from hdrh.histogram import HdrHistogram
@@ -23,7 +22,7 @@ from benchweb.sharing.models import Share
 from benchweb.sharing.services import share_revoke
 from tests.browser.steps import PASSWORD
 from tests.charts.history_rows import DAY, past_run
-from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule, make_user
 from tests.sharing.scene import shared, told_run
 
 NIGHTS = 4
@@ -59,7 +58,7 @@ def names_of_pages() -> set[str]:
 
 def filled_site() -> list[Address]:
     """Fill the database; give every page, some in several states. Ada may see all of it."""
-    user = User.objects.create_user("ada", password=PASSWORD)
+    user = make_user("ada", PASSWORD)
     run, pair = told_run(), make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
     nights = _nights(pair)
     schedule = make_schedule(target={"pairs": [pair.pk]})

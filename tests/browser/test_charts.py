@@ -3,14 +3,13 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs import live
 from benchweb.runs.models import Run, State, Trial
 from tests.browser.steps import PASSWORD, log_in
-from tests.factories import make_run
+from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = [64, 1024, 16384]
@@ -20,7 +19,7 @@ STEPS = [{"kind": "udp_stream", "params": {"message_size_bytes": SIZES, "duratio
 @pytest.fixture
 def run(transactional_db: None) -> Run:
     """Give a run of three message sizes, and a user who may look at it."""
-    User.objects.create_user("ada", password=PASSWORD)
+    make_user("ada", PASSWORD)
     return make_run(steps=STEPS)
 
 

@@ -3,13 +3,12 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from tests.browser.steps import PASSWORD, ink_of, log_in, tab_to
-from tests.factories import make_run
+from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384], "duration_seconds": 1}}]
@@ -18,7 +17,7 @@ STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 1638
 @pytest.fixture
 def runs(transactional_db: None) -> list[int]:
     """Give two finished runs, the second 10 % slower everywhere, and a user who may look at them."""
-    User.objects.create_user("ada", password=PASSWORD)
+    make_user("ada", PASSWORD)
     return [finished(1.0), finished(0.9)]
 
 

@@ -4,13 +4,12 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import steps
 from tests.charts.history_rows import past_run
-from tests.factories import make_endpoint, make_pair, make_plan
+from tests.factories import make_endpoint, make_pair, make_plan, make_user
 
 NIGHTS = 30
 UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
@@ -19,7 +18,7 @@ UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 @pytest.fixture
 def pairs(transactional_db: None):
     """Give two pairs with a month of nights, and a user who may look at them."""
-    User.objects.create_user("ada", password=steps.PASSWORD)
+    make_user("ada", steps.PASSWORD)
     plan, hosts = make_plan(steps=UDP, name="nightly"), [make_endpoint(host_name=name) for name in ("alder", "birch")]
     pairs = [make_pair(source=hosts[place], sink=hosts[1 - place]) for place in (0, 1)]
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)

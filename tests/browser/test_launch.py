@@ -2,16 +2,15 @@
 
 import re
 
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.runs.models import Run
 from tests.browser import steps
-from tests.factories import make_endpoint, make_pair, make_plan
+from tests.factories import make_endpoint, make_pair, make_plan, make_user
 
 
 def test_a_plan_is_launched_by_keyboard_alone(page: Page, transactional_db: None) -> None:
-    User.objects.create_user("ada", password=steps.PASSWORD)
+    make_user("ada", steps.PASSWORD)
     make_plan(name="sizes")
     names = (("alder", "birch"), ("cedar", "dogwood"))
     _, wanted = (make_pair(source=make_endpoint(host_name=a), sink=make_endpoint(host_name=b)) for a, b in names)

@@ -3,19 +3,18 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from tests.browser import steps
-from tests.factories import make_plan
+from tests.factories import make_plan, make_user
 from tests.measured import measured_run
 
 
 @pytest.fixture
 def measured(transactional_db: None) -> None:
     """Give a source and a sink in two network modes each, measured, and a user who may look at them."""
-    User.objects.create_user("ada", password=steps.PASSWORD)
+    make_user("ada", steps.PASSWORD)
     plan, zone = make_plan(repetitions=2), environment_create(name="same zone")
     source, sink = (
         [endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode) for mode in ("host", "terway")]

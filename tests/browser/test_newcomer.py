@@ -8,13 +8,14 @@ from playwright.sync_api import Page, expect
 
 from benchweb.runs.models import Run
 from tests.browser import steps
+from tests.factories import make_user
 from tests.processes import Engine
 
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
     """Make the user who logs in."""
-    return User.objects.create_user("ada", password=steps.PASSWORD)
+    return make_user("ada", steps.PASSWORD)
 
 
 def test_from_the_log_in_to_a_chart(

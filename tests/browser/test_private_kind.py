@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from benchweb.runs.models import Run
 from tests.browser import steps
 from tests.conftest import ENGINE, ROOT
+from tests.factories import make_user
 from tests.processes import Engine
 
 OVERLAY = ROOT / "engine" / "schema" / "fixture" / "catalog.json"
@@ -28,7 +29,7 @@ def overlay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def ada(overlay: None, transactional_db: None) -> User:
     """Make the user who logs in."""
-    return User.objects.create_user("ada", password=steps.PASSWORD)
+    return make_user("ada", steps.PASSWORD)
 
 
 def test_no_file_of_the_dashboard_names_the_private_kind() -> None:

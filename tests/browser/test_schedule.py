@@ -8,13 +8,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from benchweb.schedules.models import Schedule
 from tests.browser import steps
-from tests.factories import make_endpoint, make_pair, make_plan
+from tests.factories import make_endpoint, make_pair, make_plan, make_user
 
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
     """Make the user who logs in."""
-    return User.objects.create_user("ada", password=steps.PASSWORD)
+    return make_user("ada", steps.PASSWORD)
 
 
 def tab_to(page: Page, wanted: Locator) -> None:

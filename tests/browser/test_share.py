@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchweb.runs import live
 from benchweb.runs.models import Run, State
 from tests.browser.steps import PASSWORD, ink_of, log_in
-from tests.factories import SIZES, make_run
+from tests.factories import SIZES, make_run, make_user
 from tests.sharing.scene import told_run
 from tests.web.test_run_page import finish
 
@@ -24,7 +24,7 @@ _FRAME = """url => {
 
 @pytest.fixture
 def ada(transactional_db: None) -> User:
-    return User.objects.create_user("ada", password=PASSWORD)
+    return make_user("ada", PASSWORD)
 
 
 def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(

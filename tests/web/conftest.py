@@ -7,8 +7,8 @@ from django.test import Client
 
 @pytest.fixture
 def ada(db: None) -> User:
-    """Give the user who is logged in."""
-    return User.objects.create_user("ada", password="lovelace-1815")
+    """Give the user who is logged in, without a password: to hash one takes longer than most tests."""
+    return User.objects.create_user("ada")
 
 
 @pytest.fixture

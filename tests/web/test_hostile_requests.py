@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def reader(client: Client, django_user_model) -> Client:
-    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 

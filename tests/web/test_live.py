@@ -40,7 +40,7 @@ def interval(trial: int, event: int) -> dict:
 
 @pytest.fixture
 def watcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("watcher", password="a-long-password"))
+    client.force_login(User.objects.create_user("watcher"))
     return client
 
 

@@ -13,7 +13,7 @@ PAGE_QUERIES = 8
 
 @pytest.fixture
 def reader(client: Client, django_user_model) -> Client:
-    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 

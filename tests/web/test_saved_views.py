@@ -63,7 +63,7 @@ def test_views_are_renamed_moved_up_and_removed(signed_in: Client, ada: User) ->
 
 
 def test_nobody_sees_or_changes_the_views_of_another(signed_in: Client, ada: User) -> None:
-    other = User.objects.create_user("other", password="a-long-password")
+    other = User.objects.create_user("other")
     theirs = SavedView.objects.create(user=other, name="Secret", path="/runs?host=9", position=0)
     assert "Secret" not in signed_in.get("/views").content.decode()
     assert "Secret" not in signed_in.get("/views/menu").content.decode()

@@ -17,7 +17,7 @@ OVERVIEW_QUERIES = 10
 
 @pytest.fixture
 def reader(client: Client, django_user_model) -> Client:
-    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 

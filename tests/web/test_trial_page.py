@@ -42,7 +42,7 @@ DOCUMENT: dict[str, Any] = {
 
 @pytest.fixture
 def reader(client: Client, django_user_model: Any) -> Client:
-    client.force_login(django_user_model.objects.create_user("reader", password="a-long-password"))
+    client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 
