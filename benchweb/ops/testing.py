@@ -25,7 +25,7 @@ NEEDED = {
 }
 TAIL_LINES = 60
 
-# Tests that keep a CPU busy and watch no clock: two processes, each with a database and a broker of its own.
+# Tests that keep a CPU busy and watch no clock.
 FOLDERS = tuple(
     f"tests/{name}"
     for name in (
@@ -33,9 +33,10 @@ FOLDERS = tuple(
         *("ops", "sharing", "regressions"),
     )
 )
+# Two processes, each with a database and a broker of its own.
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
 # Tests of processes that mostly wait for each other.
 WAITING = ("tests/workers", "tests/faults")
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def parts() -> list[Part]:
         Part("Python tests of workers and faults", [python, "-m", "pytest", *SIDE_BY_SIDE, *WAITING], loud=True),
         Part(
             "Python and browser tests, the others",
-            [python, "-m", "pytest", *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
+            [python, "-m", "pytest", *SIDE_BY_SIDE, *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
             loud=True,
         ),
     ]

@@ -1,0 +1,95 @@
+"""A real worker and real engines: one dies, hangs or is not the one that was meant; a database that is away."""
+
+import os
+import signal
+import time
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from benchweb.results.models import Result
+from benchweb.runs.models import State
+from tests.processes import killed
+from tests.workers.real_runs import ended, long_run, pair_of, running_trial
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["source", "sink"])
+def test_an_engine_killed_in_a_trial_fails_the_run_with_the_reason_and_keeps_what_was_measured(
+    worker, engine_pair, victim
+):
+    worker()
+    run = long_run(pair_of(*engine_pair), repetitions=3)
+    running_trial(run, 2)
+    killed(engine_pair[victim].process)
+    ended(run, 40)
+    assert run.state == State.FAILED
+    assert ("alpha", "beta")[victim] in run.trials.exclude(reason="").order_by("-index")[0].reason
+    assert run.trials.get(index=1).result.metrics["transactions_per_second"] > 0
+    assert run.trials.get(index=2).state == State.FAILED
+    assert run.trials.get(index=3).state in {State.NONSTART, State.FAILED}
+
+
+def test_an_engine_that_hangs_in_a_trial_fails_it_in_time(worker, engine_pair):
+    worker()
+    run = long_run(pair_of(*engine_pair), repetitions=2)
+    running_trial(run, 1)
+    os.kill(engine_pair[0].process.pid, signal.SIGSTOP)
+    try:
+        ended(run, 60)
+    finally:
+        os.kill(engine_pair[0].process.pid, signal.SIGCONT)
+    assert run.state == State.FAILED
+    assert "The engine of alpha" in run.reason
+
+
+def test_a_run_with_a_wrong_token_does_not_start_and_says_where_to_enter_the_right_one(worker, engine_pair):
+    worker()
+    run = ended(long_run(pair_of(*engine_pair, token="wrong")), 20)
+    assert run.state == State.NONSTART
+    assert "refused the token: enter the token" in run.reason
+
+
+def test_a_run_with_a_wrong_fingerprint_does_not_start_and_says_what_that_may_mean(worker, engine_pair):
+    worker()
+    run = ended(long_run(pair_of(*engine_pair, fingerprint="sha256:" + "0" * 64)), 20)
+    assert run.state == State.NONSTART
+    assert "another certificate than the pinned one" in run.reason
+
+
+def test_a_database_that_cannot_store_for_a_while_loses_no_result(worker, engine_pair):
+    worker()
+    run = long_run(pair_of(*engine_pair), seconds=1, repetitions=2)
+    running_trial(run, 1)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;"
+            "CREATE TRIGGER full_disk BEFORE INSERT ON results_result FOR EACH ROW EXECUTE FUNCTION refuse()"
+        )
+    time.sleep(3)
+    assert Result.objects.count() == 0
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER full_disk ON results_result; DROP FUNCTION refuse")
+    assert ended(run, 30).state == State.FINISHED
+    assert Result.objects.filter(trial__run=run).count() == 2
+
+
+def test_a_worker_holds_no_database_connection_while_it_waits_on_an_engine(worker, engine_pair, environment_of_test):
+    worker()
+    run = long_run(pair_of(*engine_pair), seconds=5, repetitions=1)
+    running_trial(run, 1)
+    time.sleep(1)
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND state <> 'idle'"
+    )
+    with psycopg.connect(environment_of_test["BENCHWEB_DATABASE_URL"]) as other:
+        busy = [other.execute(query).fetchone()[0] for _ in range(20) if not time.sleep(0.05)]
+    # The heartbeat and the tick borrow one for a moment; the waiting run has none, not even an open transaction.
+    assert sorted(busy)[len(busy) // 2] == 0
+    assert ended(run, 30).state == State.FINISHED
+    assert settings.DATABASES["default"]["CONN_MAX_AGE"] == 0
