@@ -1,0 +1,30 @@
+"""What the engine says that a host doesn't tell is said in the reader's language."""
+
+import re
+from pathlib import Path
+
+from django.utils import translation
+
+from benchweb.hosts.missing_words import LINES
+from benchweb.phrasebook import said
+
+CRATES = Path(__file__).parents[2] / "engine/crates"
+
+
+def test_a_line_is_said_with_the_interface_it_is_about() -> None:
+    with translation.override("zh-hans"):
+        assert said("speed of eth0: the driver tells none") == "eth0 的速率：驱动未提供"
+        assert said("/proc/meminfo: No such file or directory (os error 2)").startswith("/proc/meminfo: No such")
+
+
+def test_every_feature_of_the_engine_and_every_reason_of_its_own_is_known() -> None:
+    """The engine's sources are read: a line that is worded anew there would stay English, without a word."""
+    features = (CRATES / "net/src/features.rs").read_text().split("#[cfg(test)]")[0]
+    named = re.findall(r'feature\(\s*"(\w+)",.*?"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)",?\s*\)', features, re.DOTALL)
+    told = [f"{name}: {text}".replace('\\"', '"') for name, text in named]
+    facts = "".join(file.read_text() for file in sorted((CRATES / "kinds/src/facts").glob("*.rs")))
+    told += [f"{what}: {why}" for what, why in re.findall(r'missing\.note\("([^"]+)", "([^"]+)"\)', facts)]
+    speed = re.findall(r'map_or\("([^"]+)", \|_\| "([^"]+)"\)', facts)
+    told += [f"speed of {{interface}}: {why}" for why in speed[0]]
+    assert len(told) == len(LINES)
+    assert set(told) == set(LINES)
