@@ -180,10 +180,11 @@ LOGGING = {
         "no_503": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 0) != 503,
-        }
+        },
+        "without_links": {"()": "benchweb.web.link_log.WithoutLinks"},
     },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_503"]},
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_503", "without_links"]},
     },
     "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
 }

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -28,6 +29,8 @@ _LONGEST = 100
 # Runs are looked for on so many of the pairs that match: each is an index of its own to walk.
 _PAIRS_OF_RUNS = 8
 _FACTS_READ = 200
+_LONGEST_NOTE = 80
+_LONGEST_LINE = 120
 # The facts that a search may name; benchweb/hosts/migrations/0004_facts_words.py writes the lines that begin so.
 FACTS = (
     *("kernel", "os", "driver", "mtu", "cpu", "governor", "congestion", "address", "offloads", "interface"),
@@ -131,7 +134,10 @@ def _of_hosts(query: Query, most: int) -> list[Hit]:
 
 def _of_environments(query: Query, most: int) -> list[Hit]:
     rows = _ranked(Environment.objects.filter(archived_at=None), query, "description")[:most]
-    return [Hit(row_url("web:environment", row.pk), row.name, row.description[:80]) for row in rows]
+    return [
+        Hit(row_url("web:environment", row.pk), row.name, Truncator(row.description).chars(_LONGEST_NOTE))
+        for row in rows
+    ]
 
 
 def _of_schedules(query: Query, most: int) -> list[Hit]:
@@ -234,4 +240,4 @@ def _line(words: str, patterns: Sequence[str]) -> str:
     """Give the lines that matched, for the reader to see why."""
     lines = words.splitlines()
     shown = [line for line in lines if any(re.search(pattern, f"\n{line}", re.IGNORECASE) for pattern in patterns)]
-    return " · ".join(line[:120] for line in shown[:2])
+    return " · ".join(Truncator(line).chars(_LONGEST_LINE) for line in shown[:2])

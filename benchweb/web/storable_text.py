@@ -17,7 +17,9 @@ class StorableTextMiddleware(MiddlewareMixin):
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
     ) -> HttpResponse | None:
         """Look before the view runs; `args` and `kwargs` come from the path, which holds numbers only."""
-        is_page = request.resolver_match is not None and request.resolver_match.app_name == "web"
+        # A share link asks the database for its token's digest only, and answers with headers of its own.
+        is_link = request.path.startswith("/s/")
+        is_page = request.resolver_match is not None and request.resolver_match.app_name == "web" and not is_link
         if is_page and (_has_nul(request.GET) or _has_nul(request.POST)):
             return HttpResponseBadRequest(gettext(_REFUSAL), content_type="text/plain; charset=utf-8")
         return None
