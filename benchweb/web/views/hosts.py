@@ -14,7 +14,6 @@ from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
-from benchweb.rows import planned_once
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
@@ -65,8 +64,6 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
     over = request.GET.get("over", "")
-    with planned_once():
-        pairs = list(selectors.pair_lines(selectors.pairs_matching(host=host.pk))[:PAIRS_SHOWN])
     return render(
         request,
         "pages/host.html",
@@ -77,7 +74,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": pairs,
+            "pairs": selectors.pairs_of_host(host.pk, most=PAIRS_SHOWN),
             "pairs_filter": f"host={host.pk}",
             "runs_filter": f"host={host.pk}",
             "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),

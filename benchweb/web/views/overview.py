@@ -14,10 +14,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.rows import planned_once
-from benchweb.runs.lookups import IsAmong
-from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
-from benchweb.runs.selectors import run_lines
+from benchweb.runs.models import FAULTY_STATES, State
+from benchweb.runs.selectors import open_and_ended
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows
@@ -46,13 +44,7 @@ def _night() -> dict[str, object]:
 
 def _runs() -> dict[str, object]:
     """Give what runs and what ran last; two queries."""
-    # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
-    opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "-pk").values("pk")[:_RUNNING_SHOWN]
-    ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:_LAST_SHOWN]
-    runs = run_lines().filter(IsAmong(opened.union(ended, all=True))).order_by("-pk")
-    with planned_once():
-        found = list(runs)
-    rows = run_rows(found)
+    rows = run_rows(open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN))
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: row.run.state != State.RUNNING),
