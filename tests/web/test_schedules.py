@@ -35,6 +35,12 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
     assert "Make the first schedule" in signed_in.get("/schedules").content.decode()
 
 
+def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client) -> None:
+    assert "There is no plan yet." in signed_in.get("/schedules/new").content.decode()
+    make_plan()
+    assert "There is no plan yet." not in signed_in.get("/schedules/new").content.decode()
+
+
 def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:
     pairs = [make_pair(), make_pair()]
     window = {"window_from": "02:00", "window_until": "06:00", "blackouts": "2026-12-24 to 2026-12-27"}
@@ -50,7 +56,8 @@ def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:
 def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ends = [make_endpoint().pk for _ in range(4)]
+    # Named, for the list is by name: host-10 comes before host-9.
+    ends = [make_endpoint(host_name=f"host-{letter}").pk for letter in "abcd"]
     schedule = made(signed_in, target="mesh", endpoints=ends[2:])
     monkeypatch.setattr("benchweb.web.views.schedules.SHOWN_ENDPOINTS", 1)
     page = signed_in.get(f"/schedules/{schedule.pk}/edit")
@@ -151,6 +158,13 @@ def test_the_preview_shows_times_in_the_schedules_zone_and_the_readers(signed_in
     assert f"{first + timedelta(hours=8):%a %-d %b} 02:00" in text
     # 18:00 UTC: 13:00 or, in summer, 14:00 in New York.
     assert " 13:00<" in text or " 14:00<" in text
+
+
+def test_the_preview_shows_each_time_once_to_a_reader_in_the_schedules_zone(signed_in: Client) -> None:
+    signed_in.cookies["zone"] = "Asia%2FShanghai"
+    text = signed_in.post("/schedules/preview", FORM).content.decode()
+    assert text.count(" 02:00<") == 10
+    assert "Your time" not in text
 
 
 def test_the_preview_says_whether_it_fits_with_a_picture(signed_in: Client) -> None:

@@ -134,6 +134,12 @@ def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> s
     return _("{there} {zone} · {here} here").format(there=there, zone=zone_name, here=here)
 
 
+@register.simple_tag(takes_context=True)
+def is_own_zone(context: Mapping[str, Any], zone_name: str) -> bool:
+    """Tell whether a zone is the reader's: a second column would repeat the first."""
+    return zone_named(zone_name) == reader_zone(context["request"])
+
+
 @register.simple_tag
 def over(value: float, bound: float) -> str:
     """Say how much more than a bound something is: 1.03 ×."""
