@@ -1,6 +1,6 @@
 """Read hosts, endpoints, environments and pairs for lists and pages."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
@@ -93,6 +93,18 @@ def pairs_matching(
     if endpoint is not None:
         pairs = pairs.filter(Q(source=endpoint) | Q(sink=endpoint))
     return pairs.select_related("source__host", "sink__host", "environment")
+
+
+def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[list[Pair], bool]:
+    """Give the first that match, before them the chosen that are not among these; and whether more match.
+
+    Every chosen pair is there: a tick that a form doesn't show would be lost when it is sent.
+    """
+    order = ("source__host__name", "pk")
+    matching = list(pairs_matching(text=text).order_by(*order)[: most + 1])
+    hidden = set(chosen) - {pair.pk for pair in matching[:most]}
+    kept = list(pairs_matching().filter(pk__in=hidden).order_by(*order)) if hidden else []
+    return kept + matching[:most], len(matching) > most
 
 
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:

@@ -86,8 +86,19 @@ def test_the_filter_keeps_chosen_pairs_in_sight(signed_in: Client) -> None:
     birch = make_pair(source=make_endpoint(host_name="birch"))
     make_pair(source=make_endpoint(host_name="cedar"))
     page = signed_in.post("/launch/choice", {"q": "ald", "pairs": [birch.pk]}).context["page"]
-    assert page.pairs == [alder, birch]
+    assert page.pairs == [birch, alder]
     assert page.chosen == [birch]
+
+
+def test_a_chosen_pair_is_launched_even_where_the_list_is_too_long(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alder, _, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
+    monkeypatch.setattr("benchweb.web.views.launch.SHOWN_PAIRS", 1)
+    page = signed_in.get(f"/launch?pairs={cedar.pk}").context["page"]
+    assert (page.pairs, page.chosen, page.is_shortened) == ([cedar, alder], [cedar], True)
+    signed_in.post("/launch", LAUNCH | {"plan": make_plan().pk, "pairs": [cedar.pk]})
+    assert Run.objects.get().pair == cedar
 
 
 def test_enter_in_the_filter_launches_nothing(signed_in: Client) -> None:

@@ -65,6 +65,18 @@ def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
     assert "There are more endpoints than this list holds" in page.content.decode()
 
 
+def test_a_ticked_pair_is_shown_even_where_the_list_is_too_long(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alder, birch, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
+    schedule = made(signed_in, pairs=[cedar.pk])
+    monkeypatch.setattr("benchweb.web.views.schedules.SHOWN_PAIRS", 1)
+    context = signed_in.get(f"/schedules/{schedule.pk}/edit").context
+    assert (context["pairs"], context["is_shortened"]) == ([cedar, alder], True)
+    filtered = signed_in.post("/schedules/pairs", {"q": "birch", "pairs": [cedar.pk]}).context
+    assert (filtered["pairs"], filtered["is_shortened"]) == ([cedar, birch], False)
+
+
 def test_an_interval_may_be_written_as_people_do(signed_in: Client) -> None:
     schedule = made(signed_in, repeat="every", every="90 min", starts_at="2030-03-01T02:00")
     assert (schedule.cron, schedule.every) == ("", "PT5400S")

@@ -5,7 +5,6 @@ from typing import cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -82,18 +81,15 @@ def _asked(request: HttpRequest, plan_id: int | None) -> QueryDict:
 def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
     listed = list(plans.plans_matching())
     plan = next((row for row in listed if row.pk == form.plan_id), None)
-    chosen = Q(pk__in=form.pair_ids)
-    matching = hosts.pairs_matching(text=form.text).values("pk")
-    rows = hosts.pairs_matching().filter(chosen | Q(pk__in=matching)).order_by("source__host__name", "pk")
-    pairs = list(rows[: SHOWN_PAIRS + len(form.pair_ids) + 1])
+    pairs, is_shortened = hosts.pairs_to_choose(chosen=form.pair_ids, text=form.text, most=SHOWN_PAIRS)
     return LaunchPage(
         form=form,
         plans=listed,
         plan=plan,
         preview=preview_of(plan.versions.order_by("-number")[0]) if plan else None,
-        pairs=pairs[: SHOWN_PAIRS + len(form.pair_ids)],
+        pairs=pairs,
         chosen=[pair for pair in pairs if pair.pk in form.pair_ids],
-        is_shortened=len(pairs) > SHOWN_PAIRS + len(form.pair_ids),
+        is_shortened=is_shortened,
         field=refusal.field if refusal else "",
         error=refusal.message if refusal else "",
     )

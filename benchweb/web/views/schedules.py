@@ -6,7 +6,7 @@ from typing import cast
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchweb.hosts.models import Pair
-from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_matching
+from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -289,8 +288,5 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
     chosen = _chosen(form, "pairs")
-    matching = pairs_matching(text=text).values("pk")
-    rows: QuerySet[Pair] = pairs_matching().filter(Q(pk__in=chosen) | Q(pk__in=matching))
-    most = SHOWN_PAIRS + len(chosen)
-    pairs = list(rows.order_by("source__host__name", "pk")[: most + 1])
-    return {"pairs": pairs[:most], "chosen": chosen, "is_shortened": len(pairs) > most, "pair_text": text}
+    pairs, is_shortened = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
+    return {"pairs": pairs, "chosen": chosen, "is_shortened": is_shortened, "pair_text": text}
