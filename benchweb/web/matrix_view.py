@@ -20,7 +20,7 @@ from benchweb.charts.matrix import (
 )
 from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
 from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
-from benchweb.hosts.grid import GridEndpoint, grid_endpoints
+from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
 from benchweb.hosts.models import Environment
 from benchweb.results.latest import SeriesTest, measured_tests, metrics_of_test
 from benchweb.web.formatting import Quantity, plain, quantity
@@ -28,7 +28,8 @@ from benchweb.web.matrix_cells import CellMaker, ShownCell
 from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
 from benchweb.web.templatetags.show import kind_label, params_text
 
-# Tests and metrics are looked for among so many of the shown pairs, evenly chosen.
+# Tests and metrics are looked for among so many of the shown pairs, evenly chosen from each environment: among many
+# pairs that nothing was measured on yet, the few with results of the other table would be missed.
 _PAIRS_ASKED_FOR_TESTS = 24
 _PAIRS_ASKED_FOR_METRICS = 6
 
@@ -126,10 +127,9 @@ def filled_matrix(asked: MatrixQuery) -> FilledMatrix:
     endpoints = grid_endpoints(environments=asked.environment_ids, text=asked.text)
     axes = [_axes(asked, endpoints, environment) for environment in asked.environments]
     pairs = shown_pairs(axes, asked.by)
-    ids = [pair.id for pair in pairs]
-    tests = measured_tests(_sample(ids, _PAIRS_ASKED_FOR_TESTS))
+    tests = measured_tests(_sample(pairs, _PAIRS_ASKED_FOR_TESTS))
     test = chosen_test(asked.query, tests)
-    metrics = metrics_of_test(_sample(ids, _PAIRS_ASKED_FOR_METRICS), test) if test else []
+    metrics = metrics_of_test(_sample(pairs, _PAIRS_ASKED_FOR_METRICS), test) if test else []
     metric = _metric(asked.query.get("metric", ""), test)
     tables = matrix_tables(axes, pairs, test=test, metric=metric.key, until=asked.until)
     return FilledMatrix(asked, tables, tests, test, metrics, metric)
@@ -176,8 +176,11 @@ def _axes(asked: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: En
     )
 
 
-def _sample(pairs: list[int], most: int) -> list[int]:
-    return pairs[:: max(1, len(pairs) // most)][:most]
+def _sample(pairs: Sequence[GridPair], most: int) -> list[int]:
+    by_environment: dict[int, list[int]] = {}
+    for pair in pairs:
+        by_environment.setdefault(pair.environment, []).append(pair.id)
+    return [pk for ids in by_environment.values() for pk in ids[:: max(1, len(ids) // most)][:most]]
 
 
 def _metric(asked: str, test: SeriesTest | None) -> Metric:

@@ -225,3 +225,16 @@ def test_without_a_choice_it_shows_the_test_that_most_pairs_have(signed_in: Clie
     measured_run(small, pairs[0], [5e6])
     assert "message size 16 KiB" in text_of(shown(signed_in)).split("median of")[0].rsplit("Throughput", 1)[1]
     assert cells(shown(signed_in))[1][2].startswith("1.00 Gbit/s")
+
+
+def test_the_few_pairs_with_results_are_found_beside_the_many_without(
+    signed_in: Client, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchweb.web.matrix_view._PAIRS_ASKED_FOR_TESTS", 2)
+    empty, measured = environment_create(name="empty"), environment_create(name="measured")
+    at = endpoints(["alpha", "beta", "gamma"])
+    for source, sink in (("alpha", "beta"), ("beta", "gamma"), ("gamma", "alpha")):
+        joined(empty, at[source, "host"], at[sink, "host"])
+    measured_run(plan, joined(measured, at["alpha", "host"], at["gamma", "host"]), [1e9, 1e9, 1e9])
+    page = shown(signed_in, f"?by=mode&environment={empty.pk}&beside={measured.pk}")
+    assert "1.00 Gbit/s" in page
