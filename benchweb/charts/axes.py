@@ -13,6 +13,7 @@ from benchweb.results.selectors import TrialRow
 MAXIMUM_TICKS = 10
 # Values that lie so far apart crowd at the left of a linear axis.
 _LOG_FROM_RATIO = 8
+_KIBI = 1024
 Scale = Literal["linear", "log2", "log", "category", "time"]
 
 
@@ -58,7 +59,15 @@ def category(value: Any) -> str:
 def setting_words(sweep: Sweep, name: str, value: Any) -> str:
     """Write a parameter with its value, as a line's name or a subtitle has it."""
     parameter = sweep.kind.parameters[name]
-    return f"{parameter.label} {category(value)}{' ' + parameter.unit if parameter.unit else ''}"
+    return f"{parameter.label} {with_unit(value, parameter.unit)}"
+
+
+def with_unit(value: Any, unit: str) -> str:
+    """Write a parameter's value with its unit: 64 KiB where that is exact, 1,400 B where not."""
+    if unit == "B" and isinstance(value, int) and value and value % _KIBI == 0:
+        kibi = value // _KIBI
+        return f"{kibi // _KIBI:,} MiB" if kibi % _KIBI == 0 else f"{kibi:,} KiB"
+    return f"{category(value)} {unit}".rstrip()
 
 
 def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:

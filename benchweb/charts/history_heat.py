@@ -9,7 +9,7 @@ from math import ceil
 
 from django.db import connection
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Kind
 from benchweb.charts.history_lines import HistoryLine
@@ -131,7 +131,10 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
 
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
-        return _("Each column is one trial of one of %(total)s runs.") % {"total": f"{total:,}"}
+        words = ngettext(
+            "The column is one trial of the only run.", "Each column is one trial of one of %(total)s runs.", total
+        )
+        return words % {"total": f"{total:,}"}
     words = _("Each column is one trial of a run: %(drawn)s of %(total)s runs, evenly chosen.")
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchweb.catalog import Kind, Parameter, nested_words
-from benchweb.charts.axes import category
+from benchweb.charts.axes import with_unit
 from benchweb.charts.history_lines import MOST_LINES, HistoryLine, read_lines
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.plan_keys import keys_of
@@ -93,8 +93,8 @@ def common_words(lines: Sequence[HistoryLine], kind: Kind) -> str:
 
 def setting_words(parameter: Parameter, value: Any) -> str:
     """Say a parameter's value with its label and unit."""
-    shown = nested_words(value) if parameter.is_test else category(value)
-    return f"{parameter.label} {shown}{' ' + parameter.unit if parameter.unit else ''}"
+    shown = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
+    return f"{parameter.label} {shown}"
 
 
 def _parts(lines: Sequence[HistoryLine], kind: Kind) -> list[dict[str, str]]:

@@ -110,7 +110,9 @@ def _line_words(overlay: str, drawn: int, total: int) -> str:
         "run": _("A line for each run"),
     }[overlay]
     left_out = _("%(drawn)s of %(total)s shown") % {"drawn": drawn, "total": total}
-    return f"{words}; {left_out}." if drawn < total else f"{words}."
+    if drawn < total:
+        words += pgettext("between parts of a sentence", "; ") + left_out
+    return words + pgettext("end of a sentence", ".")
 
 
 def _point_words() -> str:

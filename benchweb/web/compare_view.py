@@ -30,7 +30,7 @@ class Column:
     short: str
     is_baseline: bool
     is_open: bool
-    summary: list[str]
+    summary: str
     judged: int
     baseline_url: str
     remove_url: str

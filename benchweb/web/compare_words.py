@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
@@ -130,7 +131,7 @@ def _too_few(found: Difference) -> str:
     if least == 1:
         return _("one repetition has no spread: this can show no difference")
     counts = {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
-    return _("%(n)s and %(m)s repetitions can show no difference, however large: it takes %(needed)s each") % counts
+    return _("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each") % counts
 
 
 def _none_shown(found: Difference, metric: Metric) -> str:
@@ -152,6 +153,7 @@ def _quantity(value: float, unit: str) -> tuple[str, str]:
     return sign + shown.number, shown.unit
 
 
-def summary_words(counts: Mapping[str, int]) -> list[str]:
+def summary_words(counts: Mapping[str, int]) -> str:
     """Say how many measures came out how, the worst first."""
-    return [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
+    said = [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
+    return pgettext("between parts of a sentence", ", ").join(said) + pgettext("end of a sentence", ".")

@@ -258,7 +258,7 @@ def test_lines_are_named_by_what_sets_them_apart() -> None:
         steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": size}}]
         past_run(make_plan(steps=steps), pair, NIGHT, *throughput(1e9))
     (chart,) = look().charts
-    assert [line.label for line in chart.series] == ["Message size 64 B", "Message size 1,024 B"]
+    assert [line.label for line in chart.series] == ["Message size 64 B", "Message size 1 KiB"]
     assert "alder (host) → birch (host)" in chart.subtitle
     assert [line.label for line in look(**{"p.message_size_bytes": "1024"}).charts[0].series] == [str(pair)]
 

@@ -31,7 +31,7 @@ def test_each_swept_size_is_a_line():
     rows = [trial("tcp_rr", request_size_bytes=size, metrics=LATENCY) for size in (1024, 1)]
     assert [line.label for line in charts(*rows)["tcp_rr-latency"].series] == [
         "Request size 1 B",
-        "Request size 1,024 B",
+        "Request size 1 KiB",
     ]
 
 

@@ -84,7 +84,7 @@ def test_the_baseline_is_the_first_in_the_address_and_turns_the_sign(signed_in: 
 def test_three_repetitions_say_that_they_can_show_nothing(signed_in: Client) -> None:
     runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: around(5e9, 3)})]
     text = text_of(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"))
-    assert "3 and 3 repetitions can show no difference, however large: it takes 4 each" in text
+    assert "3 and 3 repetitions are too few: it takes 4 each" in text
     assert "worse" not in text.split("How to read this")[0]
 
 

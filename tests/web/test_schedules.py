@@ -292,6 +292,17 @@ def test_the_slots_filter_by_state_and_tell_the_reason(signed_in: Client) -> Non
     assert "because nonstart" in response.content.decode()
 
 
+def test_an_old_slots_time_is_said_again_only_to_a_reader_in_another_zone(signed_in: Client) -> None:
+    schedule = make_schedule()
+    at = timezone.now().replace(second=0, microsecond=0) - timedelta(days=3)
+    Slot.objects.create(schedule=schedule, at=at, state="missed", reason="because", claimed_at=at)
+    Schedule.objects.update(timezone="Asia/Shanghai")
+    signed_in.cookies["zone"] = "Asia%2FShanghai"
+    assert " here" not in signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+    signed_in.cookies["zone"] = "Asia%2FTokyo"
+    assert f"{at + timedelta(hours=9):%H:%M} here" in signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+
+
 def test_an_archived_schedule_leaves_the_list_and_comes_back(signed_in: Client) -> None:
     schedule = make_schedule()
     assert "Kept, with campaigns, runs and results: 0 slots." in (

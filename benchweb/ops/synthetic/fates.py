@@ -13,7 +13,7 @@ from benchweb.runs.models import State
 _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012, 0.001, 0.003
 # A whole stop of some nights, once in so many.
 _NIGHTS_PER_STOP = 120
-_SLOT_REASON = "benchweb was not running at this time."
+_SLOT_REASON = gettext_noop("benchweb was not running at this time.")
 _BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
 _CANCELLED_REASON = "Cancelled by synthetic."
 _TRIAL_REASONS = (

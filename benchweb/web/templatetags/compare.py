@@ -32,7 +32,7 @@ def _difference(words: Words) -> str:
     arrow = f'<span aria-hidden="true">{words.arrow}</span>'
     found = f'<br><span class="change" title="{escape(words.full)}">{arrow} {escape(change)}</span>'
     if words.interval:
-        effect = f" {escape(words.effect)}" if words.effect else ""
+        effect = f' <span class="effect">{escape(words.effect)}</span>' if words.effect else ""
         found += f' <span class="meta">({escape(words.interval)}){effect}</span>'
     return found + _why(words.verdict)
 

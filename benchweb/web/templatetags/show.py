@@ -1,7 +1,7 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any
 
@@ -138,6 +138,15 @@ def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> s
 def is_own_zone(context: Mapping[str, Any], zone_name: str) -> bool:
     """Tell whether a zone is the reader's: a second column would repeat the first."""
     return zone_named(zone_name) == reader_zone(context["request"])
+
+
+@register.simple_tag(takes_context=True)
+def beside_zoned(context: Mapping[str, Any], value: datetime, zone_name: str) -> SafeString | str:
+    """Say what a time in a schedule's zone leaves open: how long ago it was, or what it is in the reader's zone."""
+    if abs(timezone.now() - value) < timedelta(days=1):
+        return when(value)
+    there, here = moment_said(value, zone_named(zone_name) or UTC), moment_said(value, reader_zone(context["request"]))
+    return "" if there == here else _("{time} here").format(time=here)
 
 
 @register.simple_tag

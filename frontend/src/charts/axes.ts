@@ -133,9 +133,12 @@ function yFactor(spec: Spec, top: number): [number, string] {
   return prefixFor(Math.max(top, largest(spec)), spec.y.unit);
 }
 
-function yTitle(axis: Axis, prefix: string): string {
+/** A long title in two lines: on paper a chart is too low for one. */
+function yTitle(axis: Axis, prefix: string): string | string[] {
   const unit = axis.unit === "ratio" ? "%" : joined(prefix, axis.unit);
-  return unit ? `${axis.label} (${unit})` : axis.label;
+  if (!unit) return axis.label;
+  const title = `${axis.label} (${unit})`;
+  return title.length > 28 ? [axis.label, `(${unit})`] : title;
 }
 
 function xTitle(axis: Axis): string {
