@@ -7,6 +7,9 @@ from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
 from benchweb.rows import planned_once
 
+# In the address: whatever does not answer as an engine should.
+SILENT = "silent"
+SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
 
@@ -17,7 +20,7 @@ def hosts_matching(
     """Give hosts by part of a name or an address, by the state and the network mode of their endpoints."""
     endpoints = Endpoint.objects.filter(archived_at=None)
     if status:
-        endpoints = endpoints.filter(status=status)
+        endpoints = endpoints.filter(status__in=SILENT_STATUSES if status == SILENT else [status])
     if network_mode:
         endpoints = endpoints.filter(network_mode=network_mode)
     hosts = Host.objects.filter(archived_at__isnull=not archived)

@@ -42,6 +42,8 @@ def test_the_list_shows_kernel_and_card_of_the_latest_facts(signed_in: Client) -
         ("q=ald", ["alder"]),
         ("q=192.0.2.20", ["birch"]),
         ("status=unreachable", ["birch"]),
+        ("status=refused", []),
+        ("status=silent", ["birch"]),
         ("mode=terway", ["alder"]),
         ("sort=-name", ["birch", "alder"]),
         ("sort=no-such-column", ["alder", "birch"]),

@@ -50,7 +50,8 @@ def host_list(request: HttpRequest) -> HttpResponse:
     endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
     facts = selectors.latest_facts(endpoints=endpoints)
     rows = [(host, _glance(host, facts)) for host in page.rows]
-    choices = {"statuses": Endpoint.Status.choices, "modes": selectors.network_modes()}
+    statuses = [*Endpoint.Status.choices, (selectors.SILENT, _("does not answer"))]
+    choices = {"statuses": statuses, "modes": selectors.network_modes()}
     return list_page(request, "pages/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.runs.models import FAULTY_STATES, State
 from benchweb.runs.selectors import open_and_ended
 from benchweb.schedules.models import Schedule, Slot
@@ -25,7 +26,6 @@ _LAST_SHOWN = 10
 _SILENT_SHOWN = 6
 _COMING_SHOWN = 8
 _WITHOUT_SHOWN = 10
-_SILENT = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 
 
 @login_required
@@ -55,7 +55,7 @@ def _runs() -> dict[str, object]:
 def _beside() -> dict[str, object]:
     """Give the hosts, and slots without a result; two queries."""
     has_pair = Exists(Pair.objects.filter(archived_at=None))
-    silent = Q(endpoints__archived_at=None, endpoints__status__in=_SILENT)
+    silent = Q(endpoints__archived_at=None, endpoints__status__in=SILENT_STATUSES)
     hosts = Host.objects.filter(archived_at=None).aggregate(
         all=Count("pk", distinct=True),
         answering=Count("pk", distinct=True, filter=Q(endpoints__status=Endpoint.Status.ANSWERED)),
