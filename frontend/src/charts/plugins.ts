@@ -58,10 +58,11 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
     beforeDatasetsDraw: (chart) => {
       drawHeat(chart, spec(), colors());
       drawBands(chart, colors());
-      drawReferenceLines(chart, spec(), colors());
       eachPoint(chart, (dataset, x, index) => drawWhisker(chart, dataset, x, index, colors()));
     },
     afterDatasetsDraw: (chart) => {
+      // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
+      drawReferenceLines(chart, spec(), colors());
       eachPoint(chart, (dataset, x, index) => drawMissing(chart, dataset, x, index, colors()));
       drawSticks(chart, colors());
       drawMarks(chart, spec(), colors());
