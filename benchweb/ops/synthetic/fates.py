@@ -14,6 +14,11 @@ _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012
 # A whole stop of some nights, once in so many.
 _NIGHTS_PER_STOP = 120
 _SLOT_REASON = gettext_noop("benchweb was not running at this time.")
+# As workers/engine_client says it.
+_AWAY_REASON = (
+    "The engine of {host} ({host}.invalid:7410) can't be reached (timed out). Is benchweb-engine serve running there, "
+    "and does a firewall let the port through?"
+)
 _BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
 _CANCELLED_REASON = "Cancelled by synthetic."
 _TRIAL_REASONS = (
@@ -73,7 +78,7 @@ def night_fates(
 
 def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if away:
-        return Fate(State.NONSTART, f"The engine of {host_name(away[0])} can't be reached: is it running?", 0)
+        return Fate(State.NONSTART, _AWAY_REASON.format(host=host_name(away[0])), 0)
     if source.random() < _BUSY_RATE:
         return Fate(State.NONSTART, _BUSY_REASON, 0)
     if source.random() < _CANCELLED_RATE:
