@@ -111,7 +111,9 @@ def _in_parts(sentence: str, language: str) -> str:
         parts = [before + joint.rstrip() if joint == ". " else before, after]
         spoken = [_said(part, language) for part in parts]
         if spoken != parts:
-            return (" " if joint == ". " else joint).join(spoken)
+            # Behind a full stop as wide as a character there is no space.
+            between = joint if joint != ". " else "" if spoken[0].endswith("。") else " "
+            return between.join(spoken)
     return sentence
 
 
