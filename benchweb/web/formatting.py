@@ -10,9 +10,12 @@ _PREFIXES = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, 
 _BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
 # Units that are words keep apart from their prefix: 728 k pkt/s, but 16.3 Gbit/s.
 _WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors", "responses", "probes")
+# What is counted: 3 of them are 3, and not 3.00.
+_COUNTED = {*_WORDS, "replies"}
 # Already a ratio of two units: a prefix would read as one of them.
 _WITHOUT_PREFIX = {"", "s/GB"}
 _MOST_DIGITS = 12
+_LEAST_PREFIXED = 1_000
 # Longer than two days is told in days: nobody divides 521 h by 24.
 _HOURS_UNTIL = 48
 
@@ -38,6 +41,8 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
     if unit == "B" and _is_frame_size(value):
         return Quantity(f"{value:,.0f}", "B", _full(value, unit))
     factor, shown_unit = _scale(value, unit)
+    if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
+        return Quantity(f"{value:.0f}", shown_unit, _full(value, unit))
     return Quantity(significant(value / factor), shown_unit, _full(value, unit))
 
 

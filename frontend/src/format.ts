@@ -23,6 +23,8 @@ const BINARY: readonly [number, string][] = [
   [2 ** 20, "Mi"],
   [2 ** 10, "Ki"],
 ];
+const WORDS = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/;
+const COUNTED = /^(pkt|transactions|connections|requests|segments|errors|responses|probes|replies)$/;
 
 /** Three significant digits, never in exponents: 16.3, 0.0123, 1,234 for counts that no prefix fits. */
 export function significant(value: number): string {
@@ -55,7 +57,9 @@ export function quantity(value: number | null | undefined, unit: string): Quanti
   if (unit === "ratio") return { number: significant(value * 100), unit: "%" };
   if (unit === "B") return binary(value);
   const [factor, prefix] = prefixFor(value, unit);
-  return { number: significant(value / factor), unit: joined(prefix, unit) };
+  // What is counted: 3 of them are 3, and not 3.00.
+  const isCount = COUNTED.test(unit) && Number.isInteger(value) && Math.abs(value) < 1000;
+  return { number: isCount ? String(value) : significant(value / factor), unit: joined(prefix, unit) };
 }
 
 /** The same as one text: `16.3 Gbit/s`. */
@@ -75,7 +79,7 @@ export function binaryTick(value: number): string {
 
 /** A prefix and a unit as one word where the unit is a symbol, apart where it is a word: `Gbit/s`, `k pkt/s`. */
 export function joined(prefix: string, unit: string): string {
-  const isWord = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/.test(unit);
+  const isWord = WORDS.test(unit);
   const said = isWord ? say(unit) : unit;
   return prefix && isWord ? `${prefix} ${said}` : `${prefix}${said}`;
 }

@@ -12,6 +12,11 @@ test("a throughput gets three significant digits and a prefix joined to its symb
 
 test("a packet rate keeps its prefix apart from the word", () => {
   assert.equal(text(728_100, "pkt/s"), "728 k pkt/s");
+  assert.equal(text(3, "segments"), "3 segments");
+  assert.equal(text(1.5, "segments"), "1.50 segments");
+  assert.equal(text(999, "errors"), "999 errors");
+  assert.equal(text(1_234, "errors"), "1.23 k errors");
+  assert.equal(text(3, "transactions/s"), "3.00 transactions/s");
 });
 
 test("a latency goes down to microseconds and never up to kiloseconds", () => {

@@ -10,6 +10,11 @@ from benchweb.web.formatting import duration, quantity, setting, significant
     [
         (16_312_345_678, "bit/s", "16.3 Gbit/s"),
         (728_100, "pkt/s", "728 k pkt/s"),
+        (3.0, "segments", "3 segments"),
+        (1.5, "segments", "1.50 segments"),
+        (999, "errors", "999 errors"),
+        (1_234, "errors", "1.23 k errors"),
+        (3.0, "transactions/s", "3.00 transactions/s"),
         (0.0000341, "s", "34.1 µs"),
         (3600, "s", "3600 s"),
         (999_600, "bit/s", "1.00 Mbit/s"),
