@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from django.utils.dateformat import format as date_format
 from django.utils.translation import pgettext
@@ -51,8 +51,11 @@ class DrawnLane:
 
 @dataclass(frozen=True)
 class Tick:
+    """A tick of the axis; a narrow one leaves out the labels that are spare, every second one from a midnight on."""
+
     left: str
     label: str
+    is_spare: bool
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,12 @@ def lanes_of(
         DrawnLane(lane, [drawn(bar) for bar in lane.bars if bar.end > begin and bar.begin < end])
         for lane in lanes[:shown]
     ]
-    ticks = [Tick(_number(percent(moment)), label) for moment, label in _ticks(begin, end, zone)]
+    found = list(_ticks(begin, end, zone))
+    midnight = next((place for place, (moment, _) in enumerate(found) if _is_midnight(moment, zone)), 0)
+    ticks = [
+        Tick(_number(percent(moment)), label, is_spare=(place - midnight) % 2 == 1)
+        for place, (moment, label) in enumerate(found)
+    ]
     is_on_axis = now is not None and begin <= now <= end
     return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
 
@@ -110,8 +118,13 @@ def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datet
         moment += timedelta(seconds=step)
 
 
+def _is_midnight(moment: datetime, zone: tzinfo) -> bool:
+    local = moment.astimezone(zone)
+    return local.hour == local.minute == local.second == 0
+
+
 def _tick_label(local: datetime, step: int) -> str:
-    if local.hour == local.minute == local.second == 0:
+    if _is_midnight(local, local.tzinfo or UTC):
         return date_format(local, pgettext("a date without a year", "D j M"))
     return local.strftime("%H:%M" if step >= 60 else "%H:%M:%S")
 

@@ -16,6 +16,13 @@ NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
+def test_a_narrow_axis_leaves_out_every_second_label_but_no_day() -> None:
+    drawn = lanes_of("Hosts", [], begin=NOON - 6 * HOUR, end=NOON + 40 * HOUR, zone=UTC)
+    kept = [tick.label for tick in drawn.ticks if not tick.is_spare]
+    assert len(kept) in (len(drawn.ticks) // 2, len(drawn.ticks) // 2 + 1)
+    assert {"Tue 2 Jun", "Wed 3 Jun"} <= set(kept)
+
+
 def test_bars_have_their_place_in_per_cent_and_are_cut_at_the_edges() -> None:
     bars = [
         Bar(NOON - HOUR, NOON + HOUR, "finished", "over the left edge"),
