@@ -95,7 +95,11 @@ fn under_load(load: &str) -> RunResult {
     );
     let result = finished(Pair::start("ping", &params(&text)).join().0);
     assert_eq!((count(&result, "sent_probes"), count(&result, "loaded_sent_probes")), (10, 10));
-    assert_eq!(result.flags, ["same_host"]);
+    // What the machine itself did meanwhile is told too, and rightly.
+    let machines = ["background_traffic", "cpu_steal", "cpu_frequency", "clock_step"];
+    let of_the_test: Vec<_> =
+        result.flags.iter().filter(|flag| !machines.contains(&flag.as_str())).collect();
+    assert_eq!(of_the_test, ["same_host"]);
     let figure = |name: &str| result.metrics[&format!("{name}latency_mean_seconds")];
     let added = figure("loaded_") - figure("");
     assert!((figure("added_") - added).abs() < 1e-12, "{:?}", result.metrics);
