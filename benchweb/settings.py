@@ -121,6 +121,7 @@ TEMPLATES = [
         "APP_DIRS": True,
         "OPTIONS": {
             "libraries": {"i18n": "benchweb.web.templatetags.constant_i18n"},
+            "builtins": ["benchweb.web.templatetags.quick_url"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",

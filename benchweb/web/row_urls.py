@@ -6,6 +6,7 @@ from django.urls import get_script_prefix, reverse
 
 # Ids that stand in no address of ours, so that their places can be found in it.
 _PLACES = (7_770_001_777, 7_770_002_777)
+MOST_IDS = len(_PLACES)
 
 
 def row_url(name: str, *ids: int) -> str:

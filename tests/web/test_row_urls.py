@@ -1,7 +1,8 @@
 """Addresses of rows' pages without matching patterns anew."""
 
 import pytest
-from django.urls import reverse, set_script_prefix
+from django.template import Context, Template
+from django.urls import NoReverseMatch, reverse, set_script_prefix
 
 from benchweb.web.row_urls import row_url
 
@@ -21,3 +22,25 @@ def test_below_another_root_the_addresses_have_it() -> None:
     finally:
         set_script_prefix("/")
     assert row_url("web:run", 7) == "/runs/7"
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("{% url 'web:run' 7 %}", "/runs/7"),
+        ("{% url 'web:trial' run trial %}", "/runs/7/trials/12"),
+        ("{% url 'web:run' run as there %}[{{ there }}]", "[/runs/7]"),
+        ("{% url 'web:run' run_id=run %}", "/runs/7"),
+        ("{% url name run %}", "/runs/7"),
+        ("{% url 'web:nowhere' 7 as there %}[{{ there }}]", "[]"),
+        ("{% url 'web:shared' token %}", "/s/a%20b"),
+    ],
+)
+def test_the_tag_gives_what_djangos_gives(source: str, shown: str) -> None:
+    values = {"run": 7, "trial": 12, "name": "web:run", "token": "a b"}
+    assert Template(source).render(Context(values)) == shown
+
+
+def test_an_address_that_nothing_has_is_an_error_on_the_page() -> None:
+    with pytest.raises(NoReverseMatch):
+        Template("{% url 'web:nowhere' 7 %}").render(Context())

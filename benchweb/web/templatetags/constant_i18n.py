@@ -1,18 +1,23 @@
-"""Django's i18n tags; what `translate` says of a text in the template itself is looked up once a language.
+"""Django's i18n tags; what they say of a text in the template itself is looked up once a language.
 
 Settings give it the name `i18n`, so that templates load it without knowing. A list of 50 rows has 500 such labels,
-and Django resolves, escapes and translates each of them anew: a sixth of the page's time.
+and Django resolves, escapes and translates each of them anew: a sixth of the page's time. A sentence with places it
+even puts together anew, each time that it is shown.
 """
 
+from typing import Any
+
 from django import template
-from django.template.base import Parser, Token
+from django.template.base import Parser, Token, render_value_in_context
 from django.template.context import Context
 from django.templatetags import i18n
-from django.templatetags.i18n import TranslateNode
+from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext, ngettext
 
 _LANGUAGE = "language of this template"
+# Of a sentence that counts, the forms that are kept: those of small numbers.
+_KEPT_COUNTS = range(100)
 register = template.Library()
 register.tags |= i18n.register.tags
 register.filters |= i18n.register.filters
@@ -27,15 +32,71 @@ class ConstantText(TranslateNode):
 
     def render(self, context: Context) -> SafeString:
         """Say it in the reader's language."""
-        # The innermost scope is that of one template, and none of ours says a part of itself in another language.
-        scope = context.render_context.dicts[-1]
-        language = scope.get(_LANGUAGE)
-        if language is None:
-            language = scope[_LANGUAGE] = get_language()
+        language = _language(context)
         said = self._said.get(language)
         if said is None:
             said = self._said[language] = SafeString(super().render(context))
         return said
+
+
+class ConstantSentence(BlockTranslateNode):
+    """A sentence of the template with places, in the languages in which it was shown; what fills it in is its own."""
+
+    def __init__(self, node: BlockTranslateNode) -> None:
+        super().__init__(**{name: getattr(node, name) for name in _BLOCK_PARTS})
+        self._text, self._names = self.render_token_list(self.singular)
+        self._texts, names = self.render_token_list(self.plural) if self.plural else ("", [])
+        self._names = list(dict.fromkeys([*self._names, *names]))
+        self._forms: dict[tuple[str | None, int | None], str] = {}
+
+    def render(self, context: Context, nested: bool = False) -> SafeString | str:
+        """Say it in the reader's language; what is uncommon goes Django's way."""
+        count = self.counter.resolve(context) if self.counter else None
+        if nested or (count is not None and not isinstance(count, int)):
+            return super().render(context, nested=nested)
+        try:
+            said = SafeString(self._form(_language(context), count) % self._values(context, count))
+        except (KeyError, ValueError):
+            return super().render(context)
+        if not self.asvar:
+            return said
+        context[self.asvar] = said
+        return ""
+
+    def _form(self, language: str | None, count: int | None) -> str:
+        form = self._forms.get((language, count))
+        if form is None:
+            form = gettext(self._text) if count is None else ngettext(self._text, self._texts, count)
+            if count is None or count in _KEPT_COUNTS:
+                self._forms[language, count] = form
+        return form
+
+    def _values(self, context: Context, count: int | None) -> dict[str, Any]:
+        """Give what fills the places; KeyError for a name that nobody gave."""
+        given = self.extra_context
+        return {
+            name: render_value_in_context(
+                given[name].resolve(context) if name in given else count if name == self.countervar else context[name],
+                context,
+            )
+            for name in self._names
+        }
+
+
+_BLOCK_PARTS = (
+    *("extra_context", "singular", "plural", "countervar", "counter"),
+    *("message_context", "trimmed", "asvar", "tag_name"),
+)
+
+
+def _language(context: Context) -> str | None:
+    """Give the reader's language, asked for once a template."""
+    # The innermost scope is that of one template, and none of ours says a part of itself in another language.
+    scope = context.render_context.dicts[-1]
+    language: str | None = scope.get(_LANGUAGE)
+    if language is None:
+        language = scope[_LANGUAGE] = get_language()
+    return language
 
 
 @register.tag("translate")
@@ -44,6 +105,14 @@ def translate(parser: Parser, token: Token) -> template.Node:
     """Parse as Django does; only what no context can change is kept."""
     node = i18n.do_translate(parser, token)
     return ConstantText(node) if _is_constant(node) else node
+
+
+@register.tag("blocktranslate")
+@register.tag("blocktrans")
+def blocktranslate(parser: Parser, token: Token) -> template.Node:
+    """Parse as Django does; a sentence with a meaning of its own goes Django's way, there are few."""
+    node = i18n.do_block_translate(parser, token)
+    return node if node.message_context else ConstantSentence(node)
 
 
 def _is_constant(node: TranslateNode) -> bool:
