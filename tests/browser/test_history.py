@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
+from benchweb.runs.models import State
 from tests.browser import steps
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan, make_user
@@ -106,6 +107,18 @@ def test_a_hidden_series_stays_hidden_over_a_reload_and_colours_hold(page: Page,
     page.goto(f"/history?over=30d&pair={pairs[0].pk}")
     alone = chart(page).get_by_role("button", name=re.compile("alder.*birch"))
     expect(alone.locator("line")).to_have_attribute("stroke", color or "")
+
+
+def test_the_legend_tells_what_a_cross_is_while_a_line_that_has_one_is_shown(page: Page, pairs) -> None:
+    noon = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1, hours=12)
+    plan = pairs[0].runs.first().plan_version.plan
+    past_run(plan, pairs[0], noon, state=State.FAILED, reason="no route to host")
+    steps.log_in(page)
+    page.goto("/history?over=30d")
+    key = chart(page).get_by_text("no result: point at it for the reason")
+    expect(key).to_be_visible()
+    chart(page).get_by_role("button", name=re.compile("alder.*birch")).click()
+    expect(key).to_be_hidden()
 
 
 def test_the_brush_moves_the_window_by_mouse_and_by_keyboard(page: Page, pairs) -> None:

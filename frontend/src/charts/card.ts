@@ -10,7 +10,7 @@ import { legend } from "./legend";
 import { picture } from "./picture";
 import { ownDrawing } from "./plugins";
 import { canLook, lookAt } from "./look";
-import { type Spec, isLook } from "./spec";
+import { type Spec, hasGaps, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view_state";
 import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./zoom";
@@ -65,7 +65,7 @@ export function card(first: Spec, firstTop: number): Card {
   rebuildLegend();
 
   function rebuildLegend(): void {
-    const built = legend(spec.series, hidden, colors, () => {
+    const built = legend(spec, hidden, colors, () => {
       keep(`hide.${spec.id}`, [...hidden].join(BETWEEN_IDS));
       apply();
     });
@@ -85,7 +85,7 @@ export function card(first: Spec, firstTop: number): Card {
   return {
     element: parts.element,
     update(next, nextTop) {
-      const isSameShape = ids(next) === ids(spec);
+      const isSameShape = shapeOf(next) === shapeOf(spec);
       [spec, top] = [next, nextTop];
       describeIn(parts, spec);
       if (!isSameShape) rebuildLegend();
@@ -102,8 +102,9 @@ export function card(first: Spec, firstTop: number): Card {
   };
 }
 
-function ids(spec: Spec): string {
-  return JSON.stringify(spec.series.map(({ id }) => id));
+/** What the legend is made of. */
+function shapeOf(spec: Spec): string {
+  return JSON.stringify(spec.series.map((series) => [series.id, hasGaps(series)]));
 }
 
 function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {

@@ -1,11 +1,12 @@
 // From a specification to Chart.js: a median line with markers per series, its repetitions as faint points.
-import type { ChartConfiguration, ChartDataset, Point } from "chart.js";
+import type { Chart, ChartConfiguration, ChartDataset, Point } from "chart.js";
 
 import { text } from "../format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { type Palette, faint } from "./theme";
 import { say } from "../words";
+import { wrapped } from "./wrapping";
 
 /** A drawn point that remembers what it stands for. */
 export interface DrawnPoint extends Point {
@@ -16,6 +17,17 @@ export interface DrawnPoint extends Point {
 /** A dataset of ours: the line of a series, or its repetitions. */
 export type Drawn = ChartDataset<"line", DrawnPoint[]> & { series: Series; role: "median" | "repetitions" | "strip" };
 
+/** What a tooltip tells of. */
+interface Shown {
+  chart: Chart;
+  dataset: Drawn;
+  raw: DrawnPoint;
+}
+
+// What Chart.js writes with, unless told.
+const TOOLTIP_FONT = "12px 'Helvetica Neue', 'Helvetica', 'Arial', sans-serif";
+// Padding, the colour's box, and some room: a canvas measures a font that it has not drawn yet by another.
+const TOOLTIP_EDGES = 48;
 const DASHES = { solid: [], dashed: [6, 4], dotted: [2, 3] };
 
 /** The datasets of a specification, hidden series included. */
@@ -62,7 +74,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
   return {
     type: "line", label: series.label, series, role: "median", hidden,
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
-    borderColor: color, backgroundColor: color, borderWidth: 2, borderDash: DASHES[series.dash], tension: 0,
+    borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
     pointStyle: series.marker, pointRadius: radius(spec, series), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: radius(spec, series) < 2 ? 0 : 1,
     order: 1,
   };
@@ -120,12 +132,34 @@ function marksNear(spec: Spec, x: number): string[] {
   });
 }
 
-/** A point in words: its value, extremes and count, or why there is none. */
-export function pointText(spec: Spec, series: Series, point: SpecPoint): string {
-  if (point.y === null) return `${series.label}: — ${point.reason || say("missing")}`;
+/** A point in words: its value, extremes and count; why there is none is told below all of them. */
+function pointText(spec: Spec, series: Series, point: SpecPoint): string {
+  if (point.y === null) return `${series.label}: —`;
   const value = `${series.label}: ${text(point.y, spec.y.unit)}`;
   if (point.n < 2 || point.low === null || point.high === null) return point.n ? `${value} · n=${point.n}` : value;
   return `${value} (${text(point.low, spec.y.unit)} to ${text(point.high, spec.y.unit)}) · n=${point.n}`;
+}
+
+/** Why values are missing, each reason once: a run that gave nothing is a gap in many lines. */
+export function reasons(points: SpecPoint[]): string[] {
+  return [...new Set(points.filter(({ y }) => y === null).map(({ reason }) => `— ${reason || say("missing")}`))];
+}
+
+function footer(spec: Spec, items: Shown[]): string[] {
+  const [first] = items;
+  if (!first) return [];
+  const said = [...reasons(items.map(({ raw }) => raw.source)), ...marksNear(spec, first.raw.x)];
+  return said.flatMap((words) => fitted(first.chart, words));
+}
+
+/** Break words so that the chart holds them: what reaches beyond the canvas is cut. */
+function fitted(chart: Chart, words: string): string[] {
+  const { ctx, width } = chart;
+  ctx.save();
+  ctx.font = TOOLTIP_FONT;
+  const lines = wrapped(words, (line) => ctx.measureText(line).width <= width - TOOLTIP_EDGES);
+  ctx.restore();
+  return lines;
 }
 
 function tooltip(spec: Spec, colors: Palette): object {
@@ -136,12 +170,12 @@ function tooltip(spec: Spec, colors: Palette): object {
     filter: (item: { dataset: Drawn }) => item.dataset.role !== "repetitions",
     callbacks: {
       title: (items: { raw: DrawnPoint }[]) => (items[0] ? xText(spec, items[0].raw.x) : ""),
-      label: (item: { dataset: Drawn; raw: DrawnPoint }) => {
+      label: (item: Shown) => {
         const shown = item.dataset.role === "strip" && spec.strip ? { ...spec, y: spec.strip.y } : spec;
-        return pointText(shown, item.dataset.series, item.raw.source);
+        return fitted(item.chart, pointText(shown, item.dataset.series, item.raw.source));
       },
       afterLabel: (item: { dataset: Drawn; dataIndex: number }) => bandTexts(spec, item.dataset, item.dataIndex),
-      footer: (items: { raw: DrawnPoint }[]) => (items[0] ? marksNear(spec, items[0].raw.x) : []),
+      footer: (items: Shown[]) => footer(spec, items),
       labelPointStyle: (item: { dataset: Drawn }) => ({ pointStyle: item.dataset.series.marker, rotation: 0 }),
       labelColor: (item: { dataset: Drawn }) => {
         const color = colors.series(item.dataset.series.color);

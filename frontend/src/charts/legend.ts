@@ -1,13 +1,14 @@
 // The legend: real buttons that toggle a series, or show it alone (double click, or the key i).
 import { el, svg } from "./dom";
-import type { Marker, Series } from "./spec";
+import { heatStops } from "./heat_scale";
+import { type Marker, type Series, type Spec, hasGaps } from "./spec";
 import type { Palette } from "./theme";
 import { say } from "../words";
 
 const DASHES = { solid: "", dashed: "5 3", dotted: "2 2" };
 
-/** Buttons for the series; `change` gets the set of hidden ids. */
-export function legend(series: Series[], hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
+/** Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden. */
+export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
   const group = el("div", { class: "legend", role: "group", "aria-label": say("Series: press to show or hide, i to show alone") });
   const buttons = series.map((each) => {
     const button = el("button", { type: "button" }, swatch(each, colors), el("span", {}, each.label));
@@ -18,7 +19,8 @@ export function legend(series: Series[], hidden: Set<string>, colors: Palette, c
     });
     return button;
   });
-  group.append(...buttons);
+  const gaps = gapKey(colors);
+  group.append(...buttons, gaps, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
   press();
   return group;
 
@@ -36,8 +38,40 @@ export function legend(series: Series[], hidden: Set<string>, colors: Palette, c
 
   function press(): void {
     series.forEach((each, index) => buttons[index]?.setAttribute("aria-pressed", String(!hidden.has(each.id))));
+    gaps.hidden = !hasShownGaps(series, hidden);
     change();
   }
+}
+
+/** Whether a line that is shown has a cross. */
+export function hasShownGaps(series: Series[], hidden: ReadonlySet<string>): boolean {
+  return series.some((each) => !hidden.has(each.id) && hasGaps(each));
+}
+
+/** What a cross on the axis means. */
+export function gapWords(): string {
+  return say("no result: point at it for the reason");
+}
+
+/** What the colours of a heat map count. */
+export function heatWords(): string {
+  return say("Share of a trial's latencies in a cell:");
+}
+
+/** A cross in a box of 24 × 12, as a path. */
+export const CROSS = "M9 3L15 9M15 3L9 9";
+
+function gapKey(colors: Palette): HTMLElement {
+  const cross = svg("path", { d: CROSS, stroke: colors.text, "stroke-width": "1.5" });
+  return el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, cross), gapWords());
+}
+
+function heatKey(stops: { color: string; words: string }[]): HTMLElement {
+  const swatches = stops.map(({ color, words }) => {
+    const square = svg("rect", { width: "14", height: "12", fill: color });
+    return el("span", {}, svg("svg", { width: "14", height: "12", "aria-hidden": "true" }, square), words);
+  });
+  return el("span", { class: "legend-key" }, heatWords(), ...swatches);
 }
 
 /** The line and marker of a series, as the canvas draws them. */

@@ -1,15 +1,25 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
-import { shape } from "./legend";
-import type { Series, Spec } from "./spec";
+import { heatStops } from "./heat_scale";
+import { CROSS, gapWords, hasShownGaps, heatWords, shape } from "./legend";
+import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";
+import { wrapped } from "./wrapping";
 
 const MARGIN = 12;
 const ROW = 18;
 const SWATCH = 24;
+const SQUARE = 12;
 const FAMILY = "system-ui, sans-serif";
 const TITLE = `600 15px ${FAMILY}`;
 const META = `12px ${FAMILY}`;
 const DASHES = { solid: [], dashed: [5, 3], dotted: [2, 2] };
+
+/** An entry of the legend; `paint` draws its swatch in a box of 12 pixels height. */
+interface Entry {
+  swatch: number;
+  words: string;
+  paint: (ctx: CanvasRenderingContext2D) => void;
+}
 
 interface Line {
   font: string;
@@ -26,10 +36,10 @@ export function picture(chart: HTMLCanvasElement, spec: Spec, hidden: ReadonlySe
   const ratio = chart.width / (chart.clientWidth || chart.width);
   const width = chart.width / ratio;
   const lines = [
-    ...wrapped(ctx, { font: TITLE, color: colors.text, words: spec.title }, width - 2 * MARGIN),
-    ...wrapped(ctx, { font: META, color: colors.soft, words: spec.subtitle }, width - 2 * MARGIN),
+    ...lineWrapped(ctx, { font: TITLE, color: colors.text, words: spec.title }, width - 2 * MARGIN),
+    ...lineWrapped(ctx, { font: META, color: colors.soft, words: spec.subtitle }, width - 2 * MARGIN),
   ];
-  const rows = legendRows(ctx, spec.series.filter(({ id }) => !hidden.has(id)), width - 2 * MARGIN);
+  const rows = legendRows(ctx, entries(spec, hidden, colors), width - 2 * MARGIN);
   const top = MARGIN + (lines.length + rows.length) * ROW;
   copy.width = chart.width;
   copy.height = chart.height + Math.round((top + MARGIN) * ratio);
@@ -39,7 +49,7 @@ export function picture(chart: HTMLCanvasElement, spec: Spec, hidden: ReadonlySe
   ctx.scale(ratio, ratio);
   ctx.textBaseline = "middle";
   lines.forEach((line, index) => write(ctx, line, MARGIN, MARGIN + (index + 0.5) * ROW));
-  rows.forEach((row, index) => drawLegend(ctx, row, MARGIN + (lines.length + index + 0.5) * ROW, colors));
+  rows.forEach((row, index) => drawLegend(ctx, row, MARGIN + (lines.length + index + 0.5) * ROW, colors.text));
   return copy;
 }
 
@@ -50,50 +60,73 @@ function write(ctx: CanvasRenderingContext2D, { font, color, words }: Line, x: n
 }
 
 /** Break a line where it would leave the picture. */
-function wrapped(ctx: CanvasRenderingContext2D, line: Line, width: number): Line[] {
+function lineWrapped(ctx: CanvasRenderingContext2D, line: Line, width: number): Line[] {
   ctx.font = line.font;
-  const lines: string[] = [];
-  for (const word of line.words.split(" ").filter(Boolean)) {
-    const longer = lines.length ? `${lines.at(-1) ?? ""} ${word}` : word;
-    if (lines.length && ctx.measureText(longer).width > width) lines.push(word);
-    else lines.splice(-1, 1, longer);
-  }
-  return lines.map((words) => ({ ...line, words }));
+  return wrapped(line.words, (words) => ctx.measureText(words).width <= width).map((words) => ({ ...line, words }));
 }
 
-function legendWidth(ctx: CanvasRenderingContext2D, series: Series): number {
-  return SWATCH + 6 + ctx.measureText(series.label).width + 16;
+/** The entries of the legend: the lines that are shown, and what crosses and a heat map's colours mean. */
+function entries(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Entry[] {
+  const lines = spec.series.filter(({ id }) => !hidden.has(id)).map((series) => lineEntry(series, colors));
+  const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: SWATCH, words: gapWords(), paint: cross(colors) }] : [];
+  return [...lines, ...gaps, ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
 }
 
-function legendRows(ctx: CanvasRenderingContext2D, all: Series[], width: number): Series[][] {
+function lineEntry({ color, dash, label, marker }: Series, colors: Palette): Entry {
+  const paint = (ctx: CanvasRenderingContext2D): void => {
+    ctx.strokeStyle = ctx.fillStyle = colors.series(color);
+    ctx.lineWidth = 2;
+    ctx.setLineDash(DASHES[dash]);
+    ctx.stroke(new Path2D(`M0 6H${SWATCH}`));
+    ctx.setLineDash([]);
+    ctx.fill(new Path2D(shape(marker)));
+  };
+  return { swatch: SWATCH, words: label, paint };
+}
+
+function cross(colors: Palette): Entry["paint"] {
+  return (ctx) => {
+    ctx.strokeStyle = colors.text;
+    ctx.lineWidth = 1.5;
+    ctx.stroke(new Path2D(CROSS));
+  };
+}
+
+function heatEntries(heat: Heat, colors: Palette): Entry[] {
+  const swatches = heatStops(heat, colors).map(({ color, words }) => ({
+    swatch: SQUARE, words, paint: (ctx: CanvasRenderingContext2D) => {
+      ctx.fillStyle = color;
+      ctx.fillRect(0, 0, SQUARE, SQUARE);
+    },
+  }));
+  return [{ swatch: 0, words: heatWords(), paint: () => undefined }, ...swatches];
+}
+
+function entryWidth(ctx: CanvasRenderingContext2D, { swatch, words }: Entry): number {
+  return swatch + 6 + ctx.measureText(words).width + 16;
+}
+
+function legendRows(ctx: CanvasRenderingContext2D, all: Entry[], width: number): Entry[][] {
   ctx.font = META;
-  const rows: Series[][] = [];
+  const rows: Entry[][] = [];
   let used = Infinity;
-  for (const series of all) {
-    const needed = legendWidth(ctx, series);
+  for (const entry of all) {
+    const needed = entryWidth(ctx, entry);
     if (used + needed > width) [used, rows[rows.length]] = [0, []];
-    rows.at(-1)?.push(series);
+    rows.at(-1)?.push(entry);
     used += needed;
   }
   return rows;
 }
 
-function drawLegend(ctx: CanvasRenderingContext2D, row: Series[], y: number, colors: Palette): void {
+function drawLegend(ctx: CanvasRenderingContext2D, row: Entry[], y: number, color: string): void {
   let x = MARGIN;
-  for (const series of row) {
-    ctx.strokeStyle = ctx.fillStyle = colors.series(series.color);
-    ctx.lineWidth = 2;
-    ctx.setLineDash(DASHES[series.dash]);
-    ctx.beginPath();
-    ctx.moveTo(x, y);
-    ctx.lineTo(x + SWATCH, y);
-    ctx.stroke();
-    ctx.setLineDash([]);
+  for (const entry of row) {
     ctx.save();
     ctx.translate(x, y - 6);
-    ctx.fill(new Path2D(shape(series.marker)));
+    entry.paint(ctx);
     ctx.restore();
-    write(ctx, { font: META, color: colors.text, words: series.label }, x + SWATCH + 6, y);
-    x += legendWidth(ctx, series);
+    write(ctx, { font: META, color, words: entry.words }, x + (entry.swatch ? entry.swatch + 6 : 0), y);
+    x += entryWidth(ctx, entry);
   }
 }

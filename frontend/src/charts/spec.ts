@@ -121,6 +121,16 @@ export function largest(spec: Spec): number {
   return Math.max(line, ...bands.filter((each) => each <= line * MOST_BEYOND_LINE));
 }
 
+/** Whether a line has places without a value: each is a cross on the axis. */
+export function hasGaps({ points }: Series): boolean {
+  return points.some(({ y }) => y === null);
+}
+
+/** The largest share of a heat map: its strongest colour. */
+export function largestShare({ shares }: Heat): number {
+  return shares.reduce((best, column) => Math.max(best, maximum(column)), 0);
+}
+
 /** Whether a chart's x axis is the time that the whole page looks at. */
 export function isLook(spec: Spec): boolean {
   return spec.x_from !== undefined && spec.x.scale === "time";

@@ -34,9 +34,13 @@ export function faint(color: string, alpha: number): string {
 // Viridis, from its light end to its dark one: read by the colour-blind, and in print.
 const VIRIDIS = [[253, 231, 37], [181, 222, 43], [110, 206, 88], [53, 183, 121], [31, 158, 137], [38, 130, 142], [49, 104, 142], [62, 74, 137], [72, 40, 120], [68, 1, 84]];
 
-/** The colour of a share from 0 to 1: from what is near the ground to what stands off it most. */
+// What is nearest to the ground is left out: the least share must still be told from none.
+const LEFT_OUT = 2;
+
+/** The colour of a share from 0 to 1: from what is nearer to the ground to what stands off it most. */
 export function heatColor(share: number, onDark: boolean): string {
-  const place = (onDark ? 1 - share : share) * (VIRIDIS.length - 1);
+  const fromGround = LEFT_OUT + share * (VIRIDIS.length - 1 - LEFT_OUT);
+  const place = onDark ? VIRIDIS.length - 1 - fromGround : fromGround;
   const [low, high] = [VIRIDIS[Math.floor(place)] ?? [], VIRIDIS[Math.ceil(place)] ?? []];
   const mixed = low.map((value, index) => Math.round(value + ((high[index] ?? value) - value) * (place % 1)));
   return `rgb(${mixed.join(" ")})`;

@@ -2,8 +2,9 @@
 import type { Chart } from "chart.js";
 
 import type { Drawn } from "./config";
-import type { Mark, Spec } from "./spec";
-import { type Palette, faint, heatColor } from "./theme";
+import { shareColor } from "./heat_scale";
+import { type Mark, type Spec, largestShare } from "./spec";
+import { type Palette, faint } from "./theme";
 
 const FLAG_PIXELS = 8;
 // Flags that would overlap are one, with their number.
@@ -80,8 +81,7 @@ export function drawMarks(chart: Chart, spec: Spec, colors: Palette): void {
 export function drawHeat(chart: Chart, spec: Spec, colors: Palette): void {
   const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
   if (!x || !y || !heat) return;
-  // By the square root: a tail of one in a hundred is what one looks for.
-  const most = heat.shares.flat().reduce((best, share) => Math.max(best, share), 0);
+  const most = largestShare(heat);
   clipped(chart, (ctx) => {
     heat.shares.forEach((column, index) => {
       const left = x.getPixelForValue(Date.parse(heat.starts[index] ?? ""));
@@ -89,11 +89,44 @@ export function drawHeat(chart: Chart, spec: Spec, colors: Palette): void {
       column.forEach((share, row) => {
         if (share <= 0) return;
         const [low, high] = [y.getPixelForValue(heat.edges[row] ?? 1), y.getPixelForValue(heat.edges[row + 1] ?? 1)];
-        ctx.fillStyle = heatColor(Math.sqrt(share / most), colors.isDark);
+        ctx.fillStyle = shareColor(share, most, colors);
         ctx.fillRect(left, high, right - left + 0.5, low - high + 0.5);
       });
     });
   });
+}
+
+/** Draw a heat map's medians over its cells, each as wide as its column: a line between two columns would tell of no time. */
+export function drawMedians(chart: Chart, spec: Spec, colors: Palette): void {
+  const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
+  if (!x || !y || !heat) return;
+  const ends = new Map(heat.starts.map((start, index) => [Date.parse(start), Date.parse(heat.ends[index] ?? "")]));
+  clipped(chart, (ctx) => {
+    for (const dataset of visible(chart, "median")) {
+      const path = new Path2D();
+      let reached = NaN;
+      for (const point of dataset.data) {
+        const end = ends.get(point.x);
+        if (point.source.y === null || end === undefined) continue;
+        const [left, right, level] = [x.getPixelForValue(point.x), x.getPixelForValue(end), y.getPixelForValue(point.source.y)];
+        if (point.x === reached) path.lineTo(left, level);
+        else path.moveTo(left, level);
+        path.lineTo(Math.max(left + 1, right), level);
+        reached = end;
+      }
+      outlined(ctx, path, colors.series(dataset.series.color), colors.ground);
+    }
+  });
+}
+
+/** A line with a rim of the ground's colour stands out from every cell. */
+function outlined(ctx: CanvasRenderingContext2D, path: Path2D, color: string, rim: string): void {
+  ctx.lineJoin = "round";
+  for (const [width, style] of [[6, rim], [2.5, color]] as const) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = style;
+    ctx.stroke(path);
+  }
 }
 
 function flag(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number, marks: Mark[], colors: Palette): void {
