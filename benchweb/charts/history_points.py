@@ -42,8 +42,10 @@ SELECT series_id, min(at), min(run_id), count(*), sum(n)::bigint,
 FROM runs WHERE (SELECT name FROM step) <> 'run'
 GROUP BY series_id, date_trunc((SELECT name FROM step), at, %(zone)s)
 UNION ALL
-(SELECT DISTINCT ON (series_id) series_id, at, run_id, 1, 1, value, value, value, 'ceiling' FROM results_point
-  WHERE series_id = ANY(%(ceilings)s) AND at <= %(last)s ORDER BY series_id, at DESC)
+SELECT ceilings.id, at, run_id, 1, 1, value, value, value, 'ceiling'
+FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
+  SELECT at, run_id, value FROM results_point WHERE series_id = ceilings.id AND at <= %(last)s ORDER BY at DESC LIMIT 1
+) latest
 ORDER BY 1, 2
 """
 _OF_PLAN = """AND run_id IN (
@@ -108,5 +110,5 @@ def history_points(
             found.ceilings[series_id] = row[4]
             continue
         step = name
-        found.series[series_id].append(PointRow(*row))
+        found.series[series_id].append(PointRow._make(row))
     return HistoryPoints(step, found.series, found.ceilings)
