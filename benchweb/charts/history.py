@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -137,11 +138,12 @@ class _Drawing:
 
     def _extent(self) -> tuple[datetime, datetime]:
         """Give the time on the axes, one for all charts: as asked, else that of the points with some room around."""
-        times = [row.at for rows in self.points.series.values() for row in rows]
-        if not times or not self.query.is_fitted or self.query.is_zoomed:
+        drawn = [rows for rows in self.points.series.values() if rows]
+        if not drawn or not self.query.is_fitted or self.query.is_zoomed:
             return self.query.shown
-        room = max(_LEAST_ROOM, (max(times) - min(times)) * _ROOM)
-        return min(times) - room, max(times) + room
+        first, last = min(rows[0].at for rows in drawn), max(rows[-1].at for rows in drawn)
+        room = max(_LEAST_ROOM, (last - first) * _ROOM)
+        return first - room, last + room
 
     def _words(self) -> str:
         words = _point_words()[self.points.step] + pgettext("between parts of a sentence", "; ")
@@ -166,7 +168,7 @@ class _Drawing:
         key = (self.asked.kind.name, line.digest)
         events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
         # Sorting is stable: where both are at one time the point is first.
-        return sorted([*points, *breaks(points, events, self.points.covered)], key=lambda place: place.at)
+        return sorted([*points, *breaks(points, events, self.points.covered)], key=attrgetter("at"))
 
     def _nested(self, line: HistoryLine, places: Sequence[PointRow | Break]) -> list[ChartBand]:
         """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""

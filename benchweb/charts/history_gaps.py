@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
@@ -90,21 +91,18 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
 def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedelta) -> list[Break]:
     """Give the places between and around a line's points where it must break; events are in order of time."""
     measured = {point.run for point in points}
-    spans = [(point.at, point.at + covered) for point in points]
     starts = [point.at for point in points]
     found = []
     for event in events:
         place = bisect_right(starts, event.at) - 1
-        is_covered = place >= 0 and event.at <= spans[place][1]
+        is_covered = place >= 0 and event.at <= starts[place] + covered
         if not is_covered and event.run not in measured:
             found.append(Break(event.at, event.reason, event.href))
-    usual = _longest_usual(points, covered)
-    for (_begin, before), (after, _end) in pairwise(spans):
-        if usual is None or after - before <= usual:
-            continue
+    for start, after in _silences(starts):
+        before = start + covered
         if not any(before < each.at < after for each in found):
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
-    return sorted(found, key=lambda each: each.at)
+    return sorted(found, key=attrgetter("at"))
 
 
 def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
@@ -162,17 +160,24 @@ def _with_reason(words: str, reason: str) -> str:
     return _("{state}: {reason}").format(state=words, reason=said(reason)) if reason else words
 
 
-def _longest_usual(points: Sequence[PointRow], covered: timedelta) -> timedelta | None:
-    """Give the time without a measurement from which on one is missing; None for too few points to know."""
-    if len(points) < _FEWEST_TO_KNOW:
-        return None
-    seconds = [(after.at - before.at).total_seconds() for before, after in pairwise(points)]
+def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
+    """Give each two neighbours between which a measurement is missing; none of too few to know what is usual.
+
+    Of points that stand for days these are the days' beginnings: what is usual between them has the day in it.
+    """
+    if len(starts) < _FEWEST_TO_KNOW:
+        return []
+    seconds = [(after - before).total_seconds() for before, after in pairwise(starts)]
+    longest = _longest_usual(seconds).total_seconds()
+    # Of a thousand steps one or two are longer.
+    return [(starts[place], starts[place + 1]) for place, step in enumerate(seconds) if step > longest]
+
+
+def _longest_usual(seconds: Sequence[float]) -> timedelta:
+    """Give the time without a measurement from which on one is missing, from the times between all of them."""
     middle = median(seconds)
     regular = sum(abs(each - middle) <= middle * _REGULAR_WITHIN for each in seconds)
     if regular * 2 >= len(seconds):
-        longest = timedelta(seconds=middle * _LONGER_THAN_USUAL)
-    else:
-        upper = quantiles(seconds, n=4, method="inclusive")[2]
-        longest = timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST)
-    # Between points that stand for days, the day itself is no silence.
-    return longest - covered
+        return timedelta(seconds=middle * _LONGER_THAN_USUAL)
+    upper = quantiles(seconds, n=4, method="inclusive")[2]
+    return timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST)

@@ -1,5 +1,6 @@
 """The chart specification: made here, drawn by one script (frontend/src/charts.ts)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +17,8 @@ class Axis:
     categories: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a chart has a thousand.
+@dataclass
 class ChartPoint:
     """The median of `n` repetitions at x; low and high are their extremes; y None is missing, with its reason."""
 
@@ -25,7 +27,7 @@ class ChartPoint:
     n: int = 0
     low: float | None = None
     high: float | None = None
-    repetitions: list[float] = field(default_factory=list)
+    repetitions: Sequence[float] = ()
     href: str = ""
     reason: str = ""
 
