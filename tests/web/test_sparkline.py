@@ -19,6 +19,16 @@ def test_no_line_crosses_a_gap_and_a_value_between_gaps_stands_alone() -> None:
     assert shape_of([1, 2, None], width=65, height=25).last is None
 
 
+def test_missing_values_are_stretches_on_the_ground() -> None:
+    shape = shape_of([None, 1, None, None, 4, None], width=55, height=25)
+    assert shape.gaps == [(-0.5, 5.5), (19.5, 35.5), (49.5, 55.5)]
+    assert shape.ground_y == 24.0
+    assert shape_of([1, 2], width=65, height=25).gaps == []
+    drawn = sparkline([1, 2, None, 4], "s")
+    assert drawn.count('<path class="sparkline-gap"') == 1
+    assert drawn.count("<polyline") == 1
+
+
 def test_noise_of_a_calm_series_stays_flat() -> None:
     ys = [y for _, y in shape_of([100.0, 100.5, 99.5], width=65, height=25).lines[0]]
     assert max(ys) - min(ys) == 2.0

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb.charts.sparkline import sparkline
 from benchweb.web.formatting import Quantity
 from benchweb.web.matrix_cells import ShownCell
+from benchweb.web.templatetags.sparklines import drawn_parts
 
 register = template.Library()
 
@@ -75,11 +76,6 @@ def _course(values: Sequence[float | None]) -> str:
     """Draw the last runs; what they were is told by the history that the cell links to."""
     if not values:
         return ""
-    shape = sparkline(values, width=_WIDTH, height=_HEIGHT)
-    points = (" ".join(f"{x},{y}" for x, y in line) for line in shape.lines)
-    parts = [f'<polyline points="{line}"/>' for line in points]
-    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.2"/>' for x, y in shape.alone]
-    if shape.last is not None:
-        parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
+    parts = drawn_parts(sparkline(values, width=_WIDTH, height=_HEIGHT))
     size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
     return f'<svg class="sparkline" {size} aria-hidden="true">{"".join(parts)}</svg>'

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.statistics import LEAST_BEFORE, Deviation
 from benchweb.web import formatting
@@ -36,13 +37,10 @@ def sparkline(
     shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds)
     told = ": ".join(filter(None, [label, _told(values, unit)]))
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
-    parts = [f'<polyline points="{_points(line)}"/>' for line in shape.lines]
-    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.2"/>' for x, y in shape.alone]
+    parts = drawn_parts(shape)
     if shape.baseline_y is not None:
         y = shape.baseline_y
         parts.insert(0, f'<line class="sparkline-baseline" x1="0" x2="{width}" y1="{y}" y2="{y}"/>')
-    if shape.last is not None:
-        parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
     return format_html(
         '<svg class="sparkline" role="img" aria-label="{0}" width="{1}" height="{2}" viewBox="0 0 {1} {2}">'
         "<title>{0}</title>{3}</svg>",
@@ -51,6 +49,17 @@ def sparkline(
         height,
         mark_safe("".join(parts)),  # noqa: S308
     )
+
+
+def drawn_parts(shape: Sparkline) -> list[str]:
+    """Draw lines, values that stand alone, the last value, and gaps as dots on the ground."""
+    parts = [f'<polyline points="{_points(line)}"/>' for line in shape.lines]
+    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.6"/>' for x, y in shape.alone]
+    ground = shape.ground_y
+    parts += [f'<path class="sparkline-gap" d="M{first} {ground}H{last}"/>' for first, last in shape.gaps]
+    if shape.last is not None:
+        parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
+    return parts
 
 
 @register.simple_tag
