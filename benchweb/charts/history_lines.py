@@ -9,6 +9,7 @@ from benchweb.catalog import Kind, Parameter
 from benchweb.charts.history_choices import parameter_value
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.lines import COLORS, MARKERS
+from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
 from benchweb.rows import document, fast_rows, planned_once
@@ -17,7 +18,8 @@ from benchweb.rows import document, fast_rows, planned_once
 MOST_LINES = 12
 # A message-size view draws a line through this many series.
 MOST_SWEPT = 240
-DASHES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "dotted")
+# One more than there are markers: when the colours come again both change, and the same two meet after 160 lines.
+DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
 # Written by hand: to build this statement from models takes five times as long as to run it. The place among all
 # series of the kind and metric binds colours for good, and neighbours differ.
@@ -101,8 +103,8 @@ class HistoryLine:
         return MARKERS[self.place // COLORS % len(MARKERS)]
 
     @property
-    def dash(self) -> Literal["solid", "dashed", "dotted"]:
-        return DASHES[self.place // (COLORS * len(MARKERS)) % len(DASHES)]
+    def dash(self) -> Dash:
+        return DASHES[self.place // COLORS % len(DASHES)]
 
     @property
     def pair_words(self) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+Dash = Literal["solid", "dashed", "dotted", "dashdot", "long"]
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -51,7 +53,7 @@ class ChartSeries:
     id: str
     label: str
     color: int
-    dash: Literal["solid", "dashed", "dotted"] = "solid"
+    dash: Dash = "solid"
     marker: Literal["circle", "rect", "triangle", "rectRot"] = "circle"
     points: list[ChartPoint] = field(default_factory=list)
     # From the widest to the narrowest: the narrower is drawn over the wider.

@@ -8,8 +8,10 @@ from django.utils import translation
 
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
+from benchweb.charts.history_lines import DASHES
 from benchweb.charts.history_query import history_query
 from benchweb.charts.history_series import with_series
+from benchweb.charts.lines import COLORS, MARKERS
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions.services import annotation_create
@@ -240,6 +242,21 @@ def test_a_series_keeps_its_colour_whatever_is_shown_beside_it() -> None:
     all_colors = [line.color for line in chart.series]
     assert len(set(all_colors)) == 3
     assert only(look(pair=str(pairs[2].pk))).color == all_colors[2]
+
+
+def test_two_lines_of_a_colour_differ_in_dash_and_marker() -> None:
+    plan, pairs = make_plan(steps=STREAM), [make_pair() for _ in range(9)]
+    for pair in pairs:
+        past_run(plan, pair, NIGHT, *throughput(1e9))
+    (chart,) = look().charts
+    first, ninth = chart.series[0], chart.series[8]
+    assert first.color == ninth.color
+    assert (first.dash, first.marker) == ("solid", "circle")
+    assert (ninth.dash, ninth.marker) == ("dashed", "rect")
+    alone = only(look(pair=str(pairs[8].pk)))
+    assert (alone.color, alone.dash, alone.marker) == (ninth.color, ninth.dash, ninth.marker)
+    cues = {(place % COLORS, place // COLORS % len(MARKERS), place // COLORS % len(DASHES)) for place in range(160)}
+    assert len(cues) == 160
 
 
 def test_a_series_is_found_by_its_id_alone() -> None:

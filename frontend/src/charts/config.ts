@@ -3,6 +3,7 @@ import type { Chart, ChartConfiguration, ChartDataset, Point } from "chart.js";
 
 import { text } from "../format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes";
+import { DASHES } from "./marks";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { type Palette, faint } from "./theme";
 import { say } from "../words";
@@ -28,8 +29,6 @@ interface Shown {
 const TOOLTIP_FONT = "12px 'Helvetica Neue', 'Helvetica', 'Arial', sans-serif";
 // Padding, the colour's box, and some room: a canvas measures a font that it has not drawn yet by another.
 const TOOLTIP_EDGES = 48;
-const DASHES = { solid: [], dashed: [6, 4], dotted: [2, 3] };
-
 /** The datasets of a specification, hidden series included. */
 export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Drawn[] {
   const lines = spec.series.flatMap((series) => {
@@ -75,7 +74,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     type: "line", label: series.label, series, role: "median", hidden,
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
-    pointStyle: series.marker, pointRadius: radius(spec, series), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: radius(spec, series) < 2 ? 0 : 1,
+    pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
     order: 1,
   };
 }
@@ -101,11 +100,9 @@ function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palett
   };
 }
 
-/** Where points stand close, markers hide the line; a point alone between two gaps must still be seen. */
-function radius(spec: Spec, series: Series): number {
-  if (spec.form === "heat") return 0;
-  if (spec.form !== "time") return 4;
-  return series.points.length > 120 ? 1 : 2.5;
+/** Over time points stand so close that markers would hide the line: a plugin draws those that there is room for. */
+function radius(spec: Spec): number {
+  return spec.form === "time" || spec.form === "heat" ? 0 : 4;
 }
 
 function sorted(spec: Spec, series: Series): SpecPoint[] {

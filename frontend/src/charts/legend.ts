@@ -1,11 +1,10 @@
 // The legend: real buttons that toggle a series, or show it alone (double click, or the key i).
 import { el, svg } from "./dom";
 import { heatStops } from "./heat_scale";
+import { CROSS, DASHES, shape } from "./marks";
 import { type Marker, type Series, type Spec, hasGaps } from "./spec";
 import type { Palette } from "./theme";
 import { say } from "../words";
-
-const DASHES = { solid: "", dashed: "5 3", dotted: "2 2" };
 
 /** Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden. */
 export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
@@ -58,9 +57,6 @@ export function heatWords(): string {
   return say("Share of a trial's latencies in a cell:");
 }
 
-/** A cross in a box of 24 × 12, as a path. */
-export const CROSS = "M9 3L15 9M15 3L9 9";
-
 function gapKey(colors: Palette): HTMLElement {
   const cross = svg("path", { d: CROSS, stroke: colors.text, "stroke-width": "1.5" });
   return el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, cross), gapWords());
@@ -77,18 +73,10 @@ function heatKey(stops: { color: string; words: string }[]): HTMLElement {
 /** The line and marker of a series, as the canvas draws them. */
 function swatch(series: Series, colors: Palette): SVGElement {
   const color = colors.series(series.color);
-  const line = svg("line", { x1: "0", y1: "6", x2: "24", y2: "6", stroke: color, "stroke-width": "2", "stroke-dasharray": DASHES[series.dash] });
+  const line = svg("line", { x1: "0", y1: "6", x2: "24", y2: "6", stroke: color, "stroke-width": "2", "stroke-dasharray": DASHES[series.dash].join(" ") });
   return svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, line, marker(series.marker, color));
 }
 
 function marker(kind: Marker, color: string): SVGElement {
   return svg("path", { d: shape(kind), fill: color });
-}
-
-/** A marker's outline in a box of 24 × 12, as a path. */
-export function shape(kind: Marker): string {
-  const outlines = {
-    circle: "M8.5 6a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z", rect: "M9 3h6v6h-6z", triangle: "M12 2L16 9.5H8z", rectRot: "M12 1.5L16.5 6L12 10.5L7.5 6z",
-  };
-  return outlines[kind];
 }

@@ -1,6 +1,7 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
 import { heatStops } from "./heat_scale";
-import { CROSS, gapWords, hasShownGaps, heatWords, shape } from "./legend";
+import { gapWords, hasShownGaps, heatWords } from "./legend";
+import { CROSS, DASHES, shape } from "./marks";
 import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";
 import { wrapped } from "./wrapping";
@@ -12,7 +13,6 @@ const SQUARE = 12;
 const FAMILY = "system-ui, sans-serif";
 const TITLE = `600 15px ${FAMILY}`;
 const META = `12px ${FAMILY}`;
-const DASHES = { solid: [], dashed: [5, 3], dotted: [2, 2] };
 
 /** An entry of the legend; `paint` draws its swatch in a box of 12 pixels height. */
 interface Entry {

@@ -5,7 +5,7 @@ import { text } from "../format";
 import type { Drawn } from "./config";
 import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
-import { drawBands, drawHeat, drawMarks, drawMedians, drawSticks } from "./time_drawing";
+import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
 
@@ -61,6 +61,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       eachPoint(chart, (dataset, x, index) => drawWhisker(chart, dataset, x, index, colors()));
     },
     afterDatasetsDraw: (chart) => {
+      if (spec().form === "time") drawMarkers(chart, colors());
       drawMedians(chart, spec(), colors());
       // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
       drawReferenceLines(chart, spec(), colors());

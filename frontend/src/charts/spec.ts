@@ -37,11 +37,13 @@ export interface Table {
 
 export type Marker = "circle" | "rect" | "triangle" | "rectRot";
 
+export type Dash = "solid" | "dashed" | "dotted" | "dashdot" | "long";
+
 export interface Series {
   id: string;
   label: string;
   color: number;
-  dash: "solid" | "dashed" | "dotted";
+  dash: Dash;
   marker: Marker;
   points: SpecPoint[];
   bands?: Band[];

@@ -3,12 +3,15 @@ import type { Chart } from "chart.js";
 
 import type { Drawn } from "./config";
 import { shareColor } from "./heat_scale";
+import { marked, shape } from "./marks";
 import { type Mark, type Spec, largestShare } from "./spec";
 import { type Palette, faint } from "./theme";
 
 const FLAG_PIXELS = 8;
 // Flags that would overlap are one, with their number.
 const CLUSTER_PIXELS = 12;
+// From one marker of a line to the next: what it is dashed like must be seen between them.
+const MARKER_ROOM = 36;
 
 /** Shade the bands of each visible line, gaps left open; nested ones grow darker towards the line. */
 export function drawBands(chart: Chart, colors: Palette): void {
@@ -31,6 +34,29 @@ export function drawBands(chart: Chart, colors: Palette): void {
           ctx.closePath();
           ctx.fill();
         }
+      }
+    }
+  });
+}
+
+/** Draw the markers of lines over time, as many as there is room for between them. */
+export function drawMarkers(chart: Chart, colors: Palette): void {
+  const x = chart.scales["x"];
+  const y = chart.scales["y"];
+  if (!x || !y) return;
+  clipped(chart, (ctx) => {
+    ctx.strokeStyle = colors.ground;
+    ctx.lineWidth = 1;
+    for (const dataset of visible(chart, "median")) {
+      ctx.fillStyle = colors.series(dataset.series.color);
+      const outline = new Path2D(shape(dataset.series.marker));
+      const places = dataset.data.map((point) => (point.source.y === null ? NaN : x.getPixelForValue(point.x)));
+      for (const index of marked(places, MARKER_ROOM)) {
+        ctx.save();
+        ctx.translate((places[index] ?? 0) - 12, y.getPixelForValue(dataset.data[index]?.source.y ?? NaN) - 6);
+        ctx.fill(outline);
+        ctx.stroke(outline);
+        ctx.restore();
       }
     }
   });
