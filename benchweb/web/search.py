@@ -1,34 +1,30 @@
 """Search across hosts, pairs, plans, runs, schedules, environments and facts: results by type, the best first.
 
-Every word has to be found; `kernel:6.1` (or `kernel 6.1`) asks a fact by its name. Each type costs one query, none of
+Every word has to be found; `kernel:6.1` (or `kernel 6.1`) asks a fact by its name. It costs three queries, none of
 which reads a large table from end to end: runs are found by the pairs and plans that match.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
-from benchweb.hosts.selectors import pair_lines
-from benchweb.plans.models import Plan, PlanVersion
+from benchweb.hosts.pair_words import pair_named
+from benchweb.rows import document
 from benchweb.runs.latest import RunLine, latest_runs
-from benchweb.schedules.models import Schedule
 from benchweb.web.row_ids import row_id
 from benchweb.web.row_urls import row_url
+from benchweb.web.search_rows import NamedRow, facts_with, rows_called
 
 MOST_WORDS = 8
 _LONGEST = 100
 # Runs are looked for on so many of the pairs that match: each is an index of its own to walk.
 _PAIRS_OF_RUNS = 8
-_FACTS_READ = 200
 _LONGEST_NOTE = 80
 _LONGEST_LINE = 120
 # The facts that a search may name; benchweb/hosts/migrations/0004_facts_words.py writes the lines that begin so.
@@ -90,17 +86,14 @@ def found(query: Query, most: int) -> list[Group]:
         return []
     groups = [_facts(query, most)]
     if query.words and not query.facts:
-        pairs = list(_pairs_matching(query)[: max(most, _PAIRS_OF_RUNS)])
-        latest = PlanVersion.objects.filter(plan=OuterRef("pk")).order_by("-number").values("pk")[:1]
-        matching = Plan.objects.filter(archived_at=None).annotate(latest_version=Subquery(latest))
-        plans = list(_ranked(matching, query)[:most])
+        rows = rows_called(query.words, most=most, most_pairs=max(most, _PAIRS_OF_RUNS))
         groups = [
-            _group("hosts", _of_hosts(query, most), "web:hosts", query),
-            _group("pairs", [_of_pair(pair) for pair in pairs[:most]], "web:pairs", query),
-            _group("environments", _of_environments(query, most), "web:environments", query),
-            _group("plans", [Hit(row_url("web:plan", plan.pk), plan.name) for plan in plans], "web:plans", query),
-            _group("schedules", _of_schedules(query, most), "web:schedules", query),
-            _group("runs", _of_runs(query, pairs, plans, most), "web:runs", query),
+            _group("hosts", [_hit("web:host", row, row.note) for row in rows["hosts"]], query),
+            _group("pairs", list(map(_of_pair, rows["pairs"][:most])), query),
+            _group("environments", list(map(_of_environment, rows["environments"])), query),
+            _group("plans", [_hit("web:plan", row) for row in rows["plans"]], query),
+            _group("schedules", list(map(_of_schedule, rows["schedules"])), query),
+            _group("runs", _of_runs(query, rows["pairs"], rows["plans"], most), query),
             *groups,
         ]
     return [group for group in groups if group.hits]
@@ -117,41 +110,30 @@ _TITLES = {
 }
 
 
-def _group(key: str, hits: list[Hit], list_name: str, query: Query) -> Group:
-    return Group(key, _(_TITLES[key]), hits, f"{reverse(list_name)}?{urlencode({'q': query.text})}")
+def _group(key: str, hits: list[Hit], query: Query) -> Group:
+    return Group(key, _(_TITLES[key]), hits, f"{reverse(f'web:{key}')}?{urlencode({'q': query.text})}")
 
 
-def _of_hosts(query: Query, most: int) -> list[Hit]:
-    hosts = Host.objects.filter(archived_at=None)
-    for word in query.words:
-        addresses = Q(control_address__icontains=word) | Q(data_address__icontains=word) | Q(name__icontains=word)
-        by_endpoint = Endpoint.objects.filter(addresses, archived_at=None).values("host")
-        named = Q(name__icontains=word) | Q(description__icontains=word) | Q(uplink__icontains=word)
-        hosts = hosts.filter(named | Q(labels__contains=[word]) | Q(pk__in=by_endpoint))
-    rows = hosts.annotate(rank=_rank(query)).order_by("rank", "name", "pk")[:most]
-    return [Hit(row_url("web:host", host.pk), host.name, ", ".join(host.labels)) for host in rows]
+def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
+    return Hit(row_url(url_name, row.pk), row.name, note, state)
 
 
-def _of_environments(query: Query, most: int) -> list[Hit]:
-    rows = _ranked(Environment.objects.filter(archived_at=None), query, "description")[:most]
-    return [
-        Hit(row_url("web:environment", row.pk), row.name, Truncator(row.description).chars(_LONGEST_NOTE))
-        for row in rows
-    ]
+def _of_pair(row: NamedRow) -> Hit:
+    return Hit(row_url("web:pair", row.pk), pair_named(document(row.ends)), row.note)
 
 
-def _of_schedules(query: Query, most: int) -> list[Hit]:
-    schedules = Schedule.objects.filter(archived_at=None).select_related("plan")
-    rows = _ranked(schedules, query, "plan__name")[:most]
-    return [
-        Hit(row_url("web:schedule", row.pk), row.name, row.plan.name, "paused" if row.paused_at else "") for row in rows
-    ]
+def _of_environment(row: NamedRow) -> Hit:
+    return _hit("web:environment", row, Truncator(row.note).chars(_LONGEST_NOTE))
 
 
-def _of_runs(query: Query, pairs: Sequence[Pair], plans: Sequence[Plan], most: int) -> list[Hit]:
+def _of_schedule(row: NamedRow) -> Hit:
+    return _hit("web:schedule", row, row.note, "paused" if row.is_paused else "")
+
+
+def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow], most: int) -> list[Hit]:
     """Give the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = [number for word in query.words if (number := row_id(word)) is not None]
-    versions = [plan.latest_version for plan in plans if plan.latest_version]  # type: ignore[attr-defined]
+    versions = [plan.version for plan in plans if plan.version]
     wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
     of = {what: ids for what, ids in wanted.items() if ids}
     runs = latest_runs(of, most=most) if of else []
@@ -163,65 +145,14 @@ def _of_run(run: RunLine) -> Hit:
     return Hit(row_url("web:run", run.pk), label, f"{run.plan} · {run.pair}", run.state)
 
 
-def _of_plan(plan: Plan) -> Hit:
-    return Hit(row_url("web:plan", plan.pk), plan.name)
-
-
-def _of_pair(pair: Pair) -> Hit:
-    return Hit(row_url("web:pair", pair.pk), str(pair), pair.environment.name)
-
-
-def _pairs_matching(query: Query) -> QuerySet[Pair]:
-    pairs = pair_lines(
-        Pair.objects.filter(archived_at=None).select_related("source__host", "sink__host", "environment")
-    )
-    for word in query.words:
-        ends = [
-            Q((f"{end}__{field}__icontains", word)) for end in ("source", "sink") for field in ("host__name", "name")
-        ]
-        matching = Q(environment__name__icontains=word)
-        for end in ends:
-            matching |= end
-        pairs = pairs.filter(matching)
-    return pairs.order_by("pk")
-
-
-def _ranked(rows: QuerySet[Any, Any], query: Query, *more_fields: str) -> QuerySet[Any, Any]:
-    """Keep rows in which each word is found; what is called so comes before what begins so and what holds it."""
-    for word in query.words:
-        matching = Q(name__icontains=word)
-        for field in more_fields:
-            matching |= Q((f"{field}__icontains", word))
-        rows = rows.filter(matching)
-    ranked: QuerySet[Any, Any] = rows.annotate(rank=_rank(query)).order_by("rank", "name", "pk")
-    return ranked
-
-
-def _rank(query: Query) -> Case:
-    text = query.text
-    return Case(
-        When(name__iexact=text, then=Value(0)),
-        When(name__istartswith=text, then=Value(1)),
-        default=Value(2),
-        output_field=IntegerField(),
-    )
-
-
 def _facts(query: Query, most: int) -> Group:
-    newer = Facts.objects.filter(endpoint=OuterRef("endpoint"), last_seen_at__gt=OuterRef("last_seen_at"))
-    rows = Facts.objects.filter(endpoint__archived_at=None, endpoint__host__archived_at=None)
     patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
-    for pattern in patterns:
-        rows = rows.filter(words__iregex=pattern)
-    rows = rows.select_related("endpoint__host").defer("document").annotate(is_former=Exists(newer))
-    rows = rows.order_by("is_former", F("last_seen_at").desc(), "endpoint__host__name")
     hits: dict[tuple[int, str], Hit] = {}
-    for row in rows[:_FACTS_READ]:
+    for row in facts_with(patterns):
         line = _line(row.words, patterns)
         note = _("until {date}").format(date=f"{row.last_seen_at:%Y-%m-%d}") if row.is_former else ""
-        url = f"{reverse('web:host', args=[row.endpoint.host_id])}#endpoint-{row.endpoint_id}"
-        hit = Hit(url, row.endpoint.host.name, " · ".join(filter(None, (line, note))))
-        hits.setdefault((row.endpoint.host_id, line), hit)
+        url = f"{row_url('web:host', row.host)}#endpoint-{row.endpoint}"
+        hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
     return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most])
 
 

@@ -4,13 +4,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.hosts.models import Facts
+from benchweb.hosts.models import Facts, Host
 from benchweb.hosts.services import archive, facts_record
 from benchweb.web.search import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
-# Session, user, and one each for hosts, pairs, environments, plans, schedules, runs and facts.
-SEARCH_QUERIES = 9
+# Session, user, what is called so, its runs, and facts.
+SEARCH_QUERIES = 5
 DOCUMENT = {
     "kernel": "6.1.0-18-amd64",
     "operating_system": "Debian GNU/Linux 12",
@@ -47,6 +47,16 @@ def test_every_word_must_be_found(db: None) -> None:
     make_pair(source=make_endpoint(host_name="alpha two"), sink=make_endpoint(host_name="gamma"))
     assert labels("alpha beta") == {"pairs": [str(pair)]}
     assert labels("alpha → beta") == labels("alpha beta")
+
+
+def test_a_host_is_found_by_its_label_uplink_and_addresses_each_word_by_another(db: None) -> None:
+    endpoint = make_endpoint(host_name="alpha", control_address="10.7.7.7:7777")
+    Host.objects.filter(pk=endpoint.host_id).update(labels=["rack-7"], uplink="west", description="50% spare")
+    for text in ("rack-7", "WEST", "10.7.7.7", "50%", "rack-7 west 10.7.7 alpha"):
+        assert labels(text).get("hosts") == ["alpha"], text
+    # A label is a whole word, and no sign stands for others.
+    for text in ("rack", "Rack-7", "rack-7 east", "5_%"):
+        assert "hosts" not in labels(text), text
 
 
 def test_what_is_called_so_comes_before_what_begins_so_and_what_holds_it(db: None) -> None:

@@ -1,0 +1,124 @@
+"""What a search reads: all that is called so by one statement, facts by another; runs by benchweb.runs.latest.
+
+Both are written by hand: to build them from models took four times as long as to run them.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from benchweb.hosts.pair_words import with_pairs
+from benchweb.rows import fast_rows, planned_once
+
+_FACTS_READ = 200
+_LIKE_SIGNS = re.compile(r"([\\%_])")
+
+# What a type's rows say is put together with line breaks between: no word has one in it. What is called as the whole
+# text comes before what begins so and what holds its words; of pairs those that were there first.
+_RANK = """CASE WHEN upper({name}) = upper(%(text)s::text) THEN 0
+    WHEN upper({name}) LIKE upper(%(beginning)s::text) THEN 1 ELSE 2 END"""
+_HAS_ALL = (
+    "upper(concat_ws(E'\\n', {said})) LIKE ALL (ARRAY(SELECT upper(each) FROM unnest(%(patterns)s::text[]) each))"
+)
+_NAMED = with_pairs("""
+WITH said_hosts AS MATERIALIZED (
+  SELECT h.id, h.name, h.labels, upper(concat_ws(E'\\n', h.name, h.description, h.uplink,
+    (SELECT string_agg(concat_ws(E'\\n', e.control_address, e.data_address, e.name), E'\\n')
+      FROM hosts_endpoint e WHERE e.host_id = h.id AND e.archived_at IS NULL))) AS said
+  FROM hosts_host h WHERE h.archived_at IS NULL
+)
+(SELECT 1 AS place, 'hosts' AS type, {rank} AS rank, name, id,
+  array_to_string(labels, ', ') AS note, NULL::bigint AS version, NULL::jsonb AS ends, false AS is_paused
+FROM said_hosts WHERE NOT EXISTS (
+  SELECT FROM unnest(%(words)s::text[], %(patterns)s::text[]) AS asked (word, pattern)
+  WHERE said NOT LIKE upper(pattern) AND word <> ALL (labels))
+ORDER BY rank, name, id LIMIT %(most)s::bigint)
+UNION ALL
+(SELECT 2, 'pairs', 0, '', pair.id, e.name, NULL, jsonb_build_array({pair_names}), false
+FROM hosts_pair pair JOIN hosts_environment e ON e.id = pair.environment_id {pair_ends}
+WHERE pair.archived_at IS NULL
+  AND {pair_has_all}
+ORDER BY pair.id LIMIT %(most_pairs)s::bigint)
+UNION ALL
+(SELECT 3, 'environments', {rank} AS rank, name, id, description, NULL, NULL, false
+FROM hosts_environment WHERE archived_at IS NULL AND {environment_has_all}
+ORDER BY rank, name, id LIMIT %(most)s::bigint)
+UNION ALL
+(SELECT 4, 'plans', {rank} AS rank, name, id, '',
+  (SELECT v.id FROM plans_planversion v WHERE v.plan_id = n.id ORDER BY v.number DESC LIMIT 1) AS version, NULL, false
+FROM plans_plan n WHERE archived_at IS NULL AND {plan_has_all}
+ORDER BY rank, name, id LIMIT %(most)s::bigint)
+UNION ALL
+(SELECT 5, 'schedules', {schedule_rank} AS rank, c.name, c.id, n.name, NULL, NULL,
+  c.paused_at IS NOT NULL
+FROM schedules_schedule c JOIN plans_plan n ON n.id = c.plan_id
+WHERE c.archived_at IS NULL AND {schedule_has_all}
+ORDER BY rank, c.name, c.id LIMIT %(most)s::bigint)
+ORDER BY place, rank, name, id
+""").format(
+    rank=_RANK.format(name="name"),
+    schedule_rank=_RANK.format(name="c.name"),
+    pair_has_all=_HAS_ALL.format(said="e.name, source_host.name, source.name, sink_host.name, sink.name"),
+    environment_has_all=_HAS_ALL.format(said="name, description"),
+    plan_has_all=_HAS_ALL.format(said="name"),
+    schedule_has_all=_HAS_ALL.format(said="c.name, n.name"),
+)
+_FACTS = """
+SELECT f.words, f.last_seen_at, EXISTS (SELECT FROM hosts_facts newer
+  WHERE newer.endpoint_id = f.endpoint_id AND newer.last_seen_at > f.last_seen_at) AS is_former, e.id, h.id, h.name
+FROM hosts_facts f JOIN hosts_endpoint e ON e.id = f.endpoint_id JOIN hosts_host h ON h.id = e.host_id
+WHERE e.archived_at IS NULL AND h.archived_at IS NULL AND f.words ~* ALL (%(patterns)s::text[])
+ORDER BY is_former, f.last_seen_at DESC, h.name LIMIT %(most)s::bigint
+"""
+
+
+class NamedRow(NamedTuple):
+    """Something that is called so; `version` is a plan's latest, `ends` are a pair's columns of its name."""
+
+    name: str
+    pk: int
+    note: str
+    version: int | None
+    ends: Any
+    is_paused: bool
+
+
+class FactsRow(NamedTuple):
+    """A host's facts in words; former ones were followed by others."""
+
+    words: str
+    last_seen_at: datetime
+    is_former: bool
+    endpoint: int
+    host: int
+    host_name: str
+
+
+def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str, list[NamedRow]]:
+    """Give what has every word in what it is called or described by, by type, the best first; one query."""
+    text = " ".join(words)
+    values = {
+        "text": text,
+        "beginning": f"{_literally(text)}%",
+        "words": list(words),
+        "patterns": [f"%{_literally(word)}%" for word in words],
+        "most": most,
+        "most_pairs": most_pairs,
+    }
+    found: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
+    with planned_once():
+        for _place, what, _rank, *row in fast_rows(_NAMED, values):
+            found[what].append(NamedRow._make(row))
+    return found
+
+
+def facts_with(patterns: Sequence[str]) -> list[FactsRow]:
+    """Give the facts that match all of these regular expressions, those that still hold first; one query."""
+    with planned_once():
+        rows = fast_rows(_FACTS, {"patterns": list(patterns), "most": _FACTS_READ})
+    return [FactsRow._make(row) for row in rows]
+
+
+def _literally(text: str) -> str:
+    return _LIKE_SIGNS.sub(r"\\\1", text)
