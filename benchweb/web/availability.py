@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor
+from typing import NamedTuple
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -66,16 +67,14 @@ class Cell:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class StripPart:
+class StripPart(NamedTuple):
     """A state's share of a strip's cell, 0 to 1."""
 
     state: str
     share: float
 
 
-@dataclass(frozen=True)
-class StripCell:
+class StripCell(NamedTuple):
     """A step of a strip; parts are in the order of the states."""
 
     title: str
@@ -255,18 +254,16 @@ def _whole(availabilities: list[Availability], begins: dict[str, datetime], now:
 def _cells(availability: Availability, starts: list[datetime]) -> list[StripCell]:
     words = {state: _(WORDS[state]) for state in STATES}
     return [
-        StripCell(
-            _cell_title(start, shares, words),
-            [StripPart(state, _share(shares, state)) for state in STATES if state in shares],
-        )
+        StripCell(_cell_title(start, shares, words), _parts(shares))
         for start, shares in zip(starts, availability.shares(starts), strict=False)
     ]
 
 
-def _share(shares: dict[str, float], state: str) -> float:
-    return round(shares[state] / sum(shares.values()), 4)
+def _parts(shares: dict[str, float]) -> list[StripPart]:
+    whole = sum(shares.values())
+    return [StripPart(state, round(shares[state] / whole, 4)) for state in STATES if state in shares]
 
 
 def _cell_title(start: datetime, shares: dict[str, float], words: dict[str, str]) -> str:
-    parts = ", ".join(f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares)
-    return f"{start:%Y-%m-%d %H:%M} UTC: {parts}"
+    parts = ", ".join([f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares])
+    return f"{start.isoformat(' ', 'minutes')[:16]} UTC: {parts}"

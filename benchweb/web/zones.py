@@ -1,15 +1,16 @@
 """The reader's time zone, which the browser tells by a cookie, and times as two zones say them."""
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.http import HttpRequest
 from django.utils.dateformat import format as date_format
-from django.utils.translation import pgettext
+from django.utils.translation import get_language, pgettext
 
 COOKIE = "zone"
+_DAYS_KEPT = 4_096
 
 
 @lru_cache(maxsize=1)
@@ -33,8 +34,15 @@ def moment_said(moment: datetime, zone: tzinfo) -> str:
     """Say a time in a zone: Sun 22 Nov 02:00; with the year when it isn't this one."""
     local = moment.astimezone(zone)
     is_this_year = local.year == datetime.now(UTC).astimezone(zone).year
+    clock = f"{local.hour:02}:{local.minute:02}" + (f":{local.second:02}" if local.second else "")
+    return f"{_day_said(local.date(), is_this_year, get_language())} {clock}"
+
+
+@lru_cache(maxsize=_DAYS_KEPT)
+def _day_said(day: date, is_this_year: bool, _language: str | None) -> str:
+    """Say a day: what is kept, for a list says the same days again and again."""
     form = pgettext("a date without a year", "D j M") if is_this_year else pgettext("a date", "D j M Y")
-    return f"{date_format(local, form)} {local:%H:%M}" + (f":{local:%S}" if local.second else "")
+    return date_format(day, form)
 
 
 @lru_cache(maxsize=1)

@@ -25,13 +25,10 @@ def indicator(cell: Cell) -> SafeString:
     """Show an indicator's figure and what it rests on, or why it is missing."""
     if cell.figure is None:
         return format_html('<span class="missing" title="{}">—</span>', said(cell.reason))
-    number = format_html(
-        '<span class="quantity" title="{}">{}<span class="unit"> {}</span></span>',
-        cell.figure.full,
-        cell.figure.number,
-        cell.figure.unit,
-    )
-    return format_html('{} <span class="meta">{}</span>', number, cell.basis) if cell.basis else number
+    number, unit, full = map(escape, cell.figure)
+    basis = f' <span class="meta">{escape(cell.basis)}</span>' if cell.basis else ""
+    words = f'<span class="quantity" title="{full}">{number}<span class="unit"> {unit}</span></span>{basis}'
+    return mark_safe(words)  # noqa: S308  (all of it is escaped)
 
 
 def _cell(cell: StripCell) -> str:
