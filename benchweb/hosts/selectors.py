@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
-from benchweb.rows import planned_once
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -123,12 +122,6 @@ def pair_lines(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
     """Give pairs as tables show them: named, with the state of their ends; anything else would be a query more."""
     columns = of_ends(*LABEL_FIELDS, "status", "status_reason")
     return pairs.only("environment__name", *columns)
-
-
-def pairs_of_host(host_id: int, *, most: int) -> list[Pair]:
-    """Give the pairs in use that have an end on a host, as tables show them; one query."""
-    with planned_once():
-        return list(pair_lines(pairs_matching(host=host_id))[:most])
 
 
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:

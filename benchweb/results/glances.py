@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
-
-from django.db.models import Case, F, FloatField, Q, When
+from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
 from benchweb.hosts.pair_words import NAME_COLUMNS, ends_named, with_pairs
-from benchweb.results.models import EnvironmentNights
 from benchweb.results.nights import FIGURES
 from benchweb.rows import document, fast_rows, planned_once
 
@@ -55,6 +52,30 @@ _GLANCES = with_pairs("""
     order by case when series.metric = any(%(lower)s) then -recent.score else recent.score end nulls last, series.id
     limit %(most)s offset %(first)s
 """)
+
+
+# Settings as EnvironmentNights has them, the most usual first.
+_FIGURES = """
+    select distinct on (n.environment_id, n.metric)
+           n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs
+    from results_environmentnights n join hosts_environment e on e.id = n.environment_id
+    where n.metric = any(%(metrics)s) and n.night >= %(since)s and e.archived_at is null {only}
+    order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
+             case when n.metric = any(%(lower)s) then n.typical else -n.typical end, n.id
+"""
+
+
+class FigureNights(NamedTuple):
+    """A figure of an environment, night by night, in one setting; the lists go together, oldest first."""
+
+    environment_id: int
+    environment: str
+    kind: str
+    metric: str
+    identity: dict[str, Any]
+    nights: list[date]
+    medians: list[float]
+    pairs: list[int]
 
 
 @dataclass(frozen=True)
@@ -132,23 +153,23 @@ def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first:
         return [_glance(row) for row in fast_rows(_GLANCES.format(only=" and ".join(only)), values)]
 
 
-def environment_figures(since: date, environment_id: int | None = None) -> list[EnvironmentNights]:
+def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
     """Give each environment's nights of each figure, by the setting that most of its pairs measure; one query.
 
     Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
     with the best figure. Only what gave a result since that night.
     """
-    rows = EnvironmentNights.objects.filter(metric__in=FIGURES, night__gte=since, environment__archived_at=None)
-    if environment_id is not None:
-        rows = rows.filter(environment=environment_id)
-    usual = Q()
-    for metric, kind in FIGURES.items():
-        usual |= Q(metric=metric, kind=kind)
-    lower = [key for key in FIGURES if catalog().metrics[key].better == "lower"]
-    cost = Case(When(metric__in=lower, then=F("typical")), default=-F("typical"), output_field=FloatField())
-    is_usual = Case(When(usual, then=0), default=1)
-    rows = rows.order_by("environment_id", "metric", is_usual, "-most_pairs", cost, "pk")
-    return list(rows.distinct("environment_id", "metric").select_related("environment"))
+    values = {
+        "metrics": list(FIGURES),
+        "usual": [f"{kind}.{metric}" for metric, kind in FIGURES.items()],
+        "lower": [key for key in FIGURES if catalog().metrics[key].better == "lower"],
+        "since": since,
+        "environment": environment_id,
+    }
+    only = "" if environment_id is None else "and n.environment_id = %(environment)s"
+    with planned_once():
+        rows = fast_rows(_FIGURES.format(only=only), values)
+    return [FigureNights._make([*row[:4], document(row[4]), *row[5:]]) for row in rows]
 
 
 def _glance(row: Sequence[Any]) -> Glance:

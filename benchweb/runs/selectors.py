@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
-from benchweb.rows import planned_once
-from benchweb.runs.lookups import IsAmong
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 
 # Everything that naming a run takes, in the same query.
@@ -74,16 +72,6 @@ def runs_named() -> "QuerySet[Run, Run]":
 def run_lines() -> "QuerySet[Run, Run]":
     """Give all runs as lists show them: named, with when and how they went; anything else would be a query more."""
     return runs_named().only(*_OF_LINES)
-
-
-def open_and_ended(*, most_open: int, most_ended: int) -> list[Run]:
-    """Give some of the runs that are open and the latest of those that ended, the newest first; one query."""
-    # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
-    opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "-pk").values("pk")[:most_open]
-    ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:most_ended]
-    runs = run_lines().filter(IsAmong(opened.union(ended, all=True))).order_by("-pk")
-    with planned_once():
-        return list(runs)
 
 
 def campaign_state(states: Sequence[str]) -> State:

@@ -2,16 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext
 
 from benchweb.web.row_ids import row_id
 
 PAGE_SIZE = 50
-Row = TypeVar("Row", bound=Model)
+
+
+class HasId(Protocol):
+    """What a row must have: the cursor to the next page is the last one's id."""
+
+    @property
+    def pk(self) -> Any: ...
+
+
+Row = TypeVar("Row", bound=HasId)
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,12 @@ class Listing(Generic[Row]):
 
 
 def listing(
-    request: HttpRequest, rows: QuerySet[Row], *, columns: Sequence[Column], sort: str, filters: Sequence[str] = ()
+    request: HttpRequest,
+    rows: "QuerySet[Any, Row]",
+    *,
+    columns: Sequence[Column],
+    sort: str,
+    filters: Sequence[str] = (),
 ) -> Listing[Row]:
     """Sort and page `rows` as the query string asks; an unknown sort or cursor gives the first page by `sort`."""
     query = request.GET
@@ -69,7 +83,7 @@ def listing(
     )
 
 
-def _beyond(rows: QuerySet[Row], sort: str, after: str) -> QuerySet[Row]:
+def _beyond(rows: "QuerySet[Any, Row]", sort: str, after: str) -> "QuerySet[Any, Row]":
     """Keep what comes after the row with the id `after`, in the order of `sort` and then the id."""
     after_id = row_id(after)
     if after_id is None:

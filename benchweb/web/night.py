@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
-from benchweb.results.glances import changes_since, environment_figures
-from benchweb.results.models import EnvironmentNights
+from benchweb.results.glances import FigureNights, changes_since, environment_figures
 from benchweb.results.nights import FIGURES, night_of
 from benchweb.results.recents import deviation_of
 from benchweb.runs.outcomes import Outcome, outcomes
@@ -78,7 +77,7 @@ def last_night() -> Night:
     ended = {each.environment_id: each for each in outcomes(since)}
     changed = changes_since(since, _CHANGES_SHOWN)
     nights = environment_figures(_first_night(now))
-    names = {row.environment_id: row.environment.name for row in nights}
+    names = {row.environment_id: row.environment for row in nights}
     names |= {environment_id: outcome.environment for environment_id, outcome in ended.items()}
     rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
     return Night(
@@ -98,7 +97,7 @@ def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]
     return _in_order(found.get(environment_id, {}))
 
 
-def figures_of(rows: Sequence[EnvironmentNights], now: datetime) -> dict[int, dict[str, Figure]]:
+def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:
     """Prepare figures by environment and metric; what has left the catalog is left out."""
     found: dict[int, dict[str, Figure]] = {}
     for row in rows:
@@ -108,7 +107,7 @@ def figures_of(rows: Sequence[EnvironmentNights], now: datetime) -> dict[int, di
     return found
 
 
-def _figure(row: EnvironmentNights, kind: Kind, now: datetime) -> Figure:
+def _figure(row: FigureNights, kind: Kind, now: datetime) -> Figure:
     metric = kind.metrics[row.metric]
     tonight = night_of(now)
     # The night under way is no gap before it has given something.

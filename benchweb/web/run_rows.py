@@ -6,18 +6,30 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from django.db.models import Case, CharField, Count, F, JSONField, Min, Q, QuerySet, When
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.catalog import catalog
-from benchweb.runs.models import OPEN_STATES, Run, State, Trial
+from benchweb.rows import document, fast_rows
+from benchweb.runs.listed import ListedRun
+from benchweb.runs.models import OPEN_STATES, Run, State
+
+# What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.
+_COUNTS = """
+SELECT run_id, state, left_kind, left_params, count(*), min(started_at)
+FROM runs_trial
+CROSS JOIN LATERAL (SELECT run_id = ANY(%(running)s) AND state = ANY(%(open)s)) AS is_left (yes)
+CROSS JOIN LATERAL (SELECT CASE WHEN yes THEN kind END, CASE WHEN yes THEN params END) AS l (left_kind, left_params)
+WHERE run_id = ANY(%(runs)s)
+GROUP BY run_id, state, left_kind, left_params
+"""
 
 
 @dataclass(frozen=True)
 class RunRow:
     """A run with how many of its trials are done; `ends_at` is an estimate while it is running."""
 
-    run: Run
+    run: ListedRun
     done: int
     finished: int
     total: int
@@ -35,23 +47,19 @@ def runs_with_names() -> QuerySet[Run]:
     )
 
 
-def run_rows(runs: Sequence[Run]) -> list[RunRow]:
+def run_rows(runs: Sequence[ListedRun]) -> list[RunRow]:
     """Add counts and progress to runs, in one query whatever their number."""
     if not runs:
         return []
     running = [run.pk for run in runs if run.state == State.RUNNING]
-    # What is left to do is told by the parameters of the open trials; of all others only their number counts.
-    is_left = Q(run__in=running, state__in=OPEN_STATES)
-    kind = Case(When(is_left, then=F("kind")), output_field=CharField())
-    params = Case(When(is_left, then=F("params")), output_field=JSONField())
-    grouped = Trial.objects.filter(run__in=runs).order_by().values_list("run_id", "state", kind, params)
+    values = {"runs": [run.pk for run in runs], "running": running, "open": list(OPEN_STATES)}
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     left: dict[int, float] = dict.fromkeys(running, 0.0)
     now = timezone.now()
-    for run_id, state, of_kind, with_params, count, started_at in grouped.annotate(Count("pk"), Min("started_at")):
+    for run_id, state, kind, params, count, started_at in fast_rows(_COUNTS, values):
         counts[run_id][state] += count
-        if of_kind is not None:
-            left[run_id] += count * _seconds_left(of_kind, with_params, started_at, now)
+        if kind is not None:
+            left[run_id] += count * _seconds_left(kind, document(params), started_at, now)
     return [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
 
 
@@ -81,7 +89,7 @@ def _seconds_left(kind: str, params: dict[str, Any], started_at: datetime | None
     return max(0.0, catalog().kinds[kind].measured_seconds(params) - elapsed)
 
 
-def _row(run: Run, counts: Counter[str], seconds_left: float | None, now: datetime) -> RunRow:
+def _row(run: ListedRun, counts: Counter[str], seconds_left: float | None, now: datetime) -> RunRow:
     total = counts.total()
     opened = sum(counts[state] for state in OPEN_STATES)
     ends_at = None if seconds_left is None else now + timedelta(seconds=seconds_left)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from benchweb import phrasebook
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
-from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.models import Pair
 from benchweb.web import formatting, state_words
 from benchweb.web.zones import moment_said, reader_zone, zone_named
 
@@ -66,8 +66,14 @@ def said(sentence: object) -> str:
 @register.simple_tag
 def pair_name(pair: Pair) -> SafeString:
     """Show the two ends of a pair, what they are called on their hosts small."""
+    return ends_name([part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)])
+
+
+@register.simple_tag
+def ends_name(ends: Sequence[str]) -> SafeString:
+    """Show a pair by host, endpoint and network mode of its source, then of its sink."""
     arrow = f'<span class="arrow" aria-label="{escape(_("to"))}">→</span>'
-    words = f"<span>{_endpoint_name(pair.source)} {arrow} {_endpoint_name(pair.sink)}</span>"
+    words = f"<span>{_endpoint_name(*ends[:3])} {arrow} {_endpoint_name(*ends[3:])}</span>"
     return mark_safe(words)  # noqa: S308  (all of it is escaped)
 
 
@@ -201,12 +207,11 @@ def _option(pk: int, name: str, *, is_chosen: bool) -> str:
     return f'<option value="{pk}"{" selected" if is_chosen else ""}>{escape(name)}</option>'
 
 
-def _endpoint_name(endpoint: Endpoint) -> str:
+def _endpoint_name(host: str, name: str, network_mode: str) -> str:
     """Give an endpoint's name as markup, escaped."""
-    host = endpoint.host.name
-    if endpoint.name == host:
+    if name == host:
         return escape(host)
-    return f'{escape(host)} <span class="meta">({escape(endpoint.name or endpoint.network_mode)})</span>'
+    return f'{escape(host)} <span class="meta">({escape(name or network_mode)})</span>'
 
 
 def _param(kind: Kind | None, name: str, value: Any) -> str:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Environment
+from benchweb.hosts.pair_lines import pairs_of
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.runs.latest import latest_runs
@@ -49,7 +50,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "environment": environment,
         "figures": environment_night(environment.pk),
         "series": glance_section(request, Scope(environment=environment.pk)),
-        "pairs": selectors.pair_lines(selectors.pairs_matching(environment=environment.pk))[:PAIRS_SHOWN],
+        "pairs": pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN),
         "pairs_filter": f"environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
         "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
+from benchweb.hosts.pair_lines import pairs_of
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.runs.latest import latest_runs
@@ -75,7 +76,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": selectors.pairs_of_host(host.pk, most=PAIRS_SHOWN),
+            "pairs": pairs_of({"host": host.pk}, most=PAIRS_SHOWN),
             "pairs_filter": f"host={host.pk}",
             "runs_filter": f"host={host.pk}",
             "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET
 
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.selectors import SILENT_STATUSES
+from benchweb.runs.listed import open_and_ended
 from benchweb.runs.models import FAULTY_STATES, State
-from benchweb.runs.selectors import open_and_ended
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows

@@ -25,8 +25,8 @@ from benchweb.hosts.selectors import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.rows import planned_once
+from benchweb.runs.listed import listed_run, with_lines
 from benchweb.runs.models import FAULTY_STATES, Run, State
-from benchweb.runs.selectors import run_lines
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
 from benchweb.web.charts_answer import charts_answer
@@ -67,8 +67,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
     # The best plan of a filtered list depends on how many runs the filter leaves.
     is_whole = not any(request.GET.get(name) for name in _FILTERS)
     with planned_once() if is_whole else nullcontext():
-        found = listing(request, _filtered(request.GET), columns=_COLUMNS, sort="-pk", filters=_FILTERS)
-    context = {"listing": found, "rows": run_rows(found.rows)}
+        runs = with_lines(_filtered(request.GET))
+        found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS)
+    context = {"listing": found, "rows": run_rows([listed_run(row) for row in found.rows])}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         response = render(request, "partials/run_table.html", context)
         response["HX-Push-Url"] = _clean_url(request)
@@ -161,7 +162,7 @@ def _download(text: str, content_type: str, name: str) -> HttpResponse:
 
 
 def _filtered(query: QueryDict) -> QuerySet[Run]:
-    runs = run_lines()
+    runs = Run.objects.all()
     if query.get("state") == WITHOUT_RESULT:
         runs = runs.filter(state__in=FAULTY_STATES)
     elif query.get("state") in State.values:

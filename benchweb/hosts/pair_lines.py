@@ -1,0 +1,44 @@
+"""Pairs as tables show them, by a statement written by hand: to build it from models takes longer than to run it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchweb.hosts.pair_words import pair_named, with_pairs
+from benchweb.rows import fast_rows, planned_once
+
+_OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
+_OF = {
+    "environment": "pair.environment_id = %(environment)s",
+    "host": f"(pair.source_id IN {_OF_HOST} OR pair.sink_id IN {_OF_HOST})",
+}
+_SQL = with_pairs("""
+SELECT pair.id, environment.id, environment.name,
+  source.status, source.status_reason, sink.status, sink.status_reason, {pair_names}
+FROM hosts_pair pair
+JOIN hosts_environment environment ON environment.id = pair.environment_id
+{pair_ends}
+WHERE pair.archived_at IS NULL AND {of}
+ORDER BY pair.id LIMIT %(most)s
+""")
+_COLUMNS = 7
+
+
+class PairLine(NamedTuple):
+    """A pair, as far as a table names it, with what the latest checks of its ends found."""
+
+    pk: int
+    environment_id: int
+    environment: str
+    source_status: str
+    source_reason: str
+    sink_status: str
+    sink_reason: str
+    label: str
+
+
+def pairs_of(of: Mapping[str, int], *, most: int) -> list[PairLine]:
+    """Give the first pairs in use of one environment or host, `{"host": 7}`; one query."""
+    (scope,) = of
+    with planned_once():
+        rows = fast_rows(_SQL.format(of=_OF[scope]), {**of, "most": most})
+    return [PairLine._make([*row[:_COLUMNS], pair_named(row[_COLUMNS:])]) for row in rows]
