@@ -36,6 +36,7 @@ WORDS = {
 _UNKNOWN_REASON = gettext_noop("no probe was recorded: the endpoint was not there yet, or no worker or beat ran")
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
+_NINES_FROM_PERCENT = 99
 _OLD_ENGINE = gettext_noop("no probe told: the engine is away, or older than the call that tells its host's load")
 _NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
 
@@ -145,10 +146,15 @@ def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section
 
 
 def availability_figure(ratio: float) -> Quantity:
-    """Give a ratio in per cent, cut and not rounded: 100 % is said of no time with a break."""
+    """Give a ratio in per cent, cut and not rounded: 100 % is said of no time with a break.
+
+    Three significant digits, but from 99 % on three decimals: there the nines are what one reads.
+    """
     # A sum of many spans lacks some of its last digits: that is no break.
-    percent = floor(round(ratio * 100_000, 4)) / 1_000
-    return Quantity(f"{percent:.3f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
+    percent = round(ratio * 100, 7)
+    decimals = 3 if percent >= _NINES_FROM_PERCENT or percent < 1 else 2 if percent < 10 else 1
+    cut = floor(round(percent * 10**decimals, 4)) / 10**decimals
+    return Quantity(f"{cut:.{decimals}f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
 
 
 def _begin(period: Period, now: datetime) -> datetime:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext
 
 MISSING = "—"
+MINUS = "\N{MINUS SIGN}"
 # By the exponent of a thousand.
 _PREFIXES = {
     4: (1e12, "T"),
@@ -51,7 +52,7 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
         return Quantity(f"{value:,.0f}", "B", _full(value, unit))
     factor, shown_unit = _scale(value, unit)
     if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
-        return Quantity(f"{value:.0f}", shown_unit, _full(value, unit))
+        return Quantity(_with_minus(f"{value:.0f}"), shown_unit, _full(value, unit))
     return Quantity(significant(value / factor), shown_unit, _full(value, unit))
 
 
@@ -61,12 +62,12 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     rounded = f"{value:.{digits - 1}e}"
     decimals = digits - 1 - _exponent(rounded)
-    return f"{float(rounded):.{min(max(0, decimals), _MOST_DIGITS)}f}"
+    return _with_minus(f"{float(rounded):.{min(max(0, decimals), _MOST_DIGITS)}f}")
 
 
 def plain(value: float) -> str:
     """Give a number as reports print it: two decimals, thousands apart, no prefix; small ones by their digits."""
-    return significant(value) if 0 < abs(value) < 0.1 else f"{value:,.2f}"
+    return significant(value) if 0 < abs(value) < 0.1 else _with_minus(f"{value:,.2f}")
 
 
 def setting(value: float, unit: str = "") -> str:
@@ -75,8 +76,8 @@ def setting(value: float, unit: str = "") -> str:
     scaled = value / factor
     # From a million on, `g` would write an exponent.
     if abs(scaled) >= 1e6 or float(f"{scaled:g}") != scaled:
-        return f"{value:,} {unit}".rstrip()
-    return f"{scaled:,g} {shown_unit}" if unit else f"{scaled:g}"
+        return _with_minus(f"{value:,} {unit}".rstrip())
+    return _with_minus(f"{scaled:,g} {shown_unit}" if unit else f"{scaled:g}")
 
 
 def duration(seconds: float | None) -> str:
@@ -124,7 +125,12 @@ def _joined(prefix: str, unit: str) -> str:
 
 def _full(value: float, unit: str = "") -> str:
     """Give every digit that there is."""
-    return f"{f'{value:,}'.removesuffix('.0')} {unit}".rstrip()
+    return _with_minus(f"{f'{value:,}'.removesuffix('.0')} {unit}".rstrip())
+
+
+def _with_minus(number: str) -> str:
+    """Write a negative number with a minus, which is as wide as a plus; a hyphen may end a line."""
+    return f"{MINUS}{number[1:]}" if number.startswith("-") else number
 
 
 def _two(whole: int, base: int, large: str, small: str) -> str:

@@ -31,7 +31,12 @@ export function significant(value: number): string {
   if (value === 0) return "0";
   const rounded = Number(value.toPrecision(3));
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded)) + 1e-12));
-  return rounded.toFixed(Math.min(digits, 12));
+  return withMinus(rounded.toFixed(Math.min(digits, 12)));
+}
+
+/** A negative number has a minus, which is as wide as a plus; a hyphen may end a line. */
+function withMinus(number: string): string {
+  return number.replace(/^-/, "−");
 }
 
 /** The SI prefix for a value: the largest that leaves a figure of at least 1. */
@@ -59,7 +64,7 @@ export function quantity(value: number | null | undefined, unit: string): Quanti
   const [factor, prefix] = prefixFor(value, unit);
   // What is counted: 3 of them are 3, and not 3.00.
   const isCount = COUNTED.test(unit) && Number.isInteger(value) && Math.abs(value) < 1000;
-  return { number: isCount ? String(value) : significant(value / factor), unit: joined(prefix, unit) };
+  return { number: isCount ? withMinus(String(value)) : significant(value / factor), unit: joined(prefix, unit) };
 }
 
 /** The same as one text: `16.3 Gbit/s`. */

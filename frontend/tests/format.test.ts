@@ -52,6 +52,7 @@ test("ticks of sizes are binary", () => {
 
 test("three significant digits without an exponent", () => {
   assert.deepEqual([1234, 99.95, 0.000012345].map(significant), ["1230", "100", "0.0000123"]);
+  assert.deepEqual([text(-0.00115, "s"), text(-3, "segments")], ["−1.15 ms", "−3 segments"]);
 });
 
 test("a time within a day is relative, in words", () => {

@@ -25,6 +25,7 @@ from benchweb.plans.models import Plan
 from benchweb.results.models import Point, Result, Series
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.services import LaunchError, launch
+from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_pair, make_plan
 
@@ -75,6 +76,18 @@ def test_the_last_night_has_a_failed_run_and_one_that_never_began_for_the_overvi
     failed = last.campaign.runs.filter(state=State.FAILED)
     assert set(failed.values_list("reason", flat=True)) == {"2 of 36 trials failed"}
     assert Trial.objects.filter(run__in=failed, state=State.FAILED).count() == 2 * failed.count()
+
+
+@pytest.mark.django_db
+def test_a_night_takes_no_less_than_its_bound_and_attempts_are_as_many_as_the_reason_says():
+    nights(pairs=6, days=5)
+    for campaign in Campaign.objects.filter(runs__state="finished").distinct():
+        summary = campaign_summaries([campaign.pk])[campaign.pk]
+        if summary.is_whole:
+            assert summary.makespan_seconds == campaign.planned_seconds >= campaign.lower_bound_seconds
+    assert set(Run.objects.filter(reason__contains="tried 3 times").values_list("attempts", flat=True)) == {3}
+    assert not Run.objects.filter(state="nonstart", attempts=0).exists()
+    assert not Run.objects.filter(state="finished", attempts__gt=0).exists()
 
 
 @pytest.mark.django_db

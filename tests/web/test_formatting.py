@@ -26,7 +26,9 @@ from benchweb.web.formatting import duration, quantity, setting, significant
         (8192, "B", "8.00 KiB"),
         (9000.5, "B", "8.79 KiB"),
         (1234.5, "s/GB", "1230 s/GB"),
-        (-2_000_000, "bit/s", "-2.00 Mbit/s"),
+        (-2_000_000, "bit/s", "−2.00 Mbit/s"),
+        (-0.00115, "s", "−1.15 ms"),
+        (-3.0, "segments", "−3 segments"),
         (None, "bit/s", "—"),
     ],
 )
@@ -39,6 +41,7 @@ def test_the_whole_value_stays_in_the_title() -> None:
     assert quantity(23_456.789012345, "transactions/s").full == "23,456.789012345 transactions/s"
     assert quantity(0.012345678901, "ratio").full == "0.012345678901"
     assert quantity(5.0, "s").full == "5 s"
+    assert quantity(-5.5, "s").full == "−5.5 s"
 
 
 @pytest.mark.parametrize(("value", "text"), [(1234, "1230"), (99.95, "100"), (0.000012345, "0.0000123"), (0, "0")])

@@ -120,6 +120,11 @@ def test_the_figure_is_cut_and_not_rounded_up_to_all() -> None:
     assert [figure.number for figure in figures] == ["100", "100", "99.999", "99.95", "50", "0"]
 
 
+def test_below_the_nines_a_figure_has_three_digits() -> None:
+    figures = [availability_figure(ratio) for ratio in (0.97539, 0.020649, 0.0020649, 0.3, 0.99)]
+    assert [figure.number for figure in figures] == ["97.5", "2.06", "0.206", "30", "99"]
+
+
 def test_a_year_of_hours_costs_no_more_queries_than_an_hour(signed_in: Client, django_assert_max_num_queries) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3)

@@ -20,6 +20,8 @@ _AWAY_REASON = (
     "and does a firewall let the port through?"
 )
 _BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
+# As the reason says.
+_BUSY_ATTEMPTS = 3
 _CANCELLED_REASON = "Cancelled by synthetic."
 _TRIAL_REASONS = (
     gettext_noop("The connection to the sink broke after 3.2 s: connection reset by peer."),
@@ -30,12 +32,16 @@ _TRIAL_REASONS = (
 
 @dataclass(frozen=True)
 class Fate:
-    """How a run ended: its state, why, and the trials (from 0) that failed; those from `begun` on never began."""
+    """How a run ended: its state, why, and the trials (from 0) that failed; those from `begun` on never began.
+
+    `attempts` to begin it failed.
+    """
 
     state: State
     reason: str
     begun: int
     failed: dict[int, str] = field(default_factory=dict)
+    attempts: int = 0
 
     @property
     def finished(self) -> int:
@@ -78,9 +84,9 @@ def night_fates(
 
 def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if away:
-        return Fate(State.NONSTART, _AWAY_REASON.format(host=host_name(away[0])), 0)
+        return Fate(State.NONSTART, _AWAY_REASON.format(host=host_name(away[0])), 0, attempts=1)
     if source.random() < _BUSY_RATE:
-        return Fate(State.NONSTART, _BUSY_REASON, 0)
+        return Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS)
     if source.random() < _CANCELLED_RATE:
         return Fate(State.CANCELLED, _CANCELLED_REASON, source.randrange(1, trials))
     if source.random() < _TRIALS_FAIL_RATE:
@@ -99,7 +105,10 @@ def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:
     if len(last.runs) < 4:
         return last
     numbers = sorted(last.runs)
-    changed = {numbers[1]: _with_failures(2, trials, source), numbers[3]: Fate(State.NONSTART, _BUSY_REASON, 0)}
+    changed = {
+        numbers[1]: _with_failures(2, trials, source),
+        numbers[3]: Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS),
+    }
     return NightFate(last.night, last.runs | changed)
 
 

@@ -96,10 +96,11 @@ class RunWriter:
     def write(self) -> None:
         run, fate = self.run, self.run.fate
         began = run.at.isoformat() if fate.begun else _NULL
-        ended = (run.at + _offset(fate.begun - 1) + _TRIAL if fate.begun else run.at).isoformat()
+        # The last trial's step is over, as planned: else a night would take less than its lower bound.
+        ended = (run.at + _offset(fate.begun)).isoformat()
         self.lines.runs.append(
             f"{run.id}\t{run.campaign}\t{run.pair}\t{run.plan_version}\t{fate.state.value}\t{fate.reason}\t\t"
-            f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t0\t{began}\t{ended}\t\tt\n"
+            f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t{fate.attempts}\t{began}\t{ended}\t\tt\n"
         )
         for number in range(len(run.tests)):
             if number >= fate.begun:

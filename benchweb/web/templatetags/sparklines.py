@@ -19,7 +19,6 @@ from benchweb.web.zones import moment_said, reader_zone
 register = template.Library()
 
 _WIDTH, _HEIGHT = 120, 24
-_MINUS = "\N{MINUS SIGN}"
 
 
 @register.simple_tag
@@ -116,7 +115,7 @@ def said_to_the_minute(moment: datetime, zone: tzinfo) -> str:
 def signed_percent(ratio: float) -> str:
     """Say a ratio in per cent with its sign: +4.1 %, −9.1 %; 0 % has none."""
     number = formatting.significant(abs(ratio) * 100, digits=2)
-    sign = "" if number == "0" else "+" if ratio > 0 else _MINUS
+    sign = "" if number == "0" else "+" if ratio > 0 else formatting.MINUS
     return f"{sign}{number} %"
 
 

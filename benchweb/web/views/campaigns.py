@@ -21,7 +21,7 @@ COLUMNS = [
     Column(gettext_noop("State"), "state"),
     Column(gettext_noop("Source → sink"), "pair__source__host__name"),
     Column(gettext_noop("Why")),
-    Column(gettext_noop("Attempts"), "attempts", numeric=True),
+    Column(gettext_noop("Failed attempts"), "attempts", numeric=True),
     Column(gettext_noop("Started")),
     Column(gettext_noop("Took"), numeric=True),
 ]
