@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 
@@ -55,14 +56,15 @@ def sparkline(
     low, high = bounds or _bounds(known if baseline is None else [*known, baseline])
     step = (width - 2 * _MARGIN) / max(1, len(values) - 1)
     factor = (height - 2 * _MARGIN) / (high - low) if high > low else 0.0
+    ground = height - _MARGIN if factor else height / 2
 
     def y_of(value: float) -> float:
-        inside = min(max(value, low), high)
-        return round(height - _MARGIN - (inside - low) * factor, 1) if factor else round(height / 2, 1)
+        inside = min(max(value, low), high) if bounds else value
+        return round(ground - (inside - low) * factor, 1)
 
     places = [
-        None if value is None else (round(_MARGIN + number * step, 1), y_of(value))
-        for number, value in enumerate(values)
+        None if value is None else (x, y_of(value))
+        for x, value in zip(_columns(len(values), step), values, strict=True)
     ]
     runs = _runs(places)
     return Sparkline(
@@ -73,6 +75,12 @@ def sparkline(
         gaps=_gaps(values, step),
         ground_y=height - _GROUND,
     )
+
+
+@lru_cache(maxsize=256)
+def _columns(count: int, step: float) -> list[float]:
+    """Give the x of each value, the same for all lines of a table."""
+    return [round(_MARGIN + number * step, 1) for number in range(count)]
 
 
 def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime) -> list[float | None]:

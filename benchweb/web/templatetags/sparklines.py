@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from html import escape
 from typing import Any
 
 from django import template
@@ -34,20 +35,17 @@ def sparkline(
 ) -> SafeString:
     """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label."""
     shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds)
-    told = ": ".join(filter(None, [label, _told(values, unit)]))
+    told = escape(": ".join(filter(None, [label, _told(values, unit)])))
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
     parts = drawn_parts(shape)
     if shape.baseline_y is not None:
         y = shape.baseline_y
         parts.insert(0, f'<line class="sparkline-baseline" x1="0" x2="{width}" y1="{y}" y2="{y}"/>')
-    return format_html(
-        '<svg class="sparkline" role="img" aria-label="{0}" width="{1}" height="{2}" viewBox="0 0 {1} {2}">'
-        "<title>{0}</title>{3}</svg>",
-        told,
-        width,
-        height,
-        mark_safe("".join(parts)),  # noqa: S308
+    words = (
+        f'<svg class="sparkline" role="img" aria-label="{told}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><title>{told}</title>{"".join(parts)}</svg>'
     )
+    return mark_safe(words)  # noqa: S308
 
 
 def drawn_parts(shape: Sparkline) -> list[str]:
@@ -126,21 +124,23 @@ def _judged(ratio: float, better: str) -> str:
 
 
 def _points(line: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{x},{y}" for x, y in line)
+    return " ".join([f"{x},{y}" for x, y in line])
 
 
 def _told(values: Sequence[float | None], unit: str) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return _("no values")
-    low, high = formatting.quantity(min(known), unit), formatting.quantity(max(known), unit)
+    low, high = str(formatting.quantity(min(known), unit)), str(formatting.quantity(max(known), unit))
     told = [
         ngettext("%(count)d value", "%(count)d values", len(known)) % {"count": len(known)},
-        str(low) if str(low) == str(high) else _("%(low)s to %(high)s") % {"low": low, "high": high},
+        low if low == high else _("%(low)s to %(high)s") % {"low": low, "high": high},
     ]
     last = values[-1]
-    latest = _("latest %(value)s") % {"value": formatting.quantity(last, unit)}
-    told.append(_("the latest missing") if last is None else latest)
-    if missing := sum(value is None for value in values[:-1]):
+    if last is None:
+        told.append(_("the latest missing"))
+    else:
+        told.append(_("latest %(value)s") % {"value": formatting.quantity(last, unit)})
+    if missing := len(values) - len(known) - (last is None):
         told.append(_("%(count)d missing") % {"count": missing})
     return ", ".join(told)
