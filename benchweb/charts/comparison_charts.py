@@ -1,8 +1,8 @@
 """Curves of several runs over each other: a chart for each of a kind's charts, a line for each run."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from django.utils.translation import gettext as _
 
@@ -45,8 +45,9 @@ def _sweep_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartS
     x, metric = axes.x_parameter(sweep, chart), sweep.kind.metrics[chart.metrics[0]]
     axis = axes.x_axis(sweep, chart, x)
 
-    def points(trials: list[TrialRow]) -> list[ChartPoint]:
-        return [point(place, there, metric.key) for place, there in axes.by_place(sweep, axis, x, trials).items()]
+    def points(trials: list[TrialRow], href: str) -> list[ChartPoint]:
+        places = axes.by_place(sweep, axis, x, trials)
+        return [point(place, there, metric.key, href) for place, there in places.items()]
 
     title = (
         chart.title
@@ -61,8 +62,8 @@ def _percentile_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> C
     names = percentile_names(chart.metrics)
     axis = Axis(label=_("Percentile"), unit="", scale="category", categories=list(names.values()))
 
-    def points(trials: list[TrialRow]) -> list[ChartPoint]:
-        return [point(names[metric], trials, metric) for metric in chart.metrics]
+    def points(trials: list[TrialRow], href: str) -> list[ChartPoint]:
+        return [point(names[metric], trials, metric, href) for metric in chart.metrics]
 
     return _spec(sweep, chart, axis=axis, title=chart.title, drawn="", series=_lines(sweep, "", runs, points))
 
@@ -74,16 +75,17 @@ _FORMS: dict[str, Callable[[Sweep, Chart, Sequence[DrawnRun]], ChartSpec]] = {
 
 
 def _lines(
-    sweep: Sweep, x: str, runs: Sequence[DrawnRun], points: Callable[[list[TrialRow]], list[ChartPoint]]
+    sweep: Sweep, x: str, runs: Sequence[DrawnRun], points: Callable[[list[TrialRow], str], list[ChartPoint]]
 ) -> list[ChartSeries]:
     """Give a line for each combination of the other parameters and each run that measured it, in that order."""
     series = []
     # By their ids: a run keeps its colour in all charts, whichever is the baseline, and no two have the same.
     colors = {run: place % COLORS for place, run in enumerate(sorted(run.id for run in runs))}
+    trials = {run.id: Sweep(sweep.kind, _of_kind(sweep, run), sweep.swept).lines(x) for run in runs}
     for place, values in enumerate(sweep.lines(x)):
         settings = dict(zip(sweep.others(x), values, strict=True))
         for order, run in enumerate(runs):
-            drawn = points(_trials_at(sweep, run, settings))
+            drawn = points(trials[run.id].get(values, []), run.href)
             if any(entry.y is not None for entry in drawn):
                 line = ChartSeries(
                     id=f"run-{run.id}/" + ",".join(f"{name}={value}" for name, value in settings.items()),
@@ -91,18 +93,14 @@ def _lines(
                     color=colors[run.id],
                     dash=_DASHES[order % len(_DASHES)],
                     marker=MARKERS[place % len(MARKERS)],
-                    points=[replace(entry, href=run.href) for entry in drawn],
+                    points=drawn,
                 )
                 series.append(line)
     return series
 
 
-def _trials_at(sweep: Sweep, run: DrawnRun, settings: dict[str, Any]) -> list[TrialRow]:
-    return [
-        trial
-        for trial in run.trials
-        if trial.kind == sweep.kind.name and all(sweep.value(trial, name) == settings[name] for name in settings)
-    ]
+def _of_kind(sweep: Sweep, run: DrawnRun) -> list[TrialRow]:
+    return [trial for trial in run.trials if trial.kind == sweep.kind.name]
 
 
 def _spec(sweep: Sweep, chart: Chart, *, axis: Axis, title: str, drawn: str, series: list[ChartSeries]) -> ChartSpec:

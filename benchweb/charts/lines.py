@@ -62,14 +62,14 @@ def sort_key(value: Any) -> tuple[int, float, str]:
     return 1, 0.0, str(value)
 
 
-def point(x: float | str, trials: Sequence[TrialRow], metric: str) -> ChartPoint:
-    """Combine the repetitions at x to their median; what is missing says why."""
+def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "") -> ChartPoint:
+    """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
     found = summary(values)
     reason = said(missing_reason(trials, len(values)))
     if found is None:
-        return ChartPoint(x=x, y=None, reason=reason)
-    return ChartPoint(x=x, y=found.median, n=found.n, low=found.low, high=found.high, repetitions=values, reason=reason)
+        return ChartPoint(x, None, href=href, reason=reason)
+    return ChartPoint(x, found.median, found.n, found.low, found.high, values, href, reason)
 
 
 def variant(metric: str, first_metric: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from benchweb.results.models import Point, Result, Series
-from benchweb.runs.models import State, Trial
+from benchweb.rows import document, fast_rows, planned_once
+from benchweb.runs.models import State
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class TrialRow:
         return self.has_result and self.state == State.FINISHED
 
 
+# Written by hand: to build it from models takes as long as to run it.
+_TRIALS = """
+SELECT t.run_id, t.id, t.index, t.kind, t.params, t.repetition, t.state, t.reason, t.started_at, t.finished_at,
+  r.id IS NOT NULL, r.metrics, r.flags, r.limits
+FROM runs_trial t LEFT JOIN results_result r ON r.trial_id = t.id
+WHERE t.run_id = ANY(%(runs)s)
+ORDER BY t.run_id, t.index
+"""
+
+
 def trial_rows(run_id: int) -> list[TrialRow]:
     """Give a run's trials in order, with metrics and flags but without documents; one query."""
     return trial_rows_of_runs([run_id])[run_id]
@@ -43,29 +54,12 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Give the trials of each of several runs as `trial_rows` does; one query."""
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
-    rows = (
-        Trial.objects.filter(run__in=run_ids)
-        .order_by("run_id", "index")
-        .values_list(
-            "run_id",
-            "pk",
-            "index",
-            "kind",
-            "params",
-            "repetition",
-            "state",
-            "reason",
-            "started_at",
-            "finished_at",
-            "result__metrics",
-            "result__flags",
-            "result__limits",
-            "result__pk",
-        )
-    )
-    for row in rows:
-        trial = TrialRow(*row[1:10], row[10] or {}, row[11] or [], row[12] or [], row[13] is not None)
-        found[row[0]].append(trial)
+    with planned_once():
+        rows = fast_rows(_TRIALS, {"runs": list(run_ids)})
+    for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
+        figures = document(metrics) or {}, document(flags) or [], document(limits) or []
+        trial: list[Any] = [pk, index, kind, document(params), *told, *figures, has_result]
+        found[run_id].append(TrialRow(*trial))
     return found
 
 

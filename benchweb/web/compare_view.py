@@ -10,14 +10,24 @@ from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.spec import ChartSpec
-from benchweb.hosts.models import Facts
-from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow, trial_rows_of_runs
+from benchweb.rows import document, fast_rows, planned_once
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.web.compare_query import CompareQuery
 from benchweb.web.compare_words import Words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
 from benchweb.web.run_rows import runs_with_names
+
+# The last results that came with facts, one a run; the documents of those alone.
+_FACTS = """
+SELECT DISTINCT ON (t.run_id) t.run_id, source.document, sink.document
+FROM runs_trial t
+JOIN results_result r ON r.trial_id = t.id
+LEFT JOIN hosts_facts source ON source.id = r.source_facts_id
+LEFT JOIN hosts_facts sink ON sink.id = r.sink_facts_id
+WHERE t.run_id = ANY(%(runs)s) AND (r.source_facts_id IS NOT NULL OR r.sink_facts_id IS NOT NULL)
+ORDER BY t.run_id, r.id DESC
+"""
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,13 @@ class Comparison:
 
 def runs_asked(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
-    found = {run.pk: run for run in runs_with_names().filter(pk__in=query.runs)}
+    with planned_once():
+        found = {run.pk: run for run in runs_with_names().filter(pk__in=query.runs)}
     return [found[pk] for pk in query.runs if pk in found]
 
 
 def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
-    """Prepare the comparison of runs, the baseline first; three queries: trials, last results, facts."""
+    """Prepare the comparison of runs, the baseline first; two queries: trials, facts of last results."""
     trials = trial_rows_of_runs([run.pk for run in runs])
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs)
@@ -116,12 +127,9 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
 
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
-    """Give the facts that differ between the runs' last results, and the runs of which none are known; two queries."""
-    results = Result.objects.filter(trial__run__in=runs).exclude(source_facts=None, sink_facts=None)
-    last = results.order_by("trial__run_id", "-pk").distinct("trial__run_id")
-    ids = {run: ends for run, *ends in last.values_list("trial__run_id", "source_facts", "sink_facts")}
-    known = Facts.objects.in_bulk([pk for ends in ids.values() for pk in ends if pk])
-    documents = {run: [known[pk].document if pk else {} for pk in ends] for run, ends in ids.items()}
+    """Give the facts that differ between the runs' last results, and the runs of which none are known; one query."""
+    rows = fast_rows(_FACTS, {"runs": [run.pk for run in runs]})
+    documents = {run: [document(each) or {} for each in ends] for run, *ends in rows}
     source = [HostFacts(run.pair.source_id, documents.get(run.pk, [{}, {}])[0]) for run in runs]
     sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, [{}, {}])[1]) for run in runs]
     return changed_facts(source, sink), [run for run in runs if run.pk not in documents]

@@ -95,7 +95,8 @@ def _live_html(run_id: int) -> str:
 
 def _run_parts(run_id: int) -> dict[str, Any]:
     """Give what a run's page shows, for any reader: the token of a reader's own forms is put in later."""
-    run = get_object_or_404(runs_with_names(), pk=run_id)
+    with planned_once():
+        run = get_object_or_404(runs_with_names(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
     return {"view": view, "run": run, "charts": trial_charts(trials, is_open=view.is_open), "trials": trials}
