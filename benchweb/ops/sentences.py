@@ -13,7 +13,7 @@ _WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _FOR_PROGRAMS = re.compile(
     r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|JOIN|select|insert into|Bearer)\b"
     r"|interval '|\w\.\w+ = |^%|%[sdr]\b|\bQuerySet\["
-    r"|^\^|\{\W",
+    r"|^\^|\{\W| IN \{",
     re.MULTILINE,
 )
 # Calls whose texts nobody sees on a page.

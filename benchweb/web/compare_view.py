@@ -14,7 +14,7 @@ from benchweb.results.selectors import TrialRow, trial_rows_of_runs
 from benchweb.rows import document, fast_rows, planned_once
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.web.compare_query import CompareQuery
-from benchweb.web.compare_words import Words, summary_words, words
+from benchweb.web.compare_words import Words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
 from benchweb.web.run_rows import runs_with_names
 
@@ -95,6 +95,8 @@ class Comparison:
     facts: list[FactRow]
     without_facts: list[Run]
     charts: list[ChartSpec]
+    # What many cells would have to say.
+    note: str
 
 
 def runs_asked(query: CompareQuery) -> list[Run]:
@@ -123,6 +125,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
         facts=[_fact_row(columns, fact) for fact in facts],
         without_facts=without_facts,
         charts=comparison_charts(_drawn(runs, labels, trials, query.kind)),
+        note=note_words(found.counts),
     )
 
 

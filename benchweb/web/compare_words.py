@@ -1,6 +1,6 @@
 """A comparison in words and signs: what changed, how sure that is, and what these repetitions could have shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -48,6 +48,8 @@ class Words:
     full: str
     effect: str
     verdict: str
+    # The whole sentence, where the verdict is in short what is said once above the table.
+    verdict_full: str = ""
 
 
 def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
@@ -64,7 +66,18 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         full=_full(found, metric.unit),
         effect=_effect(found),
         verdict=_verdict(entry, metric, judged),
+        verdict_full=_too_few(found) if entry.verdict == Verdict.TOO_FEW else "",
     )
+
+
+def note_words(counts: Iterable[Mapping[str, int]]) -> str:
+    """Say once what cells that are too few to tell would need; nothing where there is no such cell."""
+    if not any(each.get(Verdict.TOO_FEW) for each in counts):
+        return ""
+    return _(
+        "“Too few to tell”: of so few repetitions no difference could be shown, however large. "
+        "It takes %(needed)s of each run."
+    ) % {"needed": repetitions_needed()}
 
 
 def _size(value: float, found: Difference, metric: Metric) -> str:
@@ -117,8 +130,8 @@ def _verdict(entry: Entry, metric: Metric, judged: int) -> str:
     match entry.verdict:
         case Verdict.SAME:
             return _("the same in every repetition")
-        case Verdict.TOO_FEW if found:
-            return _too_few(found)
+        case Verdict.TOO_FEW:
+            return _("too few to tell")
         case Verdict.NONE_SHOWN if found:
             return _none_shown(found, metric)
         case Verdict.PERHAPS:

@@ -83,15 +83,19 @@ def test_the_baseline_is_the_first_in_the_address_and_turns_the_sign(signed_in: 
 
 def test_three_repetitions_say_that_they_can_show_nothing(signed_in: Client) -> None:
     runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: around(5e9, 3)})]
-    text = text_of(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"))
-    assert "3 and 3 repetitions are too few: it takes 4 each" in text
+    page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
+    text = text_of(page)
+    # Once above the table, in two words in each cell, and whole on hover.
+    assert text.count("of so few repetitions no difference could be shown, however large. It takes 4 of each run.") == 1
+    assert all("too few to tell" in cells(page, row)[1] for row in (0, 1))
+    assert page.count('title="3 and 3 repetitions are too few: it takes 4 each"') == 2
     assert "worse" not in text.split("How to read this")[0]
 
 
 def test_a_single_repetition_has_no_spread_and_no_interval(signed_in: Client) -> None:
     runs = [finished({64: [1e9], 1024: [1e9]}), finished({64: [2e9], 1024: [1e9]})]
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
-    assert "one repetition has no spread: this can show no difference" in text_of(page)
+    assert 'title="one repetition has no spread: this can show no difference"' in page
     assert " to +" not in cells(page, 0)[1]
 
 

@@ -98,9 +98,29 @@ def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: 
         make_endpoint(host_name=f"quiet-{number:02}")
     Endpoint.objects.update(status="unreachable", status_reason="timed out", checked_at=timezone.now())
     context = signed_in.get("/").context
-    assert [endpoint.host.name for endpoint in context["silent"]] == [f"quiet-{number:02}" for number in range(6)]
+    [group] = context["silent"]
+    assert [endpoint.host.name for endpoint in group.shown] == [f"quiet-{number:02}" for number in range(6)]
     assert context["silent_hidden"] == 6
     assert "6 more do not answer" in signed_in.get("/").content.decode()
+
+
+def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Client) -> None:
+    lost = "can't be reached (timed out). Is benchweb-engine serve running there?"
+    for name in ("ash", "birch", "cedar"):
+        host = make_endpoint(host_name=name).host
+        reason = f"The engine of {name} ({name}.example:7410) {lost}"
+        host.endpoints.update(status="unreachable", status_reason=reason, checked_at=timezone.now())
+    refused = "The engine of dogwood (10.0.0.4:7410) refused the token."
+    make_endpoint(host_name="dogwood").host.endpoints.update(status="refused", status_reason=refused)
+    groups = signed_in.get("/").context["silent"]
+    told = [([each.host.name for each in group.endpoints], group.status, group.reason) for group in groups]
+    assert told == [
+        (["ash", "birch", "cedar"], "unreachable", f"The engine {lost}"),
+        (["dogwood"], "refused", refused),
+    ]
+    text = words(signed_in.get("/").content.decode())
+    assert text.count("can't be reached") == 1 or text.count("can&#x27;t be reached") == 1
+    assert re.search(r"ash[^,]*, birch[^,]*, cedar", text)
 
 
 @pytest.mark.parametrize("part", ["night", "running", "last", "coming", "beside"])

@@ -34,8 +34,9 @@ def _difference(words: Words) -> str:
     if words.interval:
         effect = f' <span class="effect">{escape(words.effect)}</span>' if words.effect else ""
         found += f' <span class="meta">({escape(words.interval)}){effect}</span>'
-    return found + _why(words.verdict)
+    return found + _why(words.verdict, words.verdict_full)
 
 
-def _why(text: str) -> str:
-    return f'<br><span class="why">{escape(text)}</span>' if text else ""
+def _why(text: str, full: str = "") -> str:
+    title = f' title="{escape(full)}"' if full else ""
+    return f'<br><span class="why"{title}>{escape(text)}</span>' if text else ""

@@ -20,10 +20,10 @@ from benchweb.runs.models import FAULTY_STATES, State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows
+from benchweb.web.silent_hosts import silent_groups
 
 _RUNNING_SHOWN = 10
 _LAST_SHOWN = 10
-_SILENT_SHOWN = 6
 _COMING_SHOWN = 8
 _WITHOUT_SHOWN = 10
 
@@ -74,11 +74,11 @@ def _beside() -> dict[str, object]:
             order_by="name",
         ),
     )
-    found = hosts["silent"] or []
+    silent_shown, silent_hidden = silent_groups(map(_silent_endpoint, hosts["silent"] or []))
     return {
         "hosts": hosts,
-        "silent": [_silent_endpoint(row) for row in found[:_SILENT_SHOWN]],
-        "silent_hidden": max(0, len(found) - _SILENT_SHOWN),
+        "silent": silent_shown,
+        "silent_hidden": silent_hidden,
         "without": _without_result(),
     }
 
