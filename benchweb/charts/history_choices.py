@@ -101,6 +101,12 @@ def history_choices(*, kind: str, host: int | None, environment: int | None, pai
     )
 
 
+def first_kind() -> Kind | None:
+    """Give the kind that was measured first, which is the one to begin with; one query."""
+    rows = fast_rows("SELECT kind FROM results_series ORDER BY id LIMIT 1", {})
+    return catalog().kinds.get(rows[0][0]) if rows else None
+
+
 def parameter_text(parameter: Parameter, value: Any) -> str:
     """Write a parameter's value for an address."""
     if parameter.is_test:

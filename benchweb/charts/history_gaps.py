@@ -51,8 +51,21 @@ class Event:
     pair: int
     run: int | None
     keys: frozenset[tuple[str, str]]
-    reason: str
-    href: str
+    state: str
+    cause: str
+
+    @property
+    def href(self) -> str:
+        return "" if self.run is None else f"/runs/{self.run}"
+
+    @property
+    def reason(self) -> str:
+        """Say what came of it and why; most events break no line, so it is said only when one does."""
+        if self.run is None:
+            words = _("slot %(state)s") % {"state": _(self.state)}
+        else:
+            words = _("run %(run)s %(state)s") % {"run": self.run, "state": _(self.state)}
+        return _("{state}: {reason}").format(state=words, reason=said(self.cause)) if self.cause else words
 
 
 @dataclass(frozen=True)
@@ -76,16 +89,15 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
     for row in rows:
         known = keys.get(row.version or 0, none)
         if row.run is not None and row.pair is not None:
-            href = f"/runs/{row.run}"
-            events.append(Event(row.at, row.pair, row.run, known, _run_words(row), href))
+            events.append(Event(row.at, row.pair, row.run, known, row.state, row.reason))
         else:
             target = document(row.target)
             events += [
-                Event(row.at, pair.pk, None, known, _slot_words(row), "")
+                Event(row.at, pair.pk, None, known, row.state, row.reason)
                 for pair in pairs.values()
                 if targets(target, pair)
             ]
-    return sorted(events, key=lambda event: event.at)
+    return sorted(events, key=attrgetter("at"))
 
 
 def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedelta) -> list[Break]:
@@ -146,18 +158,6 @@ def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan:
         "most": _MOST_EVENTS,
     }
     return [_Row(*row) for row in fast_rows(statement, values)]
-
-
-def _run_words(row: _Row) -> str:
-    return _with_reason(_("run %(run)s %(state)s") % {"run": row.run, "state": _(row.state)}, row.reason)
-
-
-def _slot_words(row: _Row) -> str:
-    return _with_reason(_("slot %(state)s") % {"state": _(row.state)}, row.reason)
-
-
-def _with_reason(words: str, reason: str) -> str:
-    return _("{state}: {reason}").format(state=words, reason=said(reason)) if reason else words
 
 
 def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.axes import category
 from benchweb.charts.history import History, history
-from benchweb.charts.history_choices import Choices, Facet, history_choices
+from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history_heat import heat_maps
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Change
@@ -121,7 +121,7 @@ def choices_of(query: HistoryQuery) -> Choices:
 def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
     """Draw what a request asks for, without the page around it."""
     query = query_of(request)
-    kind = catalog().kinds.get(query.kind) or choices_of(query).kind
+    kind = catalog().kinds.get(query.kind) if query.kind else first_kind()
     return _drawn(query, kind)[0]
 
 
