@@ -1,11 +1,12 @@
 """Points of series as a chart shows them: the median of each run, or of each hour, day, week where there are many."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
-from benchweb.rows import fast_rows
+from benchweb.rows import fast_rows, planned_once
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
 # the page, so all of them stay within its 50 ms; a zoom brings the finer ones. A year has 53 weeks.
@@ -105,7 +106,10 @@ def history_points(
     only = " ".join([_OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
     found = HistoryPoints("run", {pk: [] for pk in series}, {})
     step = "run"
-    for series_id, *row, name in fast_rows(_SQL.format(only=only), values):
+    # Among few runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
+    with nullcontext() if only.strip() else planned_once():
+        rows = fast_rows(_SQL.format(only=only), values)
+    for series_id, *row, name in rows:
         if name == "ceiling":
             found.ceilings[series_id] = row[4]
             continue
