@@ -18,6 +18,12 @@ class Step(StrEnum):
     LAUNCH = "launch"
 
 
+def step_to_pair() -> Step:
+    """Find what a pair needs first; one query."""
+    endpoints = len(Endpoint.objects.filter(archived_at=None).values_list("pk")[:2])
+    return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[endpoints]
+
+
 def next_step() -> Step:
     """Find what to do next; one query."""
     found = (

@@ -14,6 +14,7 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
 
 def test_an_environment_without_a_pair_asks_for_one_on_its_page_and_in_the_matrix(signed_in: Client) -> None:
     environment = environment_create(name="lab")
+    make_endpoint(), make_endpoint()
     for address in (f"/environments/{environment.pk}", f"/matrix?environment={environment.pk}"):
         page = signed_in.get(address).content.decode().partition("<main")[2]
         assert "/pairs/new" in page

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from benchweb.hosts.services import environment_create
 from tests.factories import make_endpoint, make_pair, make_plan
 
 EMPTY = ["/", "/runs", "/history", "/history?kind=tcp_rr&view=heat", "/compare", "/campaigns"]
@@ -34,6 +35,31 @@ def test_then_a_pair_then_a_plan_then_a_launch(signed_in: Client) -> None:
     assert next_step(signed_in, "/history") == "/plans/new"
     make_plan()
     assert next_step(signed_in, "/history") == "/launch"
+
+
+def test_a_pair_is_offered_only_when_there_are_two_endpoints(signed_in: Client) -> None:
+    endpoint, lab = make_endpoint(), environment_create(name="lab")
+    urls = ["/", "/pairs", f"/environments/{lab.pk}", f"/hosts/{endpoint.host_id}", f"/matrix?environment={lab.pk}"]
+    urls.append("/schedules/new")
+    for url in urls:
+        text = signed_in.get(url).content.decode()
+        assert "Add a pair" not in text, url
+        assert 'href="/hosts/new"' in text, url
+    make_endpoint()
+    for url in urls:
+        assert "Add a pair" in signed_in.get(url).content.decode(), url
+
+
+def test_launch_can_be_pressed_only_when_there_is_something_to_choose(signed_in: Client) -> None:
+    dull, active = (
+        'class="btn" type="submit" name="action" value="launch" disabled',
+        'class="btn btn-primary" type="submit"',
+    )
+    assert dull in signed_in.get("/launch").content.decode()
+    make_pair()
+    assert dull in signed_in.get("/launch").content.decode()
+    make_plan()
+    assert active in signed_in.get("/launch").content.decode()
 
 
 def test_an_empty_overview_costs_no_more_queries_than_any_page(

@@ -9,13 +9,24 @@ from tests.factories import make_endpoint, make_pair
 
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
-    assert "Add the first pair" in signed_in.get("/pairs").content.decode()
+    assert "Next step: add a host." in signed_in.get("/pairs").content.decode()
+    make_endpoint()
+    assert "Next step: add another host, for a plan measures between two." in signed_in.get("/pairs").content.decode()
+    make_endpoint()
+    assert "Next step: make a pair of two endpoints" in signed_in.get("/pairs").content.decode()
 
 
 def test_the_form_says_what_is_needed_first(signed_in: Client) -> None:
     text = signed_in.get("/pairs/new").content.decode()
     assert "A pair needs two endpoints; there is none so far." in text
     assert "A pair belongs to an environment; there is none so far." in text
+    assert '<button class="btn" type="submit" disabled>Add the pair' in text
+
+
+def test_the_form_can_be_sent_once_there_is_something_to_choose(signed_in: Client) -> None:
+    make_endpoint(), make_endpoint(), environment_create(name="lab")
+    text = signed_in.get("/pairs/new").content.decode()
+    assert '<button class="btn btn-primary" type="submit">Add the pair' in text
 
 
 @pytest.mark.parametrize(("both", "count"), [({}, 1), ({"both_directions": "on"}, 2)])

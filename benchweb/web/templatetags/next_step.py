@@ -14,3 +14,16 @@ def next_step(*, is_paired: object = None) -> dict[str, str]:
     A page that knows of pairs says so: it has something to launch, and no query is needed.
     """
     return {"step": (steps.Step.LAUNCH if is_paired else steps.next_step()).value}
+
+
+@register.inclusion_tag("partials/pair_link.html")
+def pair_link(*, is_paired: object = None, query: str = "", css: str = "") -> dict[str, object]:
+    """Link to where a pair is added, or a host while there is nothing to be paired; one query unless `is_paired`."""
+    is_pairable = bool(is_paired) or steps.step_to_pair() == steps.Step.PAIR
+    return {"is_pairable": is_pairable, "query": query, "css": css}
+
+
+@register.inclusion_tag("partials/pair_step.html")
+def pair_step(*, query: str = "") -> dict[str, object]:
+    """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
+    return {"step": steps.step_to_pair().value, "query": query}

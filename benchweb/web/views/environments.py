@@ -52,6 +52,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "series": glance_section(request, Scope(environment=environment.pk)),
         "pairs": pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN),
         "pairs_filter": f"environment={environment.pk}",
+        "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
         "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     }

@@ -78,6 +78,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": pairs_of({"host": host.pk}, most=PAIRS_SHOWN),
             "pairs_filter": f"host={host.pk}",
+            "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
             "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
         },

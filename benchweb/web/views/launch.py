@@ -40,6 +40,11 @@ class LaunchPage:
     error: str = ""
 
     @property
+    def is_possible(self) -> bool:
+        """Tell whether there is a plan and a pair to choose; a filter that matches none can be taken away again."""
+        return bool(self.plans and (self.pairs or self.form.text))
+
+    @property
     def silent(self) -> list[Pair]:
         """Give the chosen pairs with an end that did not answer its last check."""
         answered = Endpoint.Status.ANSWERED

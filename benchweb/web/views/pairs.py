@@ -89,10 +89,13 @@ def pair_new(request: HttpRequest) -> HttpResponse:
             form.refuse(error.field, error.message)
         else:
             return redirect("web:pair", pair.pk)
+    endpoint_count = selectors.endpoints_usable().count()
+    environment_count = Environment.objects.filter(archived_at=None).count()
     context = {
         "form": form,
-        "endpoint_count": selectors.endpoints_usable().count(),
-        "environment_count": Environment.objects.filter(archived_at=None).count(),
+        "endpoint_count": endpoint_count,
+        "environment_count": environment_count,
+        "is_possible": endpoint_count > 1 and environment_count > 0,
     }
     return render(request, "pages/pair_new.html", context)
 
