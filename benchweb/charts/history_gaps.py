@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 from statistics import median, quantiles
@@ -58,9 +59,9 @@ class Event:
     def href(self) -> str:
         return "" if self.run is None else f"/runs/{self.run}"
 
-    @property
+    @cached_property
     def reason(self) -> str:
-        """Say what came of it and why; most events break no line, so it is said only when one does."""
+        """Say what came of it and why: once, and only when it breaks a line, which most don't."""
         if self.run is None:
             words = _("slot %(state)s") % {"state": _(self.state)}
         else:
