@@ -7,13 +7,13 @@ from typing import Any, Literal
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
+from benchweb.formatting import setting
 from benchweb.results.selectors import TrialRow
 
 # More labels than this overlap on a phone.
 MAXIMUM_TICKS = 10
 # Values that lie so far apart crowd at the left of a linear axis.
 _LOG_FROM_RATIO = 8
-_KIBI = 1024
 Scale = Literal["linear", "log2", "log", "category", "time"]
 
 
@@ -63,11 +63,9 @@ def setting_words(sweep: Sweep, name: str, value: Any) -> str:
 
 
 def with_unit(value: Any, unit: str) -> str:
-    """Write a parameter's value with its unit: 64 KiB where that is exact, 1,400 B where not."""
-    if unit == "B" and isinstance(value, int) and value and value % _KIBI == 0:
-        kibi = value // _KIBI
-        return f"{kibi // _KIBI:,} MiB" if kibi % _KIBI == 0 else f"{kibi:,} KiB"
-    return f"{category(value)} {unit}".rstrip()
+    """Write a parameter's value with its unit: numbers exactly, 64 KiB, 1,400 B, 10 Gbit/s."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return setting(value, unit) if is_number and unit else f"{category(value)} {unit}".rstrip()
 
 
 def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:

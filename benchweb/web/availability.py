@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.charts.host_charts import host_charts
 from benchweb.charts.spec import ChartSpec
+from benchweb.formatting import Quantity, duration, quantity
 from benchweb.hosts.availability import (
     ANSWERED,
     ENGINE_DOWN,
@@ -25,7 +26,6 @@ from benchweb.hosts.availability import (
 )
 from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_loads
 from benchweb.hosts.models import Endpoint
-from benchweb.web.formatting import Quantity, duration, quantity
 
 WORDS = {
     ANSWERED: "answered",

@@ -7,9 +7,9 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from benchweb import formatting
 from benchweb.charts.verdict import Headline
 from benchweb.runs.models import State
-from benchweb.web import formatting
 
 # Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
 _CHARACTER_PIXELS = 6.6

@@ -9,9 +9,9 @@ from django.utils.translation import pgettext
 
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
+from benchweb.formatting import quantity, significant
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
-from benchweb.web.formatting import quantity, significant
 
 _ARROWS = {1: "▲", -1: "▼", 0: "="}
 _EFFECTS = {

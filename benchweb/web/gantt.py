@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from benchweb.formatting import duration
 from benchweb.phrasebook import said
 from benchweb.schedules.feasibility import Feasibility
-from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
 from benchweb.web.zones import zone_named
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog, nested_words
-from benchweb.charts.axes import category
+from benchweb.charts.axes import with_unit
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history_heat import heat_maps
@@ -22,7 +22,6 @@ from benchweb.charts.history_sizes import size_charts, swept_charts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
-from benchweb.web import formatting
 from benchweb.web.zones import reader_zone
 
 
@@ -180,10 +179,7 @@ def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
 
 
 def _value_words(value: Any, unit: str) -> str:
-    if value is None or isinstance(value, dict):
-        return nested_words(value)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return formatting.setting(value, unit) if is_number else category(value)
+    return nested_words(value) if value is None or isinstance(value, dict) else with_unit(value, unit)
 
 
 def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:

@@ -13,9 +13,9 @@ from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.formatting import Quantity, plain, quantity, significant
 from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
-from benchweb.web.formatting import Quantity, plain, quantity, significant
 from benchweb.web.matrix_query import MatrixQuery
 from benchweb.web.templatetags.sparklines import signed_percent
 

@@ -20,10 +20,10 @@ from benchweb.charts.matrix import (
 )
 from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
 from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
+from benchweb.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
 from benchweb.hosts.models import Environment
 from benchweb.results.latest import SeriesTest, measured_tests, metrics_of_test
-from benchweb.web.formatting import Quantity, plain, quantity
 from benchweb.web.matrix_cells import CellMaker, ShownCell
 from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
 from benchweb.web.templatetags.show import kind_label, params_text

@@ -8,13 +8,13 @@ from cronsim import CronSim, CronSimError
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from benchweb.formatting import duration
 from benchweb.hosts.models import Environment
 from benchweb.phrasebook import said
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.web.archiving import counted
-from benchweb.web.formatting import duration
 
 _ANY_TIME = datetime(2000, 1, 1)
 

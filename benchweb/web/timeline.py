@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from benchweb.formatting import duration
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.phrasebook import said
 from benchweb.runs.models import Run, State
@@ -15,7 +16,6 @@ from benchweb.runs.selectors import run_lines
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
-from benchweb.web.formatting import duration
 from benchweb.web.lanes import Bar, Lane
 from benchweb.web.row_urls import row_url
 from benchweb.web.state_words import state_word

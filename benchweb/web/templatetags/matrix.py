@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from benchweb.charts.sparkline import sparkline
-from benchweb.web.formatting import Quantity
+from benchweb.formatting import Quantity
 from benchweb.web.matrix_cells import ShownCell
 from benchweb.web.templatetags.sparklines import drawn_parts
 

@@ -11,11 +11,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from benchweb import phrasebook
+from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, nested_words
 from benchweb.charts.verdict import limit_words
 from benchweb.hosts.models import Pair
-from benchweb.web import formatting, state_words
+from benchweb.web import state_words
 from benchweb.web.zones import moment_said, reader_zone, zone_named
 
 register = template.Library()

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from benchweb import formatting
 from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.statistics import LEAST_BEFORE, Deviation
-from benchweb.web import formatting
 from benchweb.web.zones import moment_said, reader_zone
 
 register = template.Library()

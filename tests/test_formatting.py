@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.web.formatting import duration, quantity, setting, significant
+from benchweb.formatting import duration, quantity, setting, significant
 
 
 @pytest.mark.parametrize(
