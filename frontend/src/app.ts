@@ -2,6 +2,7 @@
 import htmx from "htmx.org";
 
 import { startActions } from "./actions";
+import { showEdges, startEdges } from "./edges";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
 import { shortenLists } from "./long_lists";
@@ -26,10 +27,12 @@ startActions();
 startSearch();
 startViews();
 startClocks();
+startEdges();
 // On a phone the sections scroll sideways: the one that is shown must not be out of sight.
 document.querySelector(".sections [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 htmx.onLoad((content) => {
   showTimes(content as Element);
+  showEdges(content as Element);
   startLive(content as Element);
   shortenLists(content as Element);
 });
