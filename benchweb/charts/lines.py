@@ -108,8 +108,12 @@ class Palette:
 
 
 def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
+    # What no trial sets is the default in all of them.
+    given = {name for trial in trials for name in trial.params}
     return [
-        name for name, parameter in kind.parameters.items() if len({_value(trial, parameter) for trial in trials}) > 1
+        name
+        for name, parameter in kind.parameters.items()
+        if name in given and len({_value(trial, parameter) for trial in trials}) > 1
     ]
 
 

@@ -63,6 +63,28 @@ def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     return found
 
 
+# The last results that came with facts, one a run; the documents of those alone.
+_FACTS = """
+SELECT DISTINCT ON (t.run_id) t.run_id, source.document, sink.document
+FROM runs_trial t
+JOIN results_result r ON r.trial_id = t.id
+LEFT JOIN hosts_facts source ON source.id = r.source_facts_id
+LEFT JOIN hosts_facts sink ON sink.id = r.sink_facts_id
+WHERE t.run_id = ANY(%(runs)s) AND (r.source_facts_id IS NOT NULL OR r.sink_facts_id IS NOT NULL)
+ORDER BY t.run_id, r.id DESC
+"""
+
+
+def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
+    """Give source's and sink's facts of each run, as they came with its last result; {} for those not known. One query.
+
+    A run whose results came without facts is left out.
+    """
+    with planned_once():
+        rows = fast_rows(_FACTS, {"runs": list(run_ids)})
+    return {run_id: (document(source) or {}, document(sink) or {}) for run_id, source, sink in rows}
+
+
 def run_results(run_id: int) -> "QuerySet[Result, Result]":
     """Give a run's results with whole documents and facts, in the order of its trials; one query."""
     return (

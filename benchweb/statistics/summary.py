@@ -21,7 +21,7 @@ def summary(values: Sequence[float]) -> Summary | None:
     if not values:
         return None
     middle, low, high = median(values), min(values), max(values)
-    return Summary(len(values), middle, low, high, half_range_ratio(values))
+    return Summary(len(values), middle, low, high, _half_range(len(values), middle, low, high))
 
 
 def half_range_ratio(values: Sequence[float]) -> float | None:
@@ -30,9 +30,8 @@ def half_range_ratio(values: Sequence[float]) -> float | None:
     With the three or five repetitions that a plan usually has, every value counts, and the range is what was
     seen, no estimate of what wasn't. It grows with n: spreads of different n don't compare.
     """
-    if len(values) < 2:
-        return None
-    middle = median(values)
-    if middle == 0:
-        return None
-    return (max(values) - min(values)) / (2 * abs(middle))
+    return _half_range(len(values), median(values), min(values), max(values)) if values else None
+
+
+def _half_range(n: int, middle: float, low: float, high: float) -> float | None:
+    return (high - low) / (2 * abs(middle)) if n > 1 and middle else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -10,24 +11,15 @@ from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.spec import ChartSpec
-from benchweb.results.selectors import TrialRow, trial_rows_of_runs
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
+from benchweb.rows import planned_once
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.web.compare_query import CompareQuery
 from benchweb.web.compare_words import Words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
 from benchweb.web.run_rows import runs_with_names
 
-# The last results that came with facts, one a run; the documents of those alone.
-_FACTS = """
-SELECT DISTINCT ON (t.run_id) t.run_id, source.document, sink.document
-FROM runs_trial t
-JOIN results_result r ON r.trial_id = t.id
-LEFT JOIN hosts_facts source ON source.id = r.source_facts_id
-LEFT JOIN hosts_facts sink ON sink.id = r.sink_facts_id
-WHERE t.run_id = ANY(%(runs)s) AND (r.source_facts_id IS NOT NULL OR r.sink_facts_id IS NOT NULL)
-ORDER BY t.run_id, r.id DESC
-"""
+_NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
 @dataclass(frozen=True)
@@ -131,10 +123,9 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
     """Give the facts that differ between the runs' last results, and the runs of which none are known; one query."""
-    rows = fast_rows(_FACTS, {"runs": [run.pk for run in runs]})
-    documents = {run: [document(each) or {} for each in ends] for run, *ends in rows}
-    source = [HostFacts(run.pair.source_id, documents.get(run.pk, [{}, {}])[0]) for run in runs]
-    sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, [{}, {}])[1]) for run in runs]
+    documents = facts_of_runs([run.pk for run in runs])
+    source = [HostFacts(run.pair.source_id, documents.get(run.pk, _NO_FACTS)[0]) for run in runs]
+    sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, _NO_FACTS)[1]) for run in runs]
     return changed_facts(source, sink), [run for run in runs if run.pk not in documents]
 
 

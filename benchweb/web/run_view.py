@@ -11,10 +11,8 @@ from benchweb.catalog import Metric, catalog
 from benchweb.charts.confidence import ShownCombination, shown_combinations
 from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.verdict import Verdict, verdict
-from benchweb.hosts.models import Facts
 from benchweb.results.confidence import RunConfidence, run_confidence
-from benchweb.results.models import Result
-from benchweb.results.selectors import TrialRow
+from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
 from benchweb.web.facts_diff import FactsRows, facts_side_by_side
 from benchweb.web.run_rows import seconds_left
@@ -63,7 +61,7 @@ class RunView:
 
 
 def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
-    """Prepare a run whose trials are at hand; reads facts and events in three queries."""
+    """Prepare a run whose trials are at hand; reads facts and events in two queries."""
     confidence = run_confidence(run.plan_version, trials)
     return RunView(
         run=run,
@@ -83,11 +81,13 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
 def _shown(trial: TrialRow, run: Run) -> ShownTrial:
     kind = catalog().kinds.get(trial.kind)
     metric = kind.metrics[kind.headline] if kind else None
+    value = trial.metrics.get(metric.key) if metric else None
+    missing = trial.reason or _("the trial is {state}").format(state=state_word(trial.state)) if value is None else ""
     return ShownTrial(
         trial=trial,
         metric=metric,
-        value=trial.metrics.get(metric.key) if metric else None,
-        missing=trial.reason or _("the trial is {state}").format(state=state_word(trial.state)),
+        value=value,
+        missing=missing,
         command=engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
     )
 
@@ -101,10 +101,5 @@ def _progress(run: Run, trials: Sequence[TrialRow]) -> Progress:
 
 def _facts(run: Run) -> list[FactsRows]:
     """Read the facts that came with the run's last result."""
-    results = Result.objects.filter(trial__run=run).exclude(source_facts=None, sink_facts=None)
-    last = results.order_by("-pk").values_list("source_facts", "sink_facts").first()
-    if last is None:
-        return []
-    found = Facts.objects.in_bulk([pk for pk in last if pk])
-    source, sink = (found[pk].document if pk else {} for pk in last)
-    return facts_side_by_side(source, sink)
+    found = facts_of_runs([run.pk]).get(run.pk)
+    return facts_side_by_side(*found) if found else []

@@ -1,10 +1,14 @@
 """Template tag that names the next thing to do, for pages that are empty because nothing was measured yet."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
 
 from benchweb.web import next_step as steps
 
 register = template.Library()
+_ASKED = "step to a pair of this page"
 
 
 @register.inclusion_tag("partials/next_step.html")
@@ -16,14 +20,24 @@ def next_step(*, is_paired: object = None) -> dict[str, str]:
     return {"step": (steps.Step.LAUNCH if is_paired else steps.next_step()).value}
 
 
-@register.inclusion_tag("partials/pair_link.html")
-def pair_link(*, is_paired: object = None, query: str = "", css: str = "") -> dict[str, object]:
+@register.inclusion_tag("partials/pair_link.html", takes_context=True)
+def pair_link(
+    context: Mapping[str, Any], *, is_paired: object = None, query: str = "", css: str = ""
+) -> dict[str, object]:
     """Link to where a pair is added, or a host while there is nothing to be paired; one query unless `is_paired`."""
-    is_pairable = bool(is_paired) or steps.step_to_pair() == steps.Step.PAIR
+    is_pairable = bool(is_paired) or _step_to_pair(context) == steps.Step.PAIR
     return {"is_pairable": is_pairable, "query": query, "css": css}
 
 
-@register.inclusion_tag("partials/pair_step.html")
-def pair_step(*, query: str = "") -> dict[str, object]:
+@register.inclusion_tag("partials/pair_step.html", takes_context=True)
+def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, object]:
     """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
-    return {"step": steps.step_to_pair().value, "query": query}
+    return {"step": _step_to_pair(context).value, "query": query}
+
+
+def _step_to_pair(context: Mapping[str, Any]) -> steps.Step:
+    """Ask once for a page, which may say it at several places."""
+    kept: dict[str, steps.Step] = context["request"].__dict__
+    if _ASKED not in kept:
+        kept[_ASKED] = steps.step_to_pair()
+    return kept[_ASKED]

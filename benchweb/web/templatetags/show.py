@@ -1,7 +1,9 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -9,6 +11,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb import formatting, phrasebook
@@ -190,7 +193,13 @@ def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
 
 def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
     """Say parameters as the catalog labels them, in its order."""
-    kind = catalog().kinds.get(kind_name)
+    return _params_said(kind_name, json.dumps(values), get_language())
+
+
+@lru_cache(maxsize=4_096)
+def _params_said(kind_name: str, written: str, _language: str | None) -> str:
+    """Keep what was said: repetitions, and one page after the other, show the same parameters again and again."""
+    kind, values = catalog().kinds.get(kind_name), json.loads(written)
     texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
     return " · ".join(texts) if texts else _("defaults")
 

@@ -60,8 +60,8 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     """Show a host: its series, availability and load, endpoints with their latest check and facts, pairs, runs."""
-    host = get_object_or_404(Host, pk=host_id)
-    endpoints = list(host.endpoints.select_related("host").order_by("archived_at", "pk"))
+    endpoints = list(Endpoint.objects.filter(host=host_id).select_related("host").order_by("archived_at", "pk"))
+    host = endpoints[0].host if endpoints else get_object_or_404(Host, pk=host_id)
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
