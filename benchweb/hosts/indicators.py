@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from benchweb.hosts.models import ProbeHour
@@ -116,37 +117,58 @@ def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from:
 def indicators(hours: Iterable[Hour]) -> Indicators:
     """Add hours up, given in order; the link's speed is the latest."""
     rows = list(hours)
-    # Column by column: a report has thousands of hours.
-    column: dict[str, Sequence[Any]] = dict(zip(Hour._fields, zip(*rows, strict=True) if rows else _NONE, strict=True))
+    total = rows[0] if len(rows) == 1 else _added_up(rows)
     return Indicators(
-        probes=sum(column["probes"]),
+        probes=total.probes,
         response_seconds=_measured(
-            column["answered"],
-            column["round_trip_sum_seconds"],
-            column["round_trip_most_seconds"],
-            least=column["round_trip_least_seconds"],
+            total.answered,
+            total.round_trip_sum_seconds,
+            total.round_trip_most_seconds,
+            least=total.round_trip_least_seconds,
         ),
-        cpu_ratio=_measured(column["utilised"], column["cpu_ratio_sum"], column["cpu_ratio_most"]),
-        received_bps=_measured(column["metered"], column["received_bps_sum"], column["received_bps_most"]),
-        sent_bps=_measured(column["metered"], column["sent_bps_sum"], column["sent_bps_most"]),
-        link_bps=next((speed for speed in reversed(column["link_bps"]) if speed is not None), None),
+        cpu_ratio=_measured(total.utilised, total.cpu_ratio_sum, total.cpu_ratio_most),
+        received_bps=_measured(total.metered, total.received_bps_sum, total.received_bps_most),
+        sent_bps=_measured(total.metered, total.sent_bps_sum, total.sent_bps_most),
+        link_bps=total.link_bps,
     )
 
 
-_NONE: Sequence[Sequence[Any]] = [()] * len(Hour._fields)
+_NOTHING = Hour(datetime.min, 0, 0, None, None, 0.0, 0, 0.0, None, 0, 0.0, None, 0.0, None, None)
 
 
-def _measured(
-    counts: Sequence[int],
-    totals: Sequence[float],
-    most: Sequence[float | None],
-    *,
-    least: Sequence[float | None] = (),
-) -> Measured | None:
-    n = sum(counts)
-    if not n:
-        return None
-    return Measured(mean=sum(totals) / n, n=n, most=_extreme(max, most), least=_extreme(min, least))
+def _added_up(rows: Sequence[Hour]) -> Hour:
+    """Give the sums, extremes and latest link of hours as one, of the first one's time."""
+    if not rows:
+        return _NOTHING
+    # Column by column: a report has thousands of hours.
+    columns = zip(Hour._fields, zip(*rows, strict=True), strict=True)
+    return Hour(**{name: _COMBINED.get(name, sum)(values) for name, values in columns})
+
+
+def _first(values: Iterable[Any]) -> Any:
+    """Give the first that is known, of what is given; None when none is."""
+    return next((value for value in values if value is not None), None)
+
+
+def _extreme(choose: Callable[[Iterable[float]], float], values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return choose(known) if known else None
+
+
+# How a column is combined where it is no sum.
+_COMBINED: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "hour": _first,
+    "link_bps": lambda values: _first(reversed(values)),
+    "round_trip_least_seconds": partial(_extreme, min),
+    **{
+        name: partial(_extreme, max)
+        for name in ("round_trip_most_seconds", "cpu_ratio_most", "received_bps_most", "sent_bps_most")
+    },
+}
+
+
+def _measured(n: int, total: float, most: float | None, *, least: float | None = None) -> Measured | None:
+    return Measured(mean=total / n, n=n, most=most, least=least) if n else None
 
 
 def _left(link_bps: float | None, used: Measured | None) -> Measured | None:
@@ -155,8 +177,3 @@ def _left(link_bps: float | None, used: Measured | None) -> Measured | None:
         return None
     least = link_bps - used.most if used.most is not None else None
     return Measured(mean=link_bps - used.mean, n=used.n, least=least)
-
-
-def _extreme(choose: Callable[[Iterable[float]], float], values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return choose(known) if known else None
