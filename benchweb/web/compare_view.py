@@ -14,10 +14,10 @@ from benchweb.charts.spec import ChartSpec
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.rows import planned_once
 from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.runs.selectors import run_lines
 from benchweb.web.compare_query import CompareQuery
 from benchweb.web.compare_words import Words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
-from benchweb.web.run_rows import runs_with_names
 
 _NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
@@ -94,7 +94,7 @@ class Comparison:
 def runs_asked(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
     with planned_once():
-        found = {run.pk: run for run in runs_with_names().filter(pk__in=query.runs)}
+        found = {run.pk: run for run in run_lines().filter(pk__in=query.runs)}
     return [found[pk] for pk in query.runs if pk in found]
 
 

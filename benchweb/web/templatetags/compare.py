@@ -1,5 +1,6 @@
-"""Template tag for a cell of a comparison: written here in one piece, for a page has hundreds."""
+"""Template tag for the cells of a comparison: written here in one piece, for a page has hundreds."""
 
+from collections.abc import Iterable
 from html import escape
 
 from django import template
@@ -13,8 +14,13 @@ register = template.Library()
 
 
 @register.simple_tag
-def compare_cell(shown: ShownEntry, unit: str) -> SafeString:
-    """Write a run's figure of a measure: what is missing, what was set otherwise, and how it differs."""
+def compare_cells(entries: Iterable[ShownEntry], unit: str) -> SafeString:
+    """Write the runs' figures of a measure: what is missing, what was set otherwise, and how each differs."""
+    # Every text in them is escaped where it is put in.
+    return mark_safe("".join([_cell(shown, unit) for shown in entries]))  # noqa: S308
+
+
+def _cell(shown: ShownEntry, unit: str) -> str:
     number = metric(shown.median, unit, spread=shown.spread_ratio, n=len(shown.entry.values), reason=shown.missing)
     parts = [str(number), _why(shown.missing)]
     for each in shown.entry.set_otherwise:
@@ -23,8 +29,7 @@ def compare_cell(shown: ShownEntry, unit: str) -> SafeString:
     if shown.words:
         tone = f" tone-{shown.words.tone or 'none'}"
         parts.append(_difference(shown.words))
-    # Every text in it is escaped where it is put in.
-    return mark_safe(f'<td class="num{tone}" data-label="{escape(shown.label)}">{"".join(parts)}</td>')  # noqa: S308
+    return f'<td class="num{tone}" data-label="{escape(shown.label)}">{"".join(parts)}</td>'
 
 
 def _difference(words: Words) -> str:
