@@ -33,7 +33,7 @@ _MAKE = """
 import json, sys, django
 django.setup()
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
+from benchweb.accounts.sessions import SessionStore
 from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
 from benchweb.runs.models import Run, State
 from django.utils import timezone
@@ -41,7 +41,7 @@ run = Run.objects.get()
 Run.objects.filter(pk=run.pk).update(state=State.RUNNING, started_at=timezone.now())
 user = User.objects.get()
 session = SessionStore()
-session[SESSION_KEY], session[BACKEND_SESSION_KEY] = str(user.pk), "django.contrib.auth.backends.ModelBackend"
+session[SESSION_KEY], session[BACKEND_SESSION_KEY] = str(user.pk), "benchweb.accounts.backend.PasswordBackend"
 session[HASH_SESSION_KEY] = user.get_session_auth_hash()
 session.create()
 print(json.dumps({"run": run.pk, "session": session.session_key}))

@@ -140,9 +140,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
+    "benchweb.accounts.backend.PasswordBackend",
     "benchweb.ops.login.DemoBackend",
 ]
+SESSION_ENGINE = "benchweb.accounts.sessions"
 LOGIN_URL = "web:login"
 LOGIN_REDIRECT_URL = "web:overview"
 LOGOUT_REDIRECT_URL = "web:login"
