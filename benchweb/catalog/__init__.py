@@ -3,6 +3,7 @@
 from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
 from benchweb.catalog.equivalents import Equivalent, equivalent_named, equivalents
 from benchweb.catalog.nested import nested_text, nested_words, storable_json
+from benchweb.catalog.said import value_said
 from benchweb.catalog.validation import ParameterError, validated_params
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "nested_words",
     "storable_json",
     "validated_params",
+    "value_said",
 ]

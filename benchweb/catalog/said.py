@@ -3,7 +3,10 @@
 from functools import cache
 from typing import Any
 
-from django.utils.translation import get_language, gettext
+from django.utils.translation import get_language, gettext, gettext_noop
+
+# Values that are words; others, as tcp or sendmmsg, are names that no language has another for.
+_VALUES = (gettext_noop("forward"), gettext_noop("reverse"), gettext_noop("bidirectional"))
 
 
 class Said:
@@ -26,6 +29,11 @@ def said(text: str) -> str:
     """Say a text of the catalog in the reader's language; a private kind's texts stay as they are."""
     # gettext gives its own header for the empty text.
     return _said(text, get_language()) if text else text
+
+
+def value_said(value: str) -> str:
+    """Say a parameter's value, where it is a word, in the reader's language."""
+    return said(value) if value in _VALUES else value
 
 
 @cache

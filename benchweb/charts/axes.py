@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from math import ceil, floor, log2
 from typing import Any, Literal
 
-from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_said
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
 from benchweb.formatting import setting
@@ -48,12 +50,12 @@ def y_axis(kind: Kind, chart: Chart) -> Axis:
 def category(value: Any) -> str:
     """Write a parameter's value as a word on an axis or in a legend."""
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return _("on") if value else _("off")
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, dict):
         return nested_words(value)
-    return f"{value:,}" if isinstance(value, int) else str(value) or "default"
+    return f"{value:,}" if isinstance(value, int) else value_said(str(value)) or _("default")
 
 
 def setting_words(sweep: Sweep, name: str, value: Any) -> str:

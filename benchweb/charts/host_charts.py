@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from benchweb.charts.lines import Palette
 from benchweb.charts.moments import rfc3339
@@ -149,7 +149,9 @@ def _extreme_series(
     return replace(
         mean,
         id=f"{mean.id}-extreme",
-        label=f"{mean.label}, {extreme}" if mean.label != _(indicator.y.label) else extreme,
+        label=mean.label + pgettext("between parts of a sentence", ", ") + extreme
+        if mean.label != _(indicator.y.label)
+        else extreme,
         dash="dashed",
         points=[_point(*value, missing) for value in values],
     )

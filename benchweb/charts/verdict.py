@@ -156,7 +156,9 @@ def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> s
         for by, count in counts.most_common()
     ]
     kind = catalog().kinds.get(kind_name)
-    return ("" if is_alone else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + ", ".join(words)
+    return ("" if is_alone else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + pgettext(
+        "between parts of a sentence", ", "
+    ).join(words)
 
 
 def limit_words(by: str) -> str:

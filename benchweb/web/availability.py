@@ -46,16 +46,20 @@ class Period:
     """A look back; a cell of its strip and a point of its charts are `hours` long."""
 
     key: str
-    label: str
+    english: str
     length: timedelta
     hours: int
     cells_per_step: int = 1
 
+    @property
+    def label(self) -> str:
+        return _(self.english)
+
 
 PERIODS = (
-    Period("24h", "24 h", timedelta(hours=24), 1, cells_per_step=4),
-    Period("7d", "7 d", timedelta(days=7), 2),
-    Period("30d", "30 d", timedelta(days=30), 6),
+    Period("24h", gettext_noop("24 hours"), timedelta(hours=24), 1, cells_per_step=4),
+    Period("7d", gettext_noop("7 days"), timedelta(days=7), 2),
+    Period("30d", gettext_noop("30 days"), timedelta(days=30), 6),
 )
 
 

@@ -49,7 +49,8 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
     text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
     assert re.search(
-        r'aria-label="Availability over the last 24 h: answered 20 min( \d+ s)?, engine down 10 min, not known 2', text
+        r'aria-label="Availability over the last 24 hours: answered 20 min( \d+ s)?, engine down 10 min, not known 2',
+        text,
     )
     for state in ("answered", "engine_down", "unknown"):
         assert f'<span class="swatch availability-{state}"></span>' in text
@@ -71,11 +72,13 @@ def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
 def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Client) -> None:
     endpoint = make_endpoint()
     text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
-    assert re.search(r'aria-label="Availability over the last 24 h: not known 24 h', text)
+    assert re.search(r'aria-label="Availability over the last 24 hours: not known 24 h', text)
     assert "charts-data" not in text
 
 
-@pytest.mark.parametrize(("over", "label", "cells"), [("24h", "24 h", 100), ("7d", "7 d", 85), ("30d", "30 d", 121)])
+@pytest.mark.parametrize(
+    ("over", "label", "cells"), [("24h", "24 hours", 100), ("7d", "7 days", 85), ("30d", "30 days", 121)]
+)
 def test_the_period_is_in_the_url(signed_in: Client, over: str, label: str, cells: int) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3)

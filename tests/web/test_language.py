@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from benchweb.ops import po_files
+from tests.factories import make_plan
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 
@@ -75,3 +76,18 @@ def test_gettext_loads_what_was_compiled_and_no_guess(tmp_path) -> None:
     assert chinese.gettext("guess") == "guess"
     assert [chinese.ngettext("%d run", "%d runs", count) % count for count in (1, 2)] == ["1 次运行", "2 次运行"]
     assert (chinese.pgettext("month", "May"), chinese.gettext("May")) == ("五月", "May")
+
+
+def test_parts_of_a_chinese_sentence_are_joined_by_its_own_punctuation_and_values_that_are_words_are_said(
+    signed_in: Client,
+) -> None:
+    steps = [{"kind": "tcp_stream", "params": {"direction": ["forward", "reverse"]}}]
+    plan = make_plan(steps=steps)
+    chinese = {"Accept-Language": "zh-CN"}
+    shown = signed_in.get(f"/plans/{plan.pk}", headers=chinese).content.decode()
+    assert "次，" in shown
+    assert "次, " not in shown
+    assert "正向, 反向" in shown
+    editor = signed_in.get("/plans/new", headers=chinese).content.decode()
+    assert all(word in editor for word in ("正向", "反向", "双向"))
+    assert 'value="bidirectional"' in editor

@@ -15,7 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb import formatting, phrasebook
-from benchweb.catalog import Kind, catalog, nested_words
+from benchweb.catalog import Kind, catalog, nested_words, value_said
 from benchweb.charts.verdict import limit_words
 from benchweb.hosts.models import Pair
 from benchweb.web import state_words
@@ -209,7 +209,7 @@ def setting(label: str, value: Any, unit: str = "") -> str:
     """Show a parameter's value: the number with its unit where it has one, else behind its label."""
     if unit and isinstance(value, int | float) and not isinstance(value, bool):
         return formatting.setting(value, unit)
-    return f"{label.lower()} {value}"
+    return f"{label.lower()} {value_said(value) if isinstance(value, str) else value}"
 
 
 def _option(pk: int, name: str, *, is_chosen: bool) -> str:
@@ -236,7 +236,7 @@ def _value(value: Any, unit: str) -> str:
         return _("on") if value else _("off")
     if value is None or isinstance(value, dict):
         return nested_words(value)
-    return formatting.setting(value, unit) if isinstance(value, int | float) else str(value)
+    return formatting.setting(value, unit) if isinstance(value, int | float) else value_said(str(value))
 
 
 def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
