@@ -50,6 +50,17 @@ def test_a_pair_is_offered_only_when_there_are_two_endpoints(signed_in: Client) 
         assert "Add a pair" in signed_in.get(url).content.decode(), url
 
 
+@pytest.mark.parametrize("endpoints", [1, 2])
+def test_what_a_pair_needs_costs_a_host_or_an_environment_no_query_too_many(
+    signed_in: Client, endpoints: int, django_assert_max_num_queries
+) -> None:
+    made = [make_endpoint() for _ in range(endpoints)]
+    lab = environment_create(name="lab")
+    for url in (f"/hosts/{made[0].host_id}", f"/environments/{lab.pk}", "/pairs", "/"):
+        with django_assert_max_num_queries(10, info=url):
+            signed_in.get(url)
+
+
 def test_launch_can_be_pressed_only_when_there_is_something_to_choose(signed_in: Client) -> None:
     dull, active = (
         'class="btn" type="submit" name="action" value="launch" disabled',

@@ -11,13 +11,19 @@ register = template.Library()
 _ASKED = "step to a pair of this page"
 
 
-@register.inclusion_tag("partials/next_step.html")
-def next_step(*, is_paired: object = None) -> dict[str, str]:
+@register.inclusion_tag("partials/next_step.html", takes_context=True)
+def next_step(context: Mapping[str, Any], *, is_paired: object = None) -> dict[str, str]:
     """Say the next step with a button that leads to it; one query, which only empty pages pay for.
 
     A page that knows of pairs says so: it has something to launch, and no query is needed.
     """
-    return {"step": (steps.Step.LAUNCH if is_paired else steps.next_step()).value}
+    if is_paired:
+        return {"step": steps.Step.LAUNCH.value}
+    step = steps.next_step()
+    # What comes after a pair needs no host any more.
+    is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
+    context["request"].__dict__[_ASKED] = step if is_before else steps.Step.PAIR
+    return {"step": step.value}
 
 
 @register.inclusion_tag("partials/pair_link.html", takes_context=True)
