@@ -55,6 +55,7 @@ _FORMS = {
 # Pages say these themselves; as patterns they would take "reset by peer" for a chart's title, and any "to" for a span.
 _NO_SENTENCES = {
     "{begin} to {end}",
+    "{low} to {high}",
     "{low} to {high} {unit}",
     "{quantity} by {parameter}",
     "{sources} to {sinks}{inside}",

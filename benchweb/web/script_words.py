@@ -34,6 +34,7 @@ TEXTS = (
     gettext_noop("missing"),
     gettext_noop("no result: point at it for the reason"),
     gettext_noop("not measured"),
+    gettext_noop("{low} to {high}"),
     gettext_noop("{number} h ago"),
     gettext_noop("{number} min ago"),
     gettext_noop("{number} s ago"),

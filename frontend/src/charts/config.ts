@@ -117,7 +117,7 @@ function bandTexts(spec: Spec, dataset: Drawn, index: number): string[] {
   if (bands.length < 2) return [];
   return bands.flatMap(({ label, low, high }) =>
     typeof low[index] === "number" && typeof high[index] === "number"
-      ? [`  ${label}: ${text(low[index], spec.y.unit)} to ${text(high[index], spec.y.unit)}`] : []);
+      ? [`  ${label}: ${rangeText(spec, low[index], high[index])}`] : []);
 }
 
 /** What is flagged within a hundredth of the time in view. */
@@ -129,12 +129,16 @@ function marksNear(spec: Spec, x: number): string[] {
   });
 }
 
+function rangeText(spec: Spec, low: number, high: number): string {
+  return say("{low} to {high}", { low: text(low, spec.y.unit), high: text(high, spec.y.unit) });
+}
+
 /** A point in words: its value, extremes and count; why there is none is told below all of them. */
 function pointText(spec: Spec, series: Series, point: SpecPoint): string {
   if (point.y === null) return `${series.label}: —`;
   const value = `${series.label}: ${text(point.y, spec.y.unit)}`;
   if (point.n < 2 || point.low === null || point.high === null) return point.n ? `${value} · n=${point.n}` : value;
-  return `${value} (${text(point.low, spec.y.unit)} to ${text(point.high, spec.y.unit)}) · n=${point.n}`;
+  return `${value} (${rangeText(spec, point.low, point.high)}) · n=${point.n}`;
 }
 
 /** Why values are missing, each reason once: a run that gave nothing is a gap in many lines. */
