@@ -69,11 +69,11 @@ def said(sentence: object) -> str:
 @register.simple_tag
 def pair_name(pair: Pair) -> SafeString:
     """Show the two ends of a pair, what they are called on their hosts small."""
-    return ends_name([part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)])
+    return pair_of_ends([part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)])
 
 
 @register.simple_tag
-def ends_name(ends: Sequence[str]) -> SafeString:
+def pair_of_ends(ends: Sequence[str]) -> SafeString:
     """Show a pair by host, endpoint and network mode of its source, then of its sink."""
     arrow = f'<span class="arrow" aria-label="{escape(_("to"))}">→</span>'
     words = f"<span>{_endpoint_name(*ends[:3])} {arrow} {_endpoint_name(*ends[3:])}</span>"
