@@ -69,7 +69,9 @@ def said(sentence: object) -> str:
 @register.simple_tag
 def pair_name(pair: Pair) -> SafeString:
     """Show the two ends of a pair, what they are called on their hosts small."""
-    return pair_of_ends([part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)])
+    return pair_of_ends(
+        [part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)]
+    )
 
 
 @register.simple_tag
