@@ -6,16 +6,20 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from benchweb.hosts.pair_words import with_pairs
+from benchweb.hosts.pair_words import pair_named, with_pairs
 from benchweb.hosts.selectors import of_ends
 from benchweb.rows import fast_rows, planned_once
 from benchweb.runs.models import OPEN_STATES, Run
 
 _FIELDS = (
-    *("pk", "state", "reason", "waiting_for", "created_at", "started_at", "finished_at"),
+    *("pk", "state", "reason", "waiting_for", "created_at", "started_at", "finished_at", "attempts", "not_before"),
+    *("pair__source__host_id", "pair__sink__host_id"),
     *("plan_version__plan__name", "plan_version__number", "pair__environment__name"),
 )
-_NAMES = of_ends("host__name", "name", "network_mode", pair="pair__")
+_END = ("host__name", "name", "network_mode")
+_NAMES = of_ends(*_END, pair="pair__")
+# So many of a run's `ends` are the source's, beginning with its host.
+NAMES_OF_END = len(_END)
 # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
 _OPEN_AND_ENDED = with_pairs("""
 WITH shown AS (
@@ -23,8 +27,8 @@ WITH shown AS (
   UNION ALL
   (SELECT id FROM runs_run WHERE state <> ALL(%(open)s) ORDER BY id DESC LIMIT %(most_ended)s)
 )
-SELECT r.id, r.state, r.reason, r.waiting_for, r.created_at, r.started_at, r.finished_at, p.name, v.number, e.name,
-  {pair_names}
+SELECT r.id, r.state, r.reason, r.waiting_for, r.created_at, r.started_at, r.finished_at, r.attempts, r.not_before,
+  source.host_id, sink.host_id, p.name, v.number, e.name, {pair_names}
 FROM runs_run r
 JOIN plans_planversion v ON v.id = r.plan_version_id
 JOIN plans_plan p ON p.id = v.plan_id
@@ -46,10 +50,18 @@ class ListedRun(NamedTuple):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    attempts: int
+    not_before: datetime | None
+    source_host_id: int
+    sink_host_id: int
     plan: str
     version: int
     environment: str
     ends: tuple[str, ...]
+
+    @property
+    def pair(self) -> str:
+        return pair_named(self.ends)
 
 
 def with_lines(runs: "QuerySet[Run, Run]") -> "QuerySet[Run, Any]":

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from benchweb.formatting import duration
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.phrasebook import said
+from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_run, with_lines
 from benchweb.runs.models import Run, State
-from benchweb.runs.selectors import run_lines
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
@@ -71,21 +71,21 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
     ]
 
 
-def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[Run]:
+def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[ListedRun]:
     """Give the runs that were under way between two moments, the newest first."""
-    runs = run_lines().filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
+    runs = Run.objects.filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
     if campaign is not None:
         runs = runs.filter(campaign=campaign)
-    return list(runs.order_by("-started_at")[:MOST_RUNS])
+    return [listed_run(row) for row in with_lines(runs.order_by("-started_at"))[:MOST_RUNS]]
 
 
-def host_lanes(runs: Sequence[Run], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
+def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
     """Give a lane for each host that ran or will run something; `text` narrows by the host's name."""
     bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)
     for run in runs:
         bar = _run_bar(run, now)
-        for host in {run.pair.source.host, run.pair.sink.host}:
-            bars[host.name, host.pk].append(bar)
+        for host in {(run.ends[0], run.source_host_id), (run.ends[NAMES_OF_END], run.sink_host_id)}:
+            bars[host].append(bar)
     hosts_of = _hosts_of([each.schedule for each in planned])
     for each in planned:
         bar = _coming_bar(each)
@@ -159,14 +159,14 @@ def _slot_url(slot: Slot) -> str:
     return row_url("web:schedule", slot.schedule_id)
 
 
-def _run_bar(run: Run, now: datetime) -> Bar:
+def _run_bar(run: ListedRun, now: datetime) -> Bar:
     begin = run.started_at or now
     end = run.finished_at or now
     took = duration((end - begin).total_seconds())
     reason = f": {said(run.reason)}" if run.reason else ""
     label = _("Run {run} · {plan} · {pair} · {state}, {took}{reason}").format(
         run=run.pk,
-        plan=run.plan_version.plan.name,
+        plan=run.plan,
         pair=run.pair,
         state=state_word(run.state),
         took=took,

@@ -1,5 +1,7 @@
 """Campaigns: the list, and a campaign's page with how far its runs are and why each one waits."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
@@ -9,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.runs.listed import listed_run, with_lines
 from benchweb.runs.models import Campaign, Run, State
-from benchweb.runs.selectors import run_lines
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.web.archiving import counted
@@ -52,12 +54,14 @@ def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show a campaign; htmx gets what changes while it runs."""
     campaign = get_object_or_404(_campaigns(), pk=campaign_id)
     summary = campaign_summaries([campaign.pk])[campaign.pk]
+    page = listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"])
     context = {
         "campaign": campaign,
         "slot": getattr(campaign, "slot", None),
         "summary": summary,
         "segments": _segments(summary),
-        "page": listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"]),
+        "page": page,
+        "runs": [listed_run(row) for row in page.rows],
         "states": State.values,
     }
     template = "partials/campaign.html" if request.htmx else "pages/campaign.html"  # type: ignore[attr-defined]
@@ -84,10 +88,10 @@ def _campaigns() -> QuerySet[Campaign]:
     return Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
 
 
-def _runs(request: HttpRequest, campaign: Campaign) -> QuerySet[Run]:
-    runs = run_lines().filter(campaign=campaign)
+def _runs(request: HttpRequest, campaign: Campaign) -> "QuerySet[Run, Any]":
+    runs = Run.objects.filter(campaign=campaign)
     state = request.GET.get("state", "")
-    return runs.filter(state=state) if state in State.values else runs
+    return with_lines(runs.filter(state=state) if state in State.values else runs)
 
 
 def _segments(summary: CampaignSummary) -> list[dict[str, str | int]]:
