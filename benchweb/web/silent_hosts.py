@@ -1,13 +1,14 @@
 """Endpoints that don't answer: those with one kind of reason are told together."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from benchweb.hosts.models import Endpoint
+from benchweb.hosts.models import Endpoint, Host
 
 _MOST_NAMES = 6
 _MOST_GROUPS = 6
@@ -22,26 +23,29 @@ class SilentGroup:
 
     status: str
     reason: str
-    endpoints: list[Endpoint]
-
-    @property
-    def shown(self) -> list[Endpoint]:
-        return self.endpoints[:_MOST_NAMES]
-
-    @property
-    def checked_at(self) -> datetime | None:
-        return max((each.checked_at for each in self.endpoints if each.checked_at), default=None)
+    # The first of them, those that are named.
+    shown: list[Endpoint]
+    checked_at: datetime | None
 
 
-def silent_groups(endpoints: Iterable[Endpoint]) -> tuple[list[SilentGroup], int]:
-    """Group endpoints, the first one's group first; and count those that don't fit."""
-    alike: dict[tuple[str, str], list[Endpoint]] = {}
-    for endpoint in endpoints:
-        kind = _ENGINE_NAME.sub(_ANY_ENGINE, endpoint.status_reason)
-        alike.setdefault((endpoint.status, kind), []).append(endpoint)
-    groups = [
-        SilentGroup(status, each[0].status_reason if len(each) == 1 else kind, each)
-        for (status, kind), each in alike.items()
-    ]
-    shown = groups[:_MOST_GROUPS]
-    return shown, sum(map(len, alike.values())) - sum(len(group.shown) for group in shown)
+def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup], int]:
+    """Group endpoints, the first one's group first; and count those that don't fit.
+
+    A row has host, host_id, name, network_mode, status, reason and checked_at: there may be a thousand of them.
+    """
+    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        alike.setdefault((row["status"], _ENGINE_NAME.sub(_ANY_ENGINE, row["reason"])), []).append(row)
+    groups = [_group(*key, each) for key, each in list(alike.items())[:_MOST_GROUPS]]
+    return groups, sum(map(len, alike.values())) - sum(len(group.shown) for group in groups)
+
+
+def _group(status: str, kind: str, rows: Sequence[Mapping[str, Any]]) -> SilentGroup:
+    checks = [datetime.fromisoformat(row["checked_at"]) for row in rows if row["checked_at"]]
+    reason = rows[0]["reason"] if len(rows) == 1 else kind
+    return SilentGroup(status, reason, [_endpoint(row) for row in rows[:_MOST_NAMES]], max(checks, default=None))
+
+
+def _endpoint(row: Mapping[str, Any]) -> Endpoint:
+    host = Host(pk=row["host_id"], name=row["host"])
+    return Endpoint(host=host, name=row["name"], network_mode=row["network_mode"])

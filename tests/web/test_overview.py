@@ -113,7 +113,7 @@ def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Cl
     refused = "The engine of dogwood (10.0.0.4:7410) refused the token."
     make_endpoint(host_name="dogwood").host.endpoints.update(status="refused", status_reason=refused)
     groups = signed_in.get("/").context["silent"]
-    told = [([each.host.name for each in group.endpoints], group.status, group.reason) for group in groups]
+    told = [([each.host.name for each in group.shown], group.status, group.reason) for group in groups]
     assert told == [
         (["ash", "birch", "cedar"], "unreachable", f"The engine {lost}"),
         (["dogwood"], "refused", refused),

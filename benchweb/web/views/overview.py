@@ -1,8 +1,7 @@
 """The overview: last night beside the nights before, what runs now, what gave no result, what comes."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -74,24 +73,13 @@ def _beside() -> dict[str, object]:
             order_by="name",
         ),
     )
-    silent_shown, silent_hidden = silent_groups(map(_silent_endpoint, hosts["silent"] or []))
+    silent_shown, silent_hidden = silent_groups(hosts["silent"] or [])
     return {
         "hosts": hosts,
         "silent": silent_shown,
         "silent_hidden": silent_hidden,
         "without": _without_result(),
     }
-
-
-def _silent_endpoint(row: dict[str, Any]) -> Endpoint:
-    return Endpoint(
-        host=Host(pk=row["host_id"], name=row["host"]),
-        name=row["name"],
-        network_mode=row["network_mode"],
-        status=row["status"],
-        status_reason=row["reason"],
-        checked_at=datetime.fromisoformat(row["checked_at"]) if row["checked_at"] else None,
-    )
 
 
 def _coming() -> dict[str, object]:
