@@ -1,9 +1,9 @@
 """Template tag for a matrix's cell: written here in one piece, for a page may have hundreds."""
 
 from collections.abc import Sequence
+from html import escape
 
 from django import template
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
