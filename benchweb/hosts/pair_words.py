@@ -27,7 +27,7 @@ def with_pairs(statement: str) -> str:
     return statement
 
 
-def pair_of_endsd(names: Sequence[str]) -> tuple[str, str]:
+def ends_named(names: Sequence[str]) -> tuple[str, str]:
     """Call source and sink by the columns `{pair_names}`."""
     source_host, source, source_mode, sink_host, sink, sink_mode = names
     return endpoint_label(source_host, source, source_mode), endpoint_label(sink_host, sink, sink_mode)
@@ -35,4 +35,4 @@ def pair_of_endsd(names: Sequence[str]) -> tuple[str, str]:
 
 def pair_named(names: Sequence[str]) -> str:
     """Call a pair by the columns `{pair_names}`."""
-    return pair_label(*pair_of_endsd(names))
+    return pair_label(*ends_named(names))

@@ -118,12 +118,6 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]
 
 
-def pair_lines(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
-    """Give pairs as tables show them: named, with the state of their ends; anything else would be a query more."""
-    columns = of_ends(*LABEL_FIELDS, "status", "status_reason")
-    return pairs.only("environment__name", *columns)
-
-
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:
     """Give environments by part of their name or description, with the number of their pairs as `pair_count`."""
     environments = Environment.objects.filter(archived_at__isnull=not archived)

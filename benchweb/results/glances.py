@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
-from benchweb.hosts.pair_words import NAME_COLUMNS, pair_of_endsd, with_pairs
+from benchweb.hosts.pair_words import NAME_COLUMNS, ends_named, with_pairs
 from benchweb.results.nights import FIGURES
 from benchweb.rows import document, fast_rows, planned_once
 
@@ -175,7 +175,7 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
 def _glance(row: Sequence[Any]) -> Glance:
     values = list(row[:-NAME_COLUMNS])
     values[5] = document(values[5])
-    return Glance(*pair_of_endsd(row[-NAME_COLUMNS:]), *values)
+    return Glance(*ends_named(row[-NAME_COLUMNS:]), *values)
 
 
 def _headlines() -> list[str]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.catalog import catalog
 from benchweb.rows import document, fast_rows
 from benchweb.runs.listed import ListedRun
-from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.models import OPEN_STATES, State
 
 # What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.
 _COUNTS = """
@@ -38,13 +37,6 @@ class RunRow:
     @property
     def is_open(self) -> bool:
         return self.run.state in OPEN_STATES
-
-
-def runs_with_names() -> QuerySet[Run]:
-    """Give runs with the rows that name them, in the same query."""
-    return Run.objects.select_related(
-        "plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment"
-    )
 
 
 def run_rows(runs: Sequence[ListedRun]) -> list[RunRow]:

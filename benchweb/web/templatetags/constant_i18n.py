@@ -44,9 +44,9 @@ class ConstantSentence(BlockTranslateNode):
 
     def __init__(self, node: BlockTranslateNode) -> None:
         super().__init__(**{name: getattr(node, name) for name in _BLOCK_PARTS})
-        self._text, self._names = self.render_token_list(self.singular)
-        self._texts, names = self.render_token_list(self.plural) if self.plural else ("", [])
-        self._names = list(dict.fromkeys([*self._names, *names]))
+        self._text, names = self.render_token_list(self.singular)
+        self._texts, more = self.render_token_list(self.plural) if self.plural else ("", [])
+        self._names = set(names) | set(more)
         self._forms: dict[tuple[str | None, int | None], str] = {}
 
     def render(self, context: Context, nested: bool = False) -> SafeString | str:

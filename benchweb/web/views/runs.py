@@ -27,13 +27,14 @@ from benchweb.results.selectors import trial_rows
 from benchweb.rows import planned_once
 from benchweb.runs.listed import listed_run, with_lines
 from benchweb.runs.models import FAULTY_STATES, Run, State
+from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
 from benchweb.web.charts_answer import charts_answer
 from benchweb.web.listing import Column, listing
 from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
-from benchweb.web.run_rows import run_rows, runs_with_names
+from benchweb.web.run_rows import run_rows
 from benchweb.web.run_view import run_view
 from benchweb.web.state_words import state_word
 
@@ -96,7 +97,7 @@ def _live_html(run_id: int) -> str:
 def _run_parts(run_id: int) -> dict[str, Any]:
     """Give what a run's page shows, for any reader: the token of a reader's own forms is put in later."""
     with planned_once():
-        run = get_object_or_404(runs_with_names(), pk=run_id)
+        run = get_object_or_404(runs_named(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
     return {"view": view, "run": run, "charts": trial_charts(trials, is_open=view.is_open), "trials": trials}
@@ -112,14 +113,14 @@ def run_charts_json(request: HttpRequest, run_id: int) -> HttpResponse:
 @login_required
 def run_csv_file(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give the run's trials as CSV, the same file as the API's."""
-    run = get_object_or_404(runs_with_names(), pk=run_id)
+    run = get_object_or_404(runs_named(), pk=run_id)
     return _download(run_csv(run), "text/csv", f"run-{run_id}.csv")
 
 
 @login_required
 def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give the run with every result's document as JSON, the same file as the API's."""
-    run = get_object_or_404(runs_with_names(), pk=run_id)
+    run = get_object_or_404(runs_named(), pk=run_id)
     return _download(run_json(run), "application/json", f"run-{run_id}.json")
 
 
@@ -148,7 +149,7 @@ def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_POST
 def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
     """Launch the same plan version on the same pair."""
-    run = get_object_or_404(runs_with_names(), pk=run_id)
+    run = get_object_or_404(runs_named(), pk=run_id)
     try:
         campaign = launch_version(version=run.plan_version, pairs=[run.pair], user=request.user)  # type: ignore[arg-type]
     except LaunchError as error:
