@@ -65,9 +65,11 @@ def setting_words(sweep: Sweep, name: str, value: Any) -> str:
 
 
 def with_unit(value: Any, unit: str) -> str:
-    """Write a parameter's value with its unit: numbers exactly, 64 KiB, 1,400 B, 10 Gbit/s."""
+    """Write a parameter's value with its unit, for charts and pages: numbers exactly, 64 KiB, 1,400 B, 10 Gbit/s."""
+    if value is None:
+        return nested_words(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return setting(value, unit) if is_number and unit else f"{category(value)} {unit}".rstrip()
+    return setting(value, unit) if is_number else f"{category(value)} {unit}".rstrip()
 
 
 def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import Kind, catalog, nested_words
+from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import with_unit
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
@@ -171,15 +170,11 @@ def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
         ShownFacet(
             name=f"p.{facet.parameter.name}",
             label=facet.parameter.label,
-            values=[(text, _value_words(value, facet.parameter.unit)) for text, value in facet.values],
+            values=[(text, with_unit(value, facet.parameter.unit)) for text, value in facet.values],
             chosen=query.parameters.get(facet.parameter.name, ""),
         )
         for facet in facets
     ]
-
-
-def _value_words(value: Any, unit: str) -> str:
-    return nested_words(value) if value is None or isinstance(value, dict) else with_unit(value, unit)
 
 
 def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:

@@ -15,7 +15,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb import formatting, phrasebook
-from benchweb.catalog import Kind, catalog, nested_words, value_said
+from benchweb.catalog import Kind, catalog, value_said
+from benchweb.charts.axes import with_unit
 from benchweb.charts.verdict import limit_words
 from benchweb.hosts.models import Pair
 from benchweb.web import state_words
@@ -230,15 +231,7 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
     if parameter is None:
         return f"{name} {value}"
     values = value if isinstance(value, list) else [value]
-    return f"{parameter.label.lower()} {', '.join(_value(single, parameter.unit) for single in values)}"
-
-
-def _value(value: Any, unit: str) -> str:
-    if isinstance(value, bool):
-        return _("on") if value else _("off")
-    if value is None or isinstance(value, dict):
-        return nested_words(value)
-    return formatting.setting(value, unit) if isinstance(value, int | float) else value_said(str(value))
+    return f"{parameter.label.lower()} {', '.join(with_unit(single, parameter.unit) for single in values)}"
 
 
 def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
