@@ -63,6 +63,7 @@ def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
     wanted = [*asked.metrics, *filter(None, [asked.strip])]
     points = history_points(
         [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
+        pairs=list({line.pair.pk for line in chosen.lines}),
         shown=query.shown,
         zone=query.zone,
         plan=query.plan,

@@ -20,15 +20,21 @@ STEPS = {
     "month": timedelta(days=31),
 }
 
-# A series' points are an index-only scan of point_by_series. The run's own median and extremes come first; only where
-# a line would have more than its share they are combined by time: the medians' median, and the extremes of all.
+# Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, such as
+# one that is running, the points. The run's own median and extremes come first; only where a line would have more than
+# its share they are combined by time: the medians' median, and the extremes of all.
 _SQL = """
 WITH runs AS MATERIALIZED (
-  SELECT series_id, run_id, min(at) AS at, count(*) AS n,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value) AS low, max(value) AS high
-  FROM results_point
+  SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
   WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}
-  GROUP BY series_id, run_id
+  UNION ALL
+  SELECT series_id, run_id, at, n, median, low, high FROM (
+    SELECT fresh.id AS run_id, point.* FROM runs_run fresh CROSS JOIN LATERAL (
+      SELECT series_id, min(at) AS at, count(*) AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
+        min(value) AS low, max(value) AS high
+      FROM results_point WHERE run_id = fresh.id AND series_id = ANY(%(series)s) GROUP BY series_id
+    ) point WHERE NOT fresh.is_summed_up AND fresh.pair_id = ANY(%(pairs)s)
+  ) unsummed WHERE at >= %(first)s AND at <= %(last)s {only}
 ), lines AS (
   SELECT count(*) AS runs, extract(epoch FROM max(at) - min(at)) AS seconds FROM runs GROUP BY series_id
 ), step AS (
@@ -85,16 +91,18 @@ class HistoryPoints:
 def history_points(
     series: Sequence[int],
     *,
+    pairs: Sequence[int],
     shown: tuple[datetime, datetime],
     zone: tzinfo,
     plan: int | None = None,
     ceilings: Sequence[int] = (),
     runs: Sequence[int] | None = None,
 ) -> HistoryPoints:
-    """Read points; one query."""
+    """Read points of series of these pairs; one query. A run belongs to the time when it began to measure."""
     most = min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series))))
     values: dict[str, Any] = {
         "series": list(series),
+        "pairs": list(pairs),
         "ceilings": list(ceilings),
         "first": shown[0],
         "last": shown[1],

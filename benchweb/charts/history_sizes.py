@@ -51,6 +51,7 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     runs = _latest_runs(query, chosen.lines) if query.overlay == "run" else None
     points = history_points(
         [line.series[metric] for line in chosen.lines for metric in metrics if metric in line.series],
+        pairs=list({line.pair.pk for line in chosen.lines}),
         shown=query.shown,
         zone=query.zone,
         plan=query.plan,

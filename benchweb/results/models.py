@@ -62,6 +62,32 @@ class Point(models.Model):
         ]
 
 
+class RunFigure(models.Model):
+    """What a final run gave to a series: the median of its repetitions, so that a year of runs is read without them.
+
+    Written with the run's `is_summed_up`; see benchweb.results.recents. Until then a run has its points alone.
+    """
+
+    # The run comes first: its rows go with it. A series' rows are found by the index.
+    pk = models.CompositePrimaryKey("run_id", "series_id")
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="figures", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="figures", db_index=False)
+    # When the first of its repetitions began, and how many there were.
+    at = models.DateTimeField()
+    n = models.PositiveIntegerField()
+    median = models.FloatField()
+    low = models.FloatField()
+    high = models.FloatField()
+
+    class Meta:
+        indexes = [
+            # Everything that a chart needs is in the index, as with points.
+            models.Index(
+                fields=["series", "at"], include=["run", "n", "median", "low", "high"], name="figure_by_series"
+            )
+        ]
+
+
 class RecentMedians(models.Model):
     """A series' latest runs in one row, so that overviews of thousands of series read no points.
 

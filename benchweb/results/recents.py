@@ -1,5 +1,6 @@
-"""Keep each series' latest runs beside it: what lists and overviews show of thousands of series without reading points.
+"""Sum runs up: a figure of each run in each of its series, and each series' latest runs beside it.
 
+Charts over a year read the figures, lists and overviews of thousands of series the latest runs: neither reads points.
 A run is summed up once it is final, for half of its repetitions compare with nothing. Its flag is set in the same
 transaction, so that a run is in its series' recent medians once, whatever happens in between.
 """
@@ -25,23 +26,31 @@ _RUNS_AT_ONCE = 3
 # A difference of so much, in its unit, is never worth a look, where a ratio of it would be: 0 to 0.1 % loss.
 _LEAST = {"ratio": 0.001}
 _SERIES_AT_ONCE = 500
-# Enough for 31 runs of a dozen repetitions; older runs are left out rather than cut in half.
-_POINTS_READ = 400
 
-_OF_RUNS = """
-    select series_id, run_id, min(at), percentile_cont(0.5) within group (order by value), count(*), min(value),
+# Of a run that has figures already they are made again, from the same points: whatever happened, the two agree.
+_SUM_UP = """
+    insert into results_runfigure (run_id, series_id, at, n, median, low, high)
+    select run_id, series_id, min(at), count(*), percentile_cont(0.5) within group (order by value), min(value),
            max(value)
-    from results_point where run_id = any(%s) group by series_id, run_id
+    from results_point where {which} group by series_id, run_id
+    on conflict (run_id, series_id) do update
+        set (at, n, median, low, high) = (excluded.at, excluded.n, excluded.median, excluded.low, excluded.high)
 """
-_OF_SERIES = """
-    select point.series_id, run_id, min(at), percentile_cont(0.5) within group (order by value), count(*), min(value),
-           max(value)
+_SUM_UP_RUNS = _SUM_UP.format(which="run_id = any(%s)") + "returning series_id, run_id, at, median, n, low, high"
+# A bulk load writes its runs as summed up, but no figures.
+_SUM_UP_ALL = _SUM_UP.format(
+    which="""run_id in (
+        select id from runs_run
+        where is_summed_up and not exists (select from results_runfigure kept where kept.run_id = runs_run.id)
+    )"""
+)
+_LATEST = """
+    select wanted.series_id, run_id, at, median, n, low, high
     from unnest(%s::bigint[]) as wanted(series_id)
     cross join lateral (
-        select series_id, run_id, at, value from results_point where series_id = wanted.series_id
+        select run_id, at, median, n, low, high from results_runfigure where series_id = wanted.series_id
         order by at desc limit %s
-    ) as point
-    group by point.series_id, run_id
+    ) as figure
 """
 
 
@@ -66,23 +75,30 @@ def sum_up() -> int:
     runs = list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE])
     if not runs:
         return 0
-    fresh = _medians(_OF_RUNS, [runs])
+    fresh = _medians(_SUM_UP_RUNS, [runs])
     known = RecentMedians.objects.in_bulk(list(fresh))
     _write(fresh, known)
     return Run.objects.filter(pk__in=runs).update(is_summed_up=True)
 
 
 @transaction.atomic
-def rebuild() -> int:
-    """Make the recent medians of all series anew from their points; give how many series. After a bulk load."""
+def write_figures() -> None:
+    """Write the figures that final runs lack. After a bulk load, and before `rebuild`, which reads them."""
     nights.alone(wait=True)
     Run.objects.filter(is_summed_up=False).exclude(state__in=OPEN_STATES).update(is_summed_up=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_SUM_UP_ALL)
+
+
+@transaction.atomic
+def rebuild() -> int:
+    """Make the recent medians of all series anew from their runs' figures; give how many series."""
+    write_figures()
     RecentMedians.objects.all().delete()
     EnvironmentNights.objects.all().delete()
     ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), _SERIES_AT_ONCE):
-        found = _medians(_OF_SERIES, [ids[first : first + _SERIES_AT_ONCE], _POINTS_READ])
-        _write({series_id: _whole(medians) for series_id, medians in found.items()}, {})
+        _write(_medians(_LATEST, [ids[first : first + _SERIES_AT_ONCE], KEPT]), {})
     nights.make_all()
     return len(ids)
 
@@ -100,13 +116,6 @@ def _medians(query: str, values: Sequence[Any]) -> dict[int, list[RunMedian]]:
         for series_id, *row in cursor.fetchall():
             found[series_id].append(RunMedian(*row))
     return found
-
-
-def _whole(medians: list[RunMedian]) -> list[RunMedian]:
-    """Leave out the oldest run where not all of its points may have been read."""
-    if sum(each.n for each in medians) < _POINTS_READ or len(medians) == 1:
-        return medians
-    return sorted(medians, key=lambda each: each.at)[1:]
 
 
 def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedians]) -> None:

@@ -69,7 +69,7 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
-    # Its medians are among those of its series' recent runs.
+    # Its medians are written down, and among those of its series' recent runs: none of its points need be read.
     is_summed_up = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -85,6 +85,7 @@ class Run(models.Model):
             models.Index(
                 fields=["-id"], condition=Q(is_summed_up=False) & ~Q(state__in=OPEN_STATES), name="run_to_sum_up"
             ),
+            models.Index(fields=["pair"], condition=Q(is_summed_up=False), name="run_not_summed_up"),
         ]
 
     def __str__(self) -> str:

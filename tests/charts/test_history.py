@@ -1,6 +1,6 @@
 """The history's charts: medians with their spread, gaps, nested percentiles, loss, flags, ceilings."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -9,13 +9,15 @@ from django.utils import translation
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
 from benchweb.charts.history_lines import DASHES
+from benchweb.charts.history_points import history_points
 from benchweb.charts.history_query import history_query
 from benchweb.charts.history_series import with_series
 from benchweb.charts.lines import COLORS, MARKERS
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions.services import annotation_create
-from benchweb.results.models import Series
+from benchweb.results import recents
+from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 from tests.charts.history_rows import DAY, NIGHT, past_run
@@ -312,3 +314,37 @@ def test_an_address_that_makes_no_sense_still_shows_a_page(values: dict[str, str
     query = history_query(values, now=NOW)
     assert (query.view, query.split, query.is_zoomed) == ("time", "", False)
     assert history(query, catalog().kinds["tcp_stream"]).charts == []
+
+
+def test_a_run_looks_the_same_before_and_after_it_is_summed_up() -> None:
+    pair, plan, other = make_pair(), make_plan(steps=STREAM), make_plan(steps=STREAM, name="other")
+    for night in range(4):
+        past_run(other if night == 2 else plan, pair, NIGHT + night * DAY, *throughput(3e9, 1e9 * night, 2e9))
+    past_run(plan, pair, NIGHT + 4 * DAY, *throughput(5e9, 6e9), state=State.RUNNING)
+    window = {"from": f"{NIGHT - DAY:%Y-%m-%d}", "to": f"{NIGHT + 9 * DAY:%Y-%m-%d}"}
+    asked: list[dict[str, str]] = [{}, {"plan": str(plan.pk)}, window]
+    before = [look(**values).charts for values in asked]
+    assert [sum(point.y is not None for point in chart.series[0].points) for (chart,) in before] == [5, 4, 5]
+    while recents.sum_up():
+        pass
+    assert RunFigure.objects.values("run").distinct().count() == 4
+    assert [look(**values).charts for values in asked] == before
+
+
+def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    run = past_run(plan, pair, NIGHT, *throughput(1e9, 2e9, 6e9))
+    series = Series.objects.get(metric="throughput_bps")
+    first = NIGHT + timedelta(seconds=1)
+
+    def figures(begin: timedelta, end: timedelta) -> list[tuple[int, int, float]]:
+        shown = (first + begin, first + end)
+        found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC)
+        return [(row.run, row.n, row.median) for row in found.series[series.pk]]
+
+    second = timedelta(seconds=1)
+    looks = [(-second, second), (timedelta(), timedelta()), (second, 9 * second), (-9 * second, -second)]
+    expected = [[(run.pk, 3, 2e9)], [(run.pk, 3, 2e9)], [], []]
+    assert [figures(*look) for look in looks] == expected
+    recents.sum_up()
+    assert [figures(*look) for look in looks] == expected

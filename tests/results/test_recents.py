@@ -5,7 +5,7 @@ from django.db import connection
 
 from benchweb.results import nights, recents
 from benchweb.results.glances import changes_since
-from benchweb.results.models import RecentMedians, Series
+from benchweb.results.models import RecentMedians, RunFigure, Series
 from benchweb.runs.models import Run, State
 from tests.factories import make_pair
 from tests.nights import DAY, NIGHT, add_values, measured
@@ -141,12 +141,37 @@ def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run():
     assert list(made) == figures
 
 
-def test_points_that_were_read_in_part_make_no_half_of_a_run(monkeypatch: pytest.MonkeyPatch):
+def test_a_final_run_leaves_a_figure_in_each_of_its_series():
     pair = make_pair()
-    nightly(pair, 1.0, 2.0, 3.0)
-    monkeypatch.setattr(recents, "_POINTS_READ", 8)
-    recents.rebuild()
-    assert RecentMedians.objects.get().medians == [2.0, 3.0]
+    run, _later = nightly(pair, 100.0, 300.0)
+    add_values(run, pair, NIGHT - DAY, 5.0, 7.0, metric="packets_per_second")
+    summed_up()
+    figures = RunFigure.objects.filter(run=run).order_by("series__pk")
+    columns = ("series__metric", "at", "n", "median", "low", "high")
+    assert list(figures.values_list(*columns)) == [
+        ("throughput_bps", NIGHT - DAY, 3, 100.0, 99.0, 101.0),
+        ("packets_per_second", NIGHT - DAY, 2, 6.0, 5.0, 7.0),
+    ]
+    assert RunFigure.objects.count() == 3
+
+
+def test_figures_written_after_a_bulk_load_are_those_of_the_tick():
+    pair = make_pair()
+    nightly(pair, 100.0, 300.0)
+    summed_up()
+    columns = [field.attname for field in RunFigure._meta.concrete_fields]
+    before = list(RunFigure.objects.order_by("at").values_list(*columns))
+    RunFigure.objects.all().delete()
+    recents.write_figures()
+    recents.write_figures()
+    assert list(RunFigure.objects.order_by("at").values_list(*columns)) == before
+    assert len(before) == 2
+
+
+def test_an_open_run_has_no_figure_whatever_is_written():
+    measured(make_pair(), NIGHT, 1.0, state=State.RUNNING)
+    recents.write_figures()
+    assert not RunFigure.objects.exists()
 
 
 def test_whoever_sums_up_is_alone():

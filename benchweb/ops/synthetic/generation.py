@@ -19,7 +19,7 @@ from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.results import recents
 from benchweb.results.ingest import identity_digest
-from benchweb.results.models import Point, Result, Series
+from benchweb.results.models import Point, Result, RunFigure, Series
 from benchweb.runs.bulk import new_ids
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.selectors import campaign_state
@@ -80,16 +80,23 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
             points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
             copied = time.perf_counter()
     indexed = time.perf_counter()
-    with connection.cursor() as cursor:
-        # Index-only scans need to know which pages everybody sees. Within a test's transaction there is no vacuum.
-        cursor.execute("analyze" if connection.in_atomic_block else "vacuum analyze")
+    _vacuum("")
     vacuumed = time.perf_counter()
     # The runs were written as summed up already: what that makes of their series is made at once, from all points.
+    with transaction.atomic(), indexes_set_aside([RunFigure]) if is_aside else nullcontext():
+        recents.write_figures()
+    _vacuum(RunFigure._meta.db_table)
     recents.rebuild()
     summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
     seconds = (copied - begun, indexed - copied, vacuumed - indexed, summed_up - vacuumed)
     return Written(points, series, runs, trials, *seconds)
+
+
+def _vacuum(table: str) -> None:
+    """Tell index-only scans which pages everybody sees, of a table or of all. In a test's transaction there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{'analyze' if connection.in_atomic_block else 'vacuum analyze'} {table}")
 
 
 def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:
