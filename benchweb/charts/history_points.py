@@ -21,10 +21,8 @@ STEPS = {
 }
 
 # Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, such as
-# one that is running, the points. The run's own median and extremes come first; only where a line would have more than
-# its share they are combined by time: the medians' median, and the extremes of all.
-_SQL = """
-WITH runs AS MATERIALIZED (
+# one that is running, the points.
+RUN_FIGURES = """
   SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
   WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}
   UNION ALL
@@ -35,19 +33,32 @@ WITH runs AS MATERIALIZED (
       FROM results_point WHERE run_id = fresh.id AND series_id = ANY(%(series)s) GROUP BY series_id
     ) point WHERE NOT fresh.is_summed_up AND fresh.pair_id = ANY(%(pairs)s)
   ) unsummed WHERE at >= %(first)s AND at <= %(last)s {only}
-), lines AS (
-  SELECT count(*) AS runs, extract(epoch FROM max(at) - min(at)) AS seconds FROM runs GROUP BY series_id
+"""
+OF_PLAN = """AND run_id IN (
+    SELECT r.id FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id WHERE v.plan_id = %(plan)s)"""
+
+# The run's own median and extremes come first; only where a line would have more than its share they are combined by
+# time: the medians' median, and the extremes of all. To look a time up among those where a day begins takes a tenth of
+# what it takes to cut it off to its day.
+_SQL = """
+WITH runs AS MATERIALIZED ({figures}), lines AS (
+  SELECT count(*) AS runs, min(at) AS first, max(at) AS last FROM runs GROUP BY series_id
 ), step AS (
-  SELECT CASE WHEN max(runs) <= %(most)s THEN 'run' WHEN max(seconds) / 3600 <= %(most)s THEN 'hour'
-    WHEN max(seconds) / 86400 <= %(most)s THEN 'day' WHEN max(seconds) / 604800 <= %(most)s THEN 'week'
-    ELSE 'month' END AS name FROM lines
+  SELECT CASE WHEN max(runs) <= %(most)s THEN 'run' WHEN max(last - first) <= %(most)s * interval '1 hour' THEN 'hour'
+    WHEN max(last - first) <= %(most)s * interval '1 day' THEN 'day'
+    WHEN max(last - first) <= %(most)s * interval '1 week' THEN 'week' ELSE 'month' END AS name,
+    min(first) AS first, max(last) AS last FROM lines
+), begins AS (
+  SELECT array_agg(begin ORDER BY begin) AS each FROM step CROSS JOIN LATERAL generate_series(
+    date_trunc(name, first, %(zone)s), last, ('1 ' || name)::interval, %(zone)s
+  ) AS begin WHERE name <> 'run'
 )
 SELECT series_id, at, run_id, 1, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
 UNION ALL
 SELECT series_id, min(at), min(run_id), count(*), sum(n)::bigint,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high), (SELECT name FROM step)
 FROM runs WHERE (SELECT name FROM step) <> 'run'
-GROUP BY series_id, date_trunc((SELECT name FROM step), at, %(zone)s)
+GROUP BY series_id, width_bucket(at, (SELECT each FROM begins))
 UNION ALL
 SELECT ceilings.id, at, run_id, 1, 1, value, value, value, 'ceiling'
 FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
@@ -55,9 +66,6 @@ FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
 ) latest
 ORDER BY 1, 2
 """
-_OF_PLAN = """AND run_id IN (
-    SELECT r.id FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id WHERE v.plan_id = %(plan)s)"""
-_OF_RUNS = "AND run_id = ANY(%(runs)s)"
 
 
 # A frozen dataclass would take three times as long to make, and there are thousands.
@@ -96,10 +104,8 @@ def history_points(
     zone: tzinfo,
     plan: int | None = None,
     ceilings: Sequence[int] = (),
-    runs: Sequence[int] | None = None,
 ) -> HistoryPoints:
     """Read points of series of these pairs; one query. A run belongs to the time when it began to measure."""
-    most = min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series))))
     values: dict[str, Any] = {
         "series": list(series),
         "pairs": list(pairs),
@@ -108,15 +114,13 @@ def history_points(
         "last": shown[1],
         "plan": plan,
         "zone": str(zone),
-        "most": most,
-        "runs": runs,
+        "most": min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series)))),
     }
-    only = " ".join([_OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
     found = HistoryPoints("run", {pk: [] for pk in series}, {})
     step = "run"
-    # Among few runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
-    with nullcontext() if only.strip() else planned_once():
-        rows = fast_rows(_SQL.format(only=only), values)
+    # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
+    with planned_once() if plan is None else nullcontext():
+        rows = fast_rows(_SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN)), values)
     for series_id, *row, name in rows:
         if name == "ceiling":
             found.ceilings[series_id] = row[4]

@@ -1,8 +1,8 @@
 """Figures against message size (or whatever a kind sweeps), overlaying environments, pairs, dates or runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -10,20 +10,21 @@ from django.utils.translation import pgettext
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
 from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
-from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, chosen_lines
 from benchweb.charts.lines import Palette
+from benchweb.charts.size_points import SizePoint, SizePoints, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 from benchweb.runs.models import Run, State
-from benchweb.statistics import summary
 
 MOST_OVERLAID = 8
 _DATES = 6
-_A_MOMENT = timedelta(seconds=1)
-# Which line of a chart a figure belongs to: its number, and its name.
-_Key = Callable[[HistoryLine, PointRow], tuple[int, str]]
+# What a line of a chart is: its number, and its name. Its points go by size.
+_Group = tuple[int, str]
+_Found = dict[_Group, dict[float, SizePoint]]
+# Which line of which chart, at which size, the figures of a series belong to.
+_Place = tuple[str, int, float]
 
 
 @dataclass(frozen=True)
@@ -48,18 +49,70 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         return Sizes([], [], 0)
     metrics = list(dict.fromkeys(chart.metrics[0] for chart in charts))
     chosen = chosen_lines(query, Asked(kind, "", "", metrics, "", []), most=MOST_SWEPT)
-    runs = _latest_runs(query, chosen.lines) if query.overlay == "run" else None
-    points = history_points(
-        [line.series[metric] for line in chosen.lines for metric in metrics if metric in line.series],
+    places, series = _places(query, kind, charts[0].x, chosen.lines, metrics)
+    points = size_points(
+        series,
         pairs=list({line.pair.pk for line in chosen.lines}),
         shown=query.shown,
-        zone=query.zone,
+        is_fitted=query.is_fitted and not query.is_zoomed,
+        part=query.overlay if query.overlay in {"run", "date"} else "",
+        spans=_DATES,
         plan=query.plan,
-        runs=runs,
+        runs=_latest_runs(query, chosen.lines) if query.overlay == "run" else None,
     )
-    drawing = _Drawing(query, kind, chosen.lines, points, _KEYS[query.overlay](_spread_over(query, points)))
+    drawing = _Drawing(query, kind, _found(query, chosen.lines, places, points))
     specs = [drawing.spec(chart) for chart in charts]
     return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
+
+
+def _places(
+    query: HistoryQuery, kind: Kind, swept: str, lines: Sequence[HistoryLine], metrics: Sequence[str]
+) -> tuple[list[_Place], dict[int, int]]:
+    """Give the places that have series, and each series' place among them."""
+    default = kind.parameters[swept].default
+    places: dict[_Place, int] = {}
+    series: dict[int, int] = {}
+    for line in lines:
+        number = _number(query, line)
+        size = float(line.identity.get(swept, default))
+        for metric in metrics:
+            if metric in line.series:
+                series[line.series[metric]] = places.setdefault((metric, number, size), len(places))
+    return list(places), series
+
+
+def _number(query: HistoryQuery, line: HistoryLine) -> int:
+    """Give the line of a chart that a series is part of, unless it is the run or the date that tells."""
+    return {"environment": line.pair.environment_id, "pair": line.pair.pk}.get(query.overlay, 0)
+
+
+def _found(
+    query: HistoryQuery, lines: Sequence[HistoryLine], places: Sequence[_Place], points: SizePoints
+) -> dict[str, _Found]:
+    """Sort the points by metric, line and size."""
+    name = _names(query, lines, points)
+    found: dict[str, _Found] = {}
+    for point in points.points:
+        metric, number, size = places[point.place]
+        number = number or point.part
+        found.setdefault(metric, {}).setdefault((number, name(number)), {})[size] = point
+    return found
+
+
+def _names(query: HistoryQuery, lines: Sequence[HistoryLine], points: SizePoints) -> Callable[[int], str]:
+    """Give what names a line of a chart by its number."""
+    if query.overlay == "date":
+        return lambda number: _span_words(points.shown, number)
+    if query.overlay == "run":
+        begun: dict[int, datetime] = {}
+        for point in points.points:
+            begun[point.part] = min(point.first_at, begun.get(point.part, point.first_at))
+        return lambda number: f"{_('run')} {number}, {_date(begun[number])}"
+    if query.overlay == "pair":
+        pairs = {line.pair.pk: f"{line.pair_words}, {line.pair.environment}" for line in lines}
+        return pairs.__getitem__
+    environments = {line.pair.environment_id: line.pair.environment for line in lines}
+    return environments.__getitem__
 
 
 @dataclass(frozen=True)
@@ -68,13 +121,12 @@ class _Drawing:
 
     query: HistoryQuery
     kind: Kind
-    lines: Sequence[HistoryLine]
-    points: HistoryPoints
-    key: _Key
+    # By metric.
+    found: dict[str, _Found]
 
     def spec(self, chart: Chart) -> ChartSpec:
         metric, parameter = self.kind.metrics[chart.metrics[0]], self.kind.parameters[chart.x]
-        found = self._grouped(chart)
+        found = self.found.get(chart.metrics[0], {})
         groups = sorted(found)
         # Of dates and runs the latest, of environments and pairs those that were there first.
         is_latest = self.query.overlay in {"date", "run"}
@@ -93,14 +145,6 @@ class _Drawing:
             series=series,
             table=chart_table(x, y),
         )
-
-    def _grouped(self, chart: Chart) -> dict[tuple[int, str], dict[float, list[PointRow]]]:
-        found: dict[tuple[int, str], dict[float, list[PointRow]]] = {}
-        for line in self.lines:
-            size = float(line.identity.get(chart.x, self.kind.parameters[chart.x].default))
-            for row in self.points.series.get(line.series.get(chart.metrics[0], 0), []):
-                found.setdefault(self.key(line, row), {}).setdefault(size, []).append(row)
-        return found
 
 
 def _line_words(overlay: str, drawn: int, total: int) -> str:
@@ -127,26 +171,25 @@ def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:
     return Axis(label=parameter.label, unit=parameter.unit, scale="log2" if is_log else "linear", ticks=ticks)
 
 
-def _line(
-    metric: str, group: tuple[int, str], places: Mapping[float, Sequence[PointRow]], palette: Palette
-) -> ChartSeries:
+def _line(metric: str, group: _Group, points: Mapping[float, SizePoint], palette: Palette) -> ChartSeries:
     key = str(group[0])
-    points = [_point(size, rows) for size, rows in sorted(places.items())]
     return ChartSeries(
-        id=f"{metric}/{key}", label=group[1], color=palette.color(key), marker=palette.marker(key), points=points
+        id=f"{metric}/{key}",
+        label=group[1],
+        color=palette.color(key),
+        marker=palette.marker(key),
+        points=[_point(size, point) for size, point in sorted(points.items())],
     )
 
 
-def _point(size: float, rows: Sequence[PointRow]) -> ChartPoint:
-    middle = summary([row.median for row in rows])
-    runs = {row.run for row in rows}
+def _point(size: float, point: SizePoint) -> ChartPoint:
     return ChartPoint(
         x=size,
-        y=middle.median if middle else None,
-        n=sum(row.n for row in rows),
-        low=min(row.low for row in rows),
-        high=max(row.high for row in rows),
-        href=f"/runs/{runs.pop()}" if len(runs) == 1 else "",
+        y=point.median,
+        n=point.n,
+        low=point.low,
+        high=point.high,
+        href=f"/runs/{point.first_run}" if point.first_run == point.last_run else "",
     )
 
 
@@ -161,46 +204,11 @@ def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[int]
     return list(runs.order_by("-pk").values_list("pk", flat=True)[:MOST_OVERLAID])
 
 
-def _by_environment(query: HistoryQuery) -> _Key:
-    return lambda line, row: (line.pair.environment_id, line.pair.environment)
-
-
-def _by_pair(query: HistoryQuery) -> _Key:
-    return lambda line, row: (line.pair.pk, f"{line.pair_words}, {line.pair.environment}")
-
-
-def _by_run(query: HistoryQuery) -> _Key:
-    return lambda line, row: (row.run, f"{_('run')} {row.run}, {row.at:%Y-%m-%d}")
-
-
-def _spread_over(query: HistoryQuery, points: HistoryPoints) -> HistoryQuery:
-    """Narrow the time to what was measured, where all there is is asked for."""
-    times = [row.at for rows in points.series.values() for row in rows]
-    if not query.is_fitted or query.is_zoomed or not times:
-        return query
-    return replace(query, shown=(min(times), max(times) + _A_MOMENT))
-
-
-def _by_date(query: HistoryQuery) -> _Key:
-    """Part the time that is shown into equal spans."""
-    first, last = query.shown
-    span = (last - first) / _DATES
-
-    def key(line: HistoryLine, row: PointRow) -> tuple[int, str]:
-        place = min(_DATES - 1, int((row.at - first) / span))
-        begin = first + place * span
-        return place, f"{_date(begin)} – {_date(begin + span)}"
-
-    return key
+def _span_words(shown: tuple[datetime, datetime], number: int) -> str:
+    span = (shown[1] - shown[0]) / _DATES
+    begin = shown[0] + number * span
+    return f"{_date(begin)} – {_date(begin + span)}"
 
 
 def _date(at: datetime) -> str:
     return f"{at:%Y-%m-%d}"
-
-
-_KEYS: dict[str, Callable[[HistoryQuery], _Key]] = {
-    "environment": _by_environment,
-    "pair": _by_pair,
-    "run": _by_run,
-    "date": _by_date,
-}
