@@ -41,7 +41,8 @@ def broker(home: Home) -> Program:
 def web(port: int) -> Program:
     """Serve the pages and the API on loopback."""
     options = f"--host 127.0.0.1 --port {port} --timeout-graceful-shutdown {WEB_GRACE_SECONDS}"
-    options += " --lifespan off --ws none --no-access-log --no-server-header --log-level warning"
+    options += " --loop uvloop --http httptools --lifespan off --ws none"
+    options += " --no-access-log --no-server-header --log-level warning"
     return _python("web", ["-m", "uvicorn", "benchweb.asgi:application", *options.split()], patience_seconds=1.4)
 
 
