@@ -1,7 +1,8 @@
 """The history's charts: medians with their spread, gaps, nested percentiles, loss, flags, ceilings."""
 
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import translation
@@ -25,6 +26,7 @@ from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
 NOW = NIGHT + timedelta(days=60)
+HALF_AN_HOUR = timedelta(minutes=30)
 STREAM = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
 UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
@@ -348,3 +350,22 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
     assert [figures(*look) for look in looks] == expected
     recents.sum_up()
     assert [figures(*look) for look in looks] == expected
+
+
+def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 3)
+    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 3)
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    # In Berlin half an hour before and after midnight; 29 March has 23 hours.
+    midnights = [datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 22, tzinfo=UTC)]
+    times = [midnight + minutes for midnight in midnights for minutes in (-HALF_AN_HOUR, HALF_AN_HOUR)]
+    runs = [past_run(plan, pair, at, *throughput(1e9)) for at in times]
+    series = Series.objects.get(metric="throughput_bps")
+    shown = (times[0] - DAY, times[-1] + DAY)
+    found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin"))
+    assert found.step == "day"
+    assert [(row.run, row.runs) for row in found.series[series.pk]] == [
+        (runs[0].pk, 1),
+        (runs[1].pk, 2),
+        (runs[3].pk, 1),
+    ]
