@@ -118,8 +118,8 @@ ASGI_APPLICATION = "benchweb.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("benchweb.web.quick_templates.Loader", ["django.template.loaders.app_directories.Loader"])],
             "libraries": {"i18n": "benchweb.web.templatetags.constant_i18n"},
             "builtins": ["benchweb.web.templatetags.quick_url"],
             "context_processors": [
