@@ -29,7 +29,7 @@ def _faster(usual: type[Loader]) -> type[Loader]:
     class UtcLoader(usual):  # type: ignore[valid-type, misc]
         def load(self, data: Buffer) -> Any:
             try:
-                moment = datetime.fromisoformat(bytes(data).decode())
+                moment = datetime.fromisoformat(str(data, "ascii"))
             except ValueError:
                 return super().load(data)
             return moment if moment.tzinfo is UTC else super().load(data)

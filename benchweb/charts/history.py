@@ -15,7 +15,7 @@ from benchweb.charts.history_marks import Marks, history_marks, marks_of
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, Chosen, asked_of, chosen_lines, common_words, line_names
-from benchweb.charts.moments import rfc3339
+from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
     Axis,
@@ -160,7 +160,7 @@ class _Drawing:
             color=line.color,
             marker=line.marker,
             dash=line.dash,
-            points=[_point(place) for place in places],
+            points=_points(places),
             bands=self._nested(line, places) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
         )
 
@@ -199,7 +199,7 @@ class _Drawing:
                 of=_line_id(line, self.asked.main),
                 label=f"{name}, {metric.label.lower()}",
                 color=line.color,
-                points=[_strip_point(row) for row in self.points.series[line.series[metric.key]]],
+                points=_strip_points(self.points.series[line.series[metric.key]]),
             )
             for line, name in zip(lines, names, strict=True)
             if metric.key in line.series
@@ -244,14 +244,20 @@ def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:
     return Axis(label=label, unit=metric.unit, from_zero=True, scale="log" if is_log else "linear")
 
 
-def _point(place: PointRow | Break) -> ChartPoint:
+def _points(places: Sequence[PointRow | Break]) -> list[ChartPoint]:
+    times = rfc3339_all([place.at for place in places])
+    return [_point(place, at) for place, at in zip(places, times, strict=True)]
+
+
+def _point(place: PointRow | Break, at: str) -> ChartPoint:
     if isinstance(place, Break):
-        return ChartPoint(x=rfc3339(place.at), y=None, reason=place.reason, href=place.href)
-    return ChartPoint(
-        x=rfc3339(place.at), y=place.median, n=place.n, low=place.low, high=place.high, href=f"/runs/{place.run}"
-    )
+        return ChartPoint(x=at, y=None, reason=place.reason, href=place.href)
+    return ChartPoint(x=at, y=place.median, n=place.n, low=place.low, high=place.high, href=f"/runs/{place.run}")
 
 
-def _strip_point(row: PointRow) -> ChartPoint:
-    # The worst of its time: a median would hide that one run of the day lost packets.
-    return ChartPoint(x=rfc3339(row.at), y=row.high, n=row.n, low=row.low, high=row.high)
+def _strip_points(rows: Sequence[PointRow]) -> list[ChartPoint]:
+    """Draw the worst of each time: a median would hide that one run of the day lost packets."""
+    times = rfc3339_all([row.at for row in rows])
+    return [
+        ChartPoint(x=at, y=row.high, n=row.n, low=row.low, high=row.high) for row, at in zip(rows, times, strict=True)
+    ]

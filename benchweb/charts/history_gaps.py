@@ -1,6 +1,6 @@
 """Where a line must break: runs that gave nothing, slots that were missed, and silences longer than usual."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -176,9 +176,11 @@ def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
 
 def _longest_usual(seconds: Sequence[float]) -> timedelta:
     """Give the time without a measurement from which on one is missing, from the times between all of them."""
-    middle = median(seconds)
-    regular = sum(abs(each - middle) <= middle * _REGULAR_WITHIN for each in seconds)
-    if regular * 2 >= len(seconds):
+    ordered = sorted(seconds)
+    middle = median(ordered)
+    near = middle * _REGULAR_WITHIN
+    regular = bisect_right(ordered, middle + near) - bisect_left(ordered, middle - near)
+    if regular * 2 >= len(ordered):
         return timedelta(seconds=middle * _LONGER_THAN_USUAL)
-    upper = quantiles(seconds, n=4, method="inclusive")[2]
+    upper = quantiles(ordered, n=4, method="inclusive")[2]
     return timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST)
