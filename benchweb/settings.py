@@ -115,6 +115,7 @@ MIDDLEWARE = [
 SILENCED_SYSTEM_CHECKS = ["templates.W003"]
 ROOT_URLCONF = "benchweb.urls"
 ASGI_APPLICATION = "benchweb.asgi.application"
+FORM_RENDERER = "benchweb.web.quick_widgets.Renderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
