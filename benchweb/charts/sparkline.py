@@ -58,23 +58,25 @@ def sparkline(
     factor = (height - 2 * _MARGIN) / (high - low) if high > low else 0.0
     ground = height - _MARGIN if factor else height / 2
 
-    def y_of(value: float) -> float:
-        inside = min(max(value, low), high) if bounds else value
-        return round(ground - (inside - low) * factor, 1)
-
+    inside = values if bounds is None else [None if value is None else _within(value, bounds) for value in values]
     places = [
-        None if value is None else (x, y_of(value))
-        for x, value in zip(_columns(len(values), step), values, strict=True)
+        None if value is None else (x, round(ground - (value - low) * factor, 1))
+        for x, value in zip(_columns(len(values), step), inside, strict=True)
     ]
-    runs = _runs(places)
+    drawn = [place for place in places if place is not None]
+    runs = [drawn] if len(drawn) == len(places) else _runs(places)
     return Sparkline(
         lines=[run for run in runs if len(run) > 1],
         alone=[run[0] for run in runs if len(run) == 1],
         last=places[-1],
-        baseline_y=None if baseline is None else y_of(baseline),
+        baseline_y=None if baseline is None else round(ground - (_within(baseline, bounds) - low) * factor, 1),
         gaps=_gaps(values, step),
         ground_y=height - _GROUND,
     )
+
+
+def _within(value: float, bounds: tuple[float, float] | None) -> float:
+    return value if bounds is None else min(max(value, bounds[0]), bounds[1])
 
 
 @lru_cache(maxsize=256)
@@ -87,12 +89,15 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
     """Leave a gap where a run is missing by the rhythm of the others, up to `until`; without a rhythm none is."""
     steps = [(later - earlier).total_seconds() for earlier, later in pairwise(ats)]
     usual = median(steps) if steps else 0.0
-    regular = [step for step in steps if abs(step - usual) <= usual / 2]
+    half, late_from = usual / 2, usual * 1.25
+    regular = [step for step in steps if -half <= step - usual <= half]
     if usual <= 0 or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
         return list(values)
     found: list[float | None] = [values[0]]
     for step, value in zip(steps, values[1:], strict=True):
-        found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
+        # Most come in time: only of the others it is computed how many are missing.
+        if step > late_from:
+            found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
         found.append(value)
     # The next one is late only when half an interval has passed beyond its time.
     late = int((until - ats[-1]).total_seconds() / usual - 0.5)

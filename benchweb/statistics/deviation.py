@@ -43,7 +43,7 @@ def deviation(latest: float, before: Sequence[float], least: float = 0.0) -> Dev
     if not before:
         return None
     baseline = median(before)
-    scatter = _NORMAL * median(abs(value - baseline) for value in before)
+    scatter = _NORMAL * median([abs(value - baseline) for value in before])
     noise = max(scatter, LEAST_RATIO / NOISE_TIMES * abs(baseline), least / NOISE_TIMES)
     difference = latest - baseline
     return Deviation(

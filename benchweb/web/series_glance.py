@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -72,8 +73,15 @@ def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
 
 def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[str, Any]) -> str:
     """Give the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
+    return f"{_HISTORY}?{urlencode(of)}&{_measured(kind.name, metric, json.dumps(params))}"
+
+
+@lru_cache(maxsize=4_096)
+def _measured(kind: str, metric: str, written: str) -> str:
+    """Keep what was put into addresses: one page after the other links to the same metrics and parameters."""
+    params: Mapping[str, Any] = json.loads(written)
     told = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
-    return f"{_HISTORY}?{urlencode({**of, 'kind': kind.name, 'metric': metric, **told})}"
+    return urlencode({"kind": kind, "metric": metric, **told})
 
 
 def spread_ratio(median: float, low: float, high: float, n: int) -> float | None:
