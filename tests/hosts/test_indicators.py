@@ -1,6 +1,5 @@
 """What hours of probes add up to is the same, whether PostgreSQL or Python adds them up."""
 
-from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ def figures(hours: list[Hour]) -> list[Any]:
     """Give all figures of the hours' indicators, None where there are none."""
     found = indicators(hours)
     parts = (found.response_seconds, found.cpu_ratio, found.received_bps, found.sent_bps, found.left_to_send_bps)
-    return [found.probes, found.link_bps, *(value for part in parts for value in (astuple(part) if part else [None]))]
+    return [found.probes, found.link_bps, *(value for part in parts for value in (part or [None]))]
 
 
 def test_sums_of_the_database_are_those_of_the_hours() -> None:
