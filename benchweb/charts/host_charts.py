@@ -1,10 +1,11 @@
 """A host's indicators over time: response time, utilisation, bandwidth used and left."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
@@ -84,7 +85,9 @@ def host_charts(
     `names` are the endpoints' labels by id; with one endpoint the lines need none.
     """
     found = {endpoint_id: bucketed(hours[endpoint_id], starts) for endpoint_id in names}
-    charts = [_chart(indicator, names, found, starts) for indicator in _INDICATORS]
+    times = [rfc3339(start) for start in starts]
+    length = _length(starts[1] - starts[0])
+    charts = [_chart(indicator, names, found, times, length) for indicator in _INDICATORS]
     return [chart for chart in charts if chart is not None]
 
 
@@ -99,11 +102,11 @@ def _chart(
     indicator: _Indicator,
     names: Mapping[int, str],
     found: Mapping[int, Sequence[Indicators]],
-    starts: Sequence[datetime],
+    times: Sequence[str],
+    length: str,
 ) -> ChartSpec | None:
     palette = Palette()
     y = replace(indicator.y, label=_(indicator.y.label))
-    times = [rfc3339(start) for start in starts]
     series: list[ChartSeries] = []
     for endpoint_id, name in names.items():
         for line in indicator.lines:
@@ -119,7 +122,7 @@ def _chart(
     return ChartSpec(
         id=indicator.key,
         title=_(indicator.title),
-        subtitle=_("each point is the mean of the probes of {length}").format(length=_length(starts[1] - starts[0])),
+        subtitle=_("each point is the mean of the probes of {length}").format(length=length),
         form="time",
         x=replace(_X, label=_(_X.label)),
         y=y,
@@ -143,7 +146,7 @@ def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | No
 def _extreme_series(
     mean: ChartSeries, points: Sequence[tuple[str, Measured | None]], indicator: _Indicator, line: _Line
 ) -> ChartSeries:
-    values = [(time, getattr(measured, line.extreme) if measured else None, measured) for time, measured in points]
+    extreme_of = attrgetter(line.extreme)
     extreme = _(indicator.extreme_name) if indicator.extreme_name else ""
     missing = _("no probe told")
     return replace(
@@ -153,20 +156,22 @@ def _extreme_series(
         if mean.label != _(indicator.y.label)
         else extreme,
         dash="dashed",
-        points=[_point(*value, missing) for value in values],
+        points=[
+            _point(time, extreme_of(measured) if measured else None, measured, missing) for time, measured in points
+        ],
     )
 
 
 def _mean_point(time: str, measured: Measured | None, missing: str) -> ChartPoint:
     if measured is None or measured.least is None or measured.most is None:
         return _point(time, measured.mean if measured else None, measured, missing)
-    return ChartPoint(x=time, y=measured.mean, n=measured.n, low=measured.least, high=measured.most)
+    return ChartPoint(time, measured.mean, measured.n, measured.least, measured.most)
 
 
 def _point(time: str, value: float | None, measured: Measured | None, missing: str) -> ChartPoint:
     if measured is None or value is None:
-        return ChartPoint(x=time, y=None, reason=missing)
-    return ChartPoint(x=time, y=value, n=measured.n)
+        return ChartPoint(time, None, reason=missing)
+    return ChartPoint(time, value, measured.n)
 
 
 def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
@@ -186,14 +191,16 @@ def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
             {"key": f"{line.id}-high", "label": _("{line}, highest").format(line=line.label), "unit": y.unit}
         )
     columns.append({"key": "n", "label": "n", "unit": ""})
-    rows = []
-    for points in zip(*(line.points for line in series), strict=True):
-        row: dict[str, Any] = {"x": points[0].x, "n": max(point.n for point in points)}
-        row |= {line.id: point.y for line, point in zip(series, points, strict=True)}
-        for line, point in zip(series, points, strict=True):
-            if line in spread:
-                row |= {f"{line.id}-low": point.low, f"{line.id}-high": point.high}
-        rows.append(row)
+    # Column by column: of cell by cell there would be a thousand.
+    figures: dict[str, Iterable[Any]] = {
+        "x": [point.x for point in series[0].points],
+        "n": map(max, zip(*([point.n for point in line.points] for line in series), strict=True)),
+    }
+    figures |= {line.id: [point.y for point in line.points] for line in series}
+    for line in spread:
+        figures[f"{line.id}-low"] = [point.low for point in line.points]
+        figures[f"{line.id}-high"] = [point.high for point in line.points]
+    rows = [dict(zip(figures, row, strict=True)) for row in zip(*figures.values(), strict=True)]
     return ChartTable(columns=columns, rows=rows)
 
 

@@ -67,18 +67,17 @@ class Availability:
 
     def shares(self, starts: Sequence[datetime]) -> list[dict[str, float]]:
         """Give for each time between two starts how many seconds it was in which state."""
-        shares: list[dict[str, float]] = [{} for _ in pairwise(starts)]
+        steps: list[tuple[datetime, datetime, dict[str, float]]] = [(*step, {}) for step in pairwise(starts)]
         first = 0
-        for stretch in self.stretches:
-            while first < len(shares) and starts[first + 1] <= stretch.since:
+        for state, since, until in [(each.state, each.since, each.until) for each in self.stretches]:
+            while first < len(steps) and steps[first][1] <= since:
                 first += 1
-            place = first
-            while place < len(shares) and starts[place] < stretch.until:
-                inside = min(stretch.until, starts[place + 1]) - max(stretch.since, starts[place])
-                share = shares[place]
-                share[stretch.state] = share.get(stretch.state, 0.0) + max(0.0, inside.total_seconds())
-                place += 1
-        return shares
+            for begin, end, share in steps[first:]:
+                if begin >= until:
+                    break
+                inside = (end if end < until else until) - (begin if begin > since else since)
+                share[state] = share.get(state, 0.0) + inside.total_seconds()
+        return [share for _begin, _end, share in steps]
 
 
 def endpoints_availability(

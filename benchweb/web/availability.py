@@ -83,7 +83,7 @@ class StripCell(NamedTuple):
     """A step of a strip; parts are in the order of the states."""
 
     title: str
-    parts: list[StripPart]
+    parts: tuple[StripPart, ...]
 
 
 @dataclass(frozen=True)
@@ -248,11 +248,8 @@ def _availability_cell(availability: Availability, found: Indicators | None) -> 
 def _measured(measured: Measured | None, unit: str, reason: str) -> Cell:
     if measured is None:
         return Cell(None, reason=reason)
-    extremes = [
-        f"{_(word)} {quantity(value, unit)}"
-        for word, value in ((gettext_noop("least"), measured.least), (gettext_noop("most"), measured.most))
-        if value is not None
-    ]
+    extremes = [f"{_('least')} {quantity(measured.least, unit)}"] if measured.least is not None else []
+    extremes += [f"{_('most')} {quantity(measured.most, unit)}"] if measured.most is not None else []
     return Cell(quantity(measured.mean, unit), " · ".join([*extremes, f"n={measured.n:,}"]))
 
 
@@ -263,17 +260,22 @@ def _whole(availabilities: list[Availability], begins: dict[str, datetime], now:
 
 def _cells(availability: Availability, starts: list[datetime]) -> list[StripCell]:
     words = {state: _(WORDS[state]) for state in STATES}
-    return [
-        StripCell(_cell_title(start, shares, words), _parts(shares))
-        for start, shares in zip(starts, availability.shares(starts), strict=False)
-    ]
+    # Most steps were spent in one state from end to end: what is said of one is said of all of them.
+    told: dict[tuple[tuple[str, float], ...], tuple[str, tuple[StripPart, ...]]] = {}
+    cells = []
+    for start, shares in zip(starts, availability.shares(starts), strict=False):
+        key = tuple(shares.items())
+        if key not in told:
+            told[key] = _states_said(shares, words), _parts(shares)
+        said, parts = told[key]
+        cells.append(StripCell(f"{start.isoformat(' ', 'minutes')[:16]} UTC: {said}", parts))
+    return cells
 
 
-def _parts(shares: dict[str, float]) -> list[StripPart]:
+def _parts(shares: dict[str, float]) -> tuple[StripPart, ...]:
     whole = sum(shares.values())
-    return [StripPart(state, round(shares[state] / whole, 4)) for state in STATES if state in shares]
+    return tuple(StripPart(state, round(shares[state] / whole, 4)) for state in STATES if state in shares)
 
 
-def _cell_title(start: datetime, shares: dict[str, float], words: dict[str, str]) -> str:
-    parts = ", ".join([f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares])
-    return f"{start.isoformat(' ', 'minutes')[:16]} UTC: {parts}"
+def _states_said(shares: dict[str, float], words: dict[str, str]) -> str:
+    return ", ".join([f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares])
