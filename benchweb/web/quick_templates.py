@@ -112,6 +112,8 @@ class QuickTag(SimpleNode):
         if self.target_var is not None:
             context[self.target_var] = shown
             return ""
+        if type(shown) is str and context.autoescape:
+            return escape(shown)
         return shown if type(shown) is SafeString or not context.autoescape else conditional_escape(shown)
 
     render_annotated = render
