@@ -5,6 +5,7 @@ and Django resolves, escapes and translates each of them anew: a sixth of the pa
 even puts together anew, each time that it is shown.
 """
 
+from html import escape
 from typing import Any
 
 from django import template
@@ -73,14 +74,20 @@ class ConstantSentence(BlockTranslateNode):
 
     def _values(self, context: Context, count: int | None) -> dict[str, Any]:
         """Give what fills the places; KeyError for a name that nobody gave."""
-        given = self.extra_context
-        return {
-            name: render_value_in_context(
-                given[name].resolve(context) if name in given else count if name == self.countervar else context[name],
-                context,
-            )
-            for name in self._names
-        }
+        values: dict[str, Any] = {}
+        for name in self._names:
+            if name in self.extra_context:
+                value = self.extra_context[name].resolve(context)
+            else:
+                value = count if name == self.countervar else context[name]
+            kind = type(value)
+            if kind is int and not context.use_l10n:
+                values[name] = value
+            elif kind is str and context.autoescape:
+                values[name] = escape(value)
+            else:
+                values[name] = render_value_in_context(value, context)
+        return values
 
 
 _BLOCK_PARTS = (
