@@ -23,7 +23,9 @@ OVERLAP_SECONDS = {"web": 0.6}
 DATABASE_START_SECONDS = 60
 BROKER_START_SECONDS = 10
 ENGINE_START_SECONDS = 15
-PREPARE_SECONDS = 300
+# An upgrade may write something of each of many million points.
+PREPARE_SECONDS = 3_600
+DEMO_SECONDS = 300
 DEMO_RETRY_SECONDS = 10
 READY_SECONDS = 60
 HEALTH_PERIOD_SECONDS = 0.1
@@ -172,7 +174,7 @@ class Up:
         digest = self._digest_of_demo()
         if self._home.stamp("demo") == digest:
             return
-        self._supervisor.run(programs.management("demo", "demo"), timeout_seconds=PREPARE_SECONDS)
+        self._supervisor.run(programs.management("demo", "demo"), timeout_seconds=DEMO_SECONDS)
         self._home.set_stamp("demo", digest)
 
     def _is_healthy(self) -> bool:
