@@ -32,7 +32,7 @@ def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
     if not name:
         return Axis(label="", unit="", scale="category", categories=[sweep.kind.label])
     parameter = sweep.kind.parameters[name]
-    values = ordered(sweep.value(trial, name) for trial in sweep.trials)
+    values = ordered(sweep.values(sweep.trials, name))
     if not parameter.is_number:
         return Axis(
             label=parameter.label, unit=parameter.unit, scale="category", categories=list(map(category, values))
@@ -77,8 +77,8 @@ def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) ->
     if not name:
         return {sweep.kind.label: list(trials)}
     places = dict[float | str, list[TrialRow]]()
-    for trial in sorted(trials, key=lambda trial: sort_key(sweep.value(trial, name))):
-        value = sweep.value(trial, name)
+    valued = zip(sweep.values(trials, name), trials, strict=True)
+    for value, trial in sorted(valued, key=lambda each: sort_key(each[0])):
         place = category(value) if axis.scale == "category" else float(value)
         places.setdefault(place, []).append(trial)
     return places

@@ -29,16 +29,22 @@ class Sweep:
         """Name the swept parameters that tell lines apart, when `x` is on the axis."""
         return [name for name in self.swept if name != x]
 
-    def value(self, trial: TrialRow, name: str) -> Any:
-        """Give a trial's value of a parameter: its own, else the kind's default."""
-        return _value(trial, self.kind.parameters[name])
+    def values(self, trials: Iterable[TrialRow], name: str) -> list[Any]:
+        """Give trials' values of a parameter: their own, else the kind's default."""
+        return _values(trials, self.kind.parameters[name])
+
+    def grouped(self, trials: Sequence[TrialRow], names: Sequence[str]) -> dict[tuple[Any, ...], list[TrialRow]]:
+        """Group trials by their values of these parameters, in the order of the plan."""
+        columns = [self.values(trials, name) for name in names]
+        keys = zip(*columns, strict=True) if columns else [()] * len(trials)
+        groups: dict[tuple[Any, ...], list[TrialRow]] = {}
+        for key, trial in zip(keys, trials, strict=True):
+            groups.setdefault(key, []).append(trial)
+        return groups
 
     def lines(self, x: str) -> dict[tuple[Any, ...], list[TrialRow]]:
-        """Group the trials by the values that tell lines apart, in the order of the plan."""
-        grouped: dict[tuple[Any, ...], list[TrialRow]] = {}
-        for trial in self.trials:
-            key = tuple(self.value(trial, name) for name in self.others(x))
-            grouped.setdefault(key, []).append(trial)
+        """Group the trials by the values that tell lines apart, in their order."""
+        grouped = self.grouped(self.trials, self.others(x))
         return dict(sorted(grouped.items(), key=lambda item: [sort_key(value) for value in item[0]]))
 
 
@@ -64,7 +70,7 @@ def sort_key(value: Any) -> tuple[int, float, str]:
 
 def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "") -> ChartPoint:
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
-    values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
+    values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
     found = summary(values)
     reason = said(missing_reason(trials, len(values)))
     if found is None:
@@ -113,18 +119,21 @@ def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
     return [
         name
         for name, parameter in kind.parameters.items()
-        if name in given and len({_value(trial, parameter) for trial in trials}) > 1
+        if name in given and len(set(_values(trials, parameter))) > 1
     ]
 
 
-def _value(trial: TrialRow, parameter: Parameter) -> Any:
-    """Give a value that can be compared and grouped: a nested test by its words."""
-    value = trial.params.get(parameter.name, parameter.default)
-    return nested_words(value) if parameter.is_test else value
+def _values(trials: Iterable[TrialRow], parameter: Parameter) -> list[Any]:
+    """Give values that can be compared and grouped: a nested test by its words."""
+    name, default = parameter.name, parameter.default
+    values = [trial.params.get(name, default) for trial in trials]
+    return [nested_words(value) for value in values] if parameter.is_test else values
 
 
 def missing_reason(trials: Sequence[TrialRow], measured: int) -> str:
     """Say why repetitions are missing: "pending", "1 of 3 failed: …"; empty when none is."""
+    if measured and measured == len(trials):
+        return ""
     missing = [trial for trial in trials if not trial.measured]
     if not missing:
         return "" if measured else "not measured"

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from benchweb.catalog import Equivalent, Kind, Metric, catalog, equivalents
-from benchweb.charts.lines import Sweep, sort_key, sweeps
+from benchweb.charts.lines import Sweep, sweeps
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Summary, summary
 
@@ -75,10 +75,7 @@ def written(metric: Metric, *, median: float, mean: float) -> list[Written]:
 
 
 def _table(sweep: Sweep) -> PublishedTable:
-    groups: dict[tuple[Any, ...], list[TrialRow]] = {}
-    for trial in sweep.trials:
-        groups.setdefault(tuple(sweep.value(trial, name) for name in sweep.swept), []).append(trial)
-    combinations = sorted(groups.items(), key=lambda item: [sort_key(value) for value in item[0]])
+    combinations = sweep.lines("").items()
     rows = [
         row
         for metric in _metrics(sweep.kind)

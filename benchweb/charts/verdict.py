@@ -99,11 +99,8 @@ def _kind_headline(sweep: Sweep) -> Headline | None:
 
 
 def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
-    groups: dict[tuple[Any, ...], list[TrialRow]] = {}
-    for trial in sweep.trials:
-        if trial.measured and metric.key in trial.metrics:
-            key = tuple(sweep.value(trial, name) for name in sweep.swept)
-            groups.setdefault(key, []).append(trial)
+    measured = [trial for trial in sweep.trials if metric.key in trial.metrics and trial.measured]
+    groups = sweep.grouped(measured, sweep.swept)
     found = [(_summary(group, metric), group[0]) for group in groups.values()]
     if not found:
         return None
@@ -136,7 +133,7 @@ def _best(found: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summar
 
 def _setting(sweep: Sweep, trial: TrialRow, name: str) -> Setting:
     parameter = sweep.kind.parameters[name]
-    return Setting(name=name, label=parameter.label, value=sweep.value(trial, name), unit=parameter.unit)
+    return Setting(name=name, label=parameter.label, value=sweep.values([trial], name)[0], unit=parameter.unit)
 
 
 def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
