@@ -16,7 +16,7 @@ from benchweb.runs.models import Run
 from benchweb.web.charts_answer import charts_answer
 from benchweb.web.compare_choice import choice
 from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
-from benchweb.web.compare_view import comparison, facts_changed, runs_asked
+from benchweb.web.compare_view import compared_charts, comparison, facts_changed, runs_asked
 
 
 @login_required
@@ -39,7 +39,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 def compare_charts_json(request: HttpRequest) -> HttpResponse:
     """Give the comparison's chart specs, for the script that draws them."""
     query = compare_query(request.GET)
-    return charts_answer(comparison(runs_asked(query), query).charts)
+    return charts_answer(compared_charts(runs_asked(query), query))
 
 
 @login_required
