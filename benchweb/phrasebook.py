@@ -81,8 +81,10 @@ class _Pattern(NamedTuple):
 
 def said(sentence: str) -> str:
     """Say a sentence that was written in English; one that no pattern knows stays as it is."""
+    if not sentence:
+        return sentence
     language = get_language()
-    return sentence if not sentence or language in (None, "en") else _said(sentence, str(language))
+    return sentence if language in (None, "en") else _said(sentence, str(language))
 
 
 @lru_cache(maxsize=_REMEMBERED)

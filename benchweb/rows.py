@@ -1,10 +1,10 @@
 """Statements that take PostgreSQL longer to plan, or Django longer to build, than to run."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import orjson
 from django.db import connection
 from django.db.backends.postgresql.base import ServerBindingCursor
 
@@ -40,4 +40,4 @@ def planned_once() -> Iterator[None]:
 
 def document(value: Any) -> Any:
     """Give PostgreSQL's JSON as objects: a cursor gives it as text or as objects, by how the connection was made."""
-    return json.loads(value) if isinstance(value, str) else value
+    return orjson.loads(value) if isinstance(value, str) else value

@@ -1,7 +1,10 @@
 """The table behind a chart: its columns; the rows are made of the points by frontend/src/charts/table.ts."""
 
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.spec import Axis, ChartSeries, ChartTable
@@ -12,19 +15,37 @@ def chart_table(x: Axis, y: Axis, *, nested: Sequence[ChartSeries] = (), strip: 
 
     Each band of the lines in `nested` has two, named by its label; the strip's figure of the same time has one.
     """
+    words = _words(get_language())
     columns = [
-        {"key": "series", "label": _("Series"), "unit": ""},
+        {"key": "series", "label": words.series, "unit": ""},
         {"key": "x", "label": x.label, "unit": x.unit},
         {"key": "n", "label": "n", "unit": ""},
-        {"key": "median", "label": _("Median"), "unit": y.unit},
-        {"key": "low", "label": _("Lowest"), "unit": y.unit},
-        {"key": "high", "label": _("Highest"), "unit": y.unit},
-        {"key": "spread", "label": _("± half range"), "unit": "ratio"},
+        {"key": "median", "label": words.median, "unit": y.unit},
+        {"key": "low", "label": words.low, "unit": y.unit},
+        {"key": "high", "label": words.high, "unit": y.unit},
+        {"key": "spread", "label": words.spread, "unit": "ratio"},
     ]
     for label in dict.fromkeys(band.label for line in nested for band in line.bands):
         columns.append({"key": f"{label} low", "label": _("{line}, lowest").format(line=label), "unit": y.unit})
         columns.append({"key": f"{label} high", "label": _("{line}, highest").format(line=label), "unit": y.unit})
     if strip is not None:
         columns.append({"key": "strip", "label": strip.label, "unit": strip.unit})
-    columns.append({"key": "reason", "label": _("Missing"), "unit": ""})
+    columns.append({"key": "reason", "label": words.missing, "unit": ""})
     return ChartTable(columns)
+
+
+class _Words(NamedTuple):
+    """What heads the columns that every table has."""
+
+    series: str
+    median: str
+    low: str
+    high: str
+    spread: str
+    missing: str
+
+
+@cache
+def _words(_language: str | None) -> _Words:
+    """Keep the words of a language: a comparison has a table for each of dozens of charts."""
+    return _Words(_("Series"), _("Median"), _("Lowest"), _("Highest"), _("± half range"), _("Missing"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import median
 
 from benchweb.statistics.bootstrap import median_difference_interval
@@ -99,6 +99,7 @@ def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+@cache
 def repetitions_needed() -> int:
     """Give how many repetitions of each run can show a difference at all."""
     return next(count for count in range(1, 100) if least_p_value(count, count) <= ALPHA)
