@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
-from django.utils.translation import pgettext
 
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
@@ -14,13 +16,6 @@ from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
 
 _ARROWS = {1: "▲", -1: "▼", 0: "="}
-_EFFECTS = {
-    "negligible": _lazy("negligible"),
-    "small": _lazy("small"),
-    "medium": _lazy("medium"),
-    "large": _lazy("large"),
-}
-_TONES = {"worse": _lazy("worse"), "better": _lazy("better")}
 # What becomes of a measure, in the order of a summary.
 _OUTCOMES = {
     "worse": _lazy("%(count)s worse"),
@@ -57,16 +52,53 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
     found = entry.difference
     if found is None:
         return None
+    texts = _texts(get_language())
     return Words(
         tone=entry.change,
-        tone_words=str(_TONES.get(entry.change, "")),
+        tone_words=texts.tones.get(entry.change, ""),
         arrow=_ARROWS[(found.difference > 0) - (found.difference < 0)],
-        change=_size(found.difference, found, metric),
-        interval=_interval(found, metric),
-        full=_full(found, metric.unit),
-        effect=_effect(found),
-        verdict=_verdict(entry, metric, judged),
-        verdict_full=_too_few(found) if entry.verdict == Verdict.TOO_FEW else "",
+        change=_size(found.difference, found, metric, texts),
+        interval=_interval(found, metric, texts),
+        full=_full(found, metric.unit, texts),
+        effect=_effect(found, texts),
+        verdict=_verdict(entry, metric, judged, texts),
+        verdict_full=_too_few(found, texts) if entry.verdict == Verdict.TOO_FEW else "",
+    )
+
+
+class _Texts(NamedTuple):
+    """What an entry's words are made of, in one language."""
+
+    tones: dict[str, str]
+    effects: dict[str, str]
+    points: str
+    full: str
+    between: str
+    same: str
+    too_few: str
+    perhaps: str
+    none_shown: str
+    least_shown: str
+    single: str
+    few: str
+
+
+@cache
+def _texts(_language: str | None) -> _Texts:
+    """Keep the texts of a language: a comparison has hundreds of entries, and each would look up six of them."""
+    return _Texts(
+        tones={"worse": _("worse"), "better": _("better")},
+        effects={"negligible": _("negligible"), "small": _("small"), "medium": _("medium"), "large": _("large")},
+        points=_("points"),
+        full=_("%(difference)s; 95 %% of resamples: %(interval)s"),
+        between=_("%(low)s to %(high)s"),
+        same=_("the same in every repetition"),
+        too_few=_("too few to tell"),
+        perhaps=_("perhaps: among %(count)s comparisons chance does as much"),
+        none_shown=_("no difference that these repetitions can show"),
+        least_shown=_("%(text)s; one of %(least)s would show"),
+        single=_("one repetition has no spread: this can show no difference"),
+        few=_("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each"),
     )
 
 
@@ -80,26 +112,26 @@ def note_words(counts: Iterable[Mapping[str, int]]) -> str:
     ) % {"needed": repetitions_needed()}
 
 
-def _size(value: float, found: Difference, metric: Metric) -> str:
-    return " ".join(_parts(value, found, metric)).rstrip()
+def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str:
+    return " ".join(_parts(value, found, metric, texts)).rstrip()
 
 
-def _parts(value: float, found: Difference, metric: Metric) -> tuple[str, str]:
+def _parts(value: float, found: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:
     """Write a difference: per cent of the baseline, points for shares, the unit itself where the baseline is 0."""
     if metric.unit == "ratio":
-        return _signed(value * 100), _("points")
+        return _signed(value * 100), texts.points
     share = found.share(value)
     return _quantity(value, metric.unit) if share is None else (_signed(share * 100), "%")
 
 
-def _interval(found: Difference, metric: Metric) -> str:
+def _interval(found: Difference, metric: Metric, texts: _Texts) -> str:
     if found.interval is None:
         return ""
-    low, high = (_parts(end, found, metric) for end in found.interval)
-    return _between(low, high)
+    low, high = (_parts(end, found, metric, texts) for end in found.interval)
+    return _between(low, high, texts)
 
 
-def _full(found: Difference, unit: str) -> str:
+def _full(found: Difference, unit: str, texts: _Texts) -> str:
     """Write the difference and its interval in the unit itself."""
     if unit == "ratio":
         return ""
@@ -107,52 +139,47 @@ def _full(found: Difference, unit: str) -> str:
     if found.interval is None:
         return text
     low, high = (_quantity(end, unit) for end in found.interval)
-    return _("%(difference)s; 95 %% of resamples: %(interval)s") % {
-        "difference": text,
-        "interval": _between(low, high),
-    }
+    return texts.full % {"difference": text, "interval": _between(low, high, texts)}
 
 
-def _between(low: tuple[str, str], high: tuple[str, str]) -> str:
+def _between(low: tuple[str, str], high: tuple[str, str], texts: _Texts) -> str:
     first = low[0] if low[1] == high[1] else " ".join(low).rstrip()
-    return _("%(low)s to %(high)s") % {"low": first, "high": " ".join(high).rstrip()}
+    return texts.between % {"low": first, "high": " ".join(high).rstrip()}
 
 
-def _effect(found: Difference) -> str:
+def _effect(found: Difference, texts: _Texts) -> str:
     if found.is_constant or min(found.n, found.baseline_n) < LEAST_FOR_INTERVAL:
         return ""
     delta = f"{found.cliffs_delta:+.2f}".replace("-", "−")
-    return f"δ {'0' if found.cliffs_delta == 0 else delta} {_EFFECTS[found.effect]}"
+    return f"δ {'0' if found.cliffs_delta == 0 else delta} {texts.effects[found.effect]}"
 
 
-def _verdict(entry: Entry, metric: Metric, judged: int) -> str:
+def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
     found = entry.difference
     match entry.verdict:
         case Verdict.SAME:
-            return _("the same in every repetition")
+            return texts.same
         case Verdict.TOO_FEW:
-            return _("too few to tell")
+            return texts.too_few
         case Verdict.NONE_SHOWN if found:
-            return _none_shown(found, metric)
+            return _none_shown(found, metric, texts)
         case Verdict.PERHAPS:
-            return _("perhaps: among %(count)s comparisons chance does as much") % {"count": judged}
+            return texts.perhaps % {"count": judged}
     return ""
 
 
-def _too_few(found: Difference) -> str:
+def _too_few(found: Difference, texts: _Texts) -> str:
     least = min(found.n, found.baseline_n)
     if least == 1:
-        return _("one repetition has no spread: this can show no difference")
-    counts = {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
-    return _("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each") % counts
+        return texts.single
+    return texts.few % {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
 
 
-def _none_shown(found: Difference, metric: Metric) -> str:
-    text = _("no difference that these repetitions can show")
+def _none_shown(found: Difference, metric: Metric, texts: _Texts) -> str:
     if not found.least_shift_shown:
-        return text
-    least = _size(found.least_shift_shown, found, metric).lstrip("+")
-    return _("%(text)s; one of %(least)s would show") % {"text": text, "least": least}
+        return texts.none_shown
+    least = _size(found.least_shift_shown, found, metric, texts).lstrip("+")
+    return texts.least_shown % {"text": texts.none_shown, "least": least}
 
 
 def _signed(value: float) -> str:
