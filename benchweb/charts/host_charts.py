@@ -4,12 +4,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Literal
 
+from django.utils.translation import get_language, gettext_noop, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, pgettext
 
 from benchweb.charts.lines import Palette
 from benchweb.charts.moments import rfc3339
@@ -27,6 +28,8 @@ class _Line:
     name: str
     pick: _Pick
     extreme: Literal["most", "least", ""] = "most"
+    # The name in the reader's language.
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,21 @@ _INDICATORS = (
 )
 
 
+@cache
+def _indicators(_language: str | None) -> list[_Indicator]:
+    """Keep the indicators with their texts in a language: each line of each endpoint has them."""
+    return [
+        replace(
+            each,
+            title=_(each.title),
+            y=replace(each.y, label=_(each.y.label)),
+            lines=[replace(line, label=_(line.name) if line.name else "") for line in each.lines],
+            extreme_name=_(each.extreme_name) if each.extreme_name else "",
+        )
+        for each in _INDICATORS
+    ]
+
+
 def host_charts(
     *, names: Mapping[int, str], hours: Mapping[int, Sequence[Hour]], starts: Sequence[datetime]
 ) -> list[ChartSpec]:
@@ -87,7 +105,7 @@ def host_charts(
     found = {endpoint_id: bucketed(hours[endpoint_id], starts) for endpoint_id in names}
     times = [rfc3339(start) for start in starts]
     length = _length(starts[1] - starts[0])
-    charts = [_chart(indicator, names, found, times, length) for indicator in _INDICATORS]
+    charts = [_chart(indicator, names, found, times, length) for indicator in _indicators(get_language())]
     return [chart for chart in charts if chart is not None]
 
 
@@ -106,13 +124,11 @@ def _chart(
     length: str,
 ) -> ChartSpec | None:
     palette = Palette()
-    y = replace(indicator.y, label=_(indicator.y.label))
+    y = indicator.y
     series: list[ChartSeries] = []
     for endpoint_id, name in names.items():
         for line in indicator.lines:
-            label = (
-                " ".join(filter(None, [name if len(names) > 1 else "", _(line.name) if line.name else ""])) or y.label
-            )
+            label = " ".join(filter(None, [name if len(names) > 1 else "", line.label])) or y.label
             points = [(time, line.pick(each)) for time, each in zip(times, found[endpoint_id], strict=False)]
             key = f"{endpoint_id}-{line.name or indicator.key}"
             mean = _mean_series(key, label, points, palette)
@@ -121,7 +137,7 @@ def _chart(
         return None
     return ChartSpec(
         id=indicator.key,
-        title=_(indicator.title),
+        title=indicator.title,
         subtitle=_("each point is the mean of the probes of {length}").format(length=length),
         form="time",
         x=replace(_X, label=_(_X.label)),
@@ -147,13 +163,13 @@ def _extreme_series(
     mean: ChartSeries, points: Sequence[tuple[str, Measured | None]], indicator: _Indicator, line: _Line
 ) -> ChartSeries:
     extreme_of = attrgetter(line.extreme)
-    extreme = _(indicator.extreme_name) if indicator.extreme_name else ""
+    extreme = indicator.extreme_name
     missing = _("no probe told")
     return replace(
         mean,
         id=f"{mean.id}-extreme",
         label=mean.label + pgettext("between parts of a sentence", ", ") + extreme
-        if mean.label != _(indicator.y.label)
+        if mean.label != indicator.y.label
         else extreme,
         dash="dashed",
         points=[
@@ -163,8 +179,10 @@ def _extreme_series(
 
 
 def _mean_point(time: str, measured: Measured | None, missing: str) -> ChartPoint:
-    if measured is None or measured.least is None or measured.most is None:
-        return _point(time, measured.mean if measured else None, measured, missing)
+    if measured is None:
+        return ChartPoint(time, None, reason=missing)
+    if measured.least is None or measured.most is None:
+        return ChartPoint(time, measured.mean, measured.n)
     return ChartPoint(time, measured.mean, measured.n, measured.least, measured.most)
 
 
@@ -184,7 +202,8 @@ def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
     """Give a row for each time with every series' figure: a tenth of a row for each point."""
     columns = [{"key": "x", "label": _("From"), "unit": ""}]
     columns += [{"key": line.id, "label": line.label, "unit": y.unit} for line in series]
-    spread = [line for line in series if any(point.low is not None for point in line.points)]
+    lows = {line.id: [point.low for point in line.points] for line in series}
+    spread = [line for line in series if lows[line.id].count(None) < len(line.points)]
     for line in spread:
         columns.append({"key": f"{line.id}-low", "label": _("{line}, lowest").format(line=line.label), "unit": y.unit})
         columns.append(
@@ -198,7 +217,7 @@ def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
     }
     figures |= {line.id: [point.y for point in line.points] for line in series}
     for line in spread:
-        figures[f"{line.id}-low"] = [point.low for point in line.points]
+        figures[f"{line.id}-low"] = lows[line.id]
         figures[f"{line.id}-high"] = [point.high for point in line.points]
     rows = [dict(zip(figures, row, strict=True)) for row in zip(*figures.values(), strict=True)]
     return ChartTable(columns=columns, rows=rows)
