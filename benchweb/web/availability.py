@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from math import floor
 from typing import NamedTuple
 
 from django.utils import timezone
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from benchweb.charts.host_charts import host_charts
 from benchweb.charts.spec import ChartSpec
@@ -183,22 +184,49 @@ def _shown(
     period: Period,
     now: datetime,
 ) -> Shown:
-    columns = [_column(whole.within(begins[each.key], now), added_up.get(begins[each.key])) for each in PERIODS]
-    heads = [_("Last %(period)s") % {"period": each.label} for each in PERIODS]
+    texts = _texts(get_language())
+    columns = [_column(whole.within(begins[each.key], now), added_up.get(begins[each.key]), texts) for each in PERIODS]
     current = whole.within(begins[period.key], now)
     broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
     sums = [(state, WORDS[state], duration(current.seconds(state))) for state in STATES if current.seconds(state)]
     return Shown(
         name=endpoint.name or endpoint.network_mode,
         rows=[
-            (label, [(head, column[place]) for head, column in zip(heads, columns, strict=True)])
+            (label, [(head, column[place]) for head, column in zip(texts.heads, columns, strict=True)])
             for place, label in enumerate(_LABELS)
         ],
-        cells=_cells(current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step)),
+        cells=_cells(
+            current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step), texts.words
+        ),
         sums=sums,
-        in_words=", ".join(f"{_(word)} {text}" for _state, word, text in sums),
+        in_words=", ".join([f"{texts.words[state]} {text}" for state, _word, text in sums]),
         breaks=[_break(stretch, now) for stretch in broken[:_BREAKS_SHOWN]],
         breaks_hidden=max(0, len(broken) - _BREAKS_SHOWN),
+    )
+
+
+class _Texts(NamedTuple):
+    """What the section says of each endpoint, in one language."""
+
+    heads: list[str]
+    # By their states.
+    words: dict[str, str]
+    unanswered: str
+    known: str
+    least: str
+    most: str
+
+
+@cache
+def _texts(_language: str | None) -> _Texts:
+    """Keep the texts of a language: each endpoint's table would look up dozens."""
+    return _Texts(
+        heads=[_("Last %(period)s") % {"period": each.label} for each in PERIODS],
+        words={state: _(word) for state, word in WORDS.items()},
+        unanswered=_("no probe was answered"),
+        known=_("{count}known {figure}"),
+        least=_("least"),
+        most=_("most"),
     )
 
 
@@ -218,48 +246,45 @@ _LABELS = (
 )
 
 
-def _column(availability: Availability, load: Hour | None) -> list[Cell]:
+def _column(availability: Availability, load: Hour | None, texts: _Texts) -> list[Cell]:
     found = indicators([load] if load else [])
     no_link = _OLD_ENGINE if found.received_bps is None else _NO_LINK
     return [
-        _availability_cell(availability, found),
-        _measured(found.response_seconds, "s", _("no probe was answered")),
-        _measured(found.cpu_ratio, "ratio", _OLD_ENGINE),
-        _measured(found.received_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
-        _measured(found.sent_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE),
-        _measured(found.left_to_receive_bps, "bit/s", no_link),
-        _measured(found.left_to_send_bps, "bit/s", no_link),
+        _availability_cell(availability, found, texts),
+        _measured(found.response_seconds, "s", texts.unanswered, texts),
+        _measured(found.cpu_ratio, "ratio", _OLD_ENGINE, texts),
+        _measured(found.received_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE, texts),
+        _measured(found.sent_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE, texts),
+        _measured(found.left_to_receive_bps, "bit/s", no_link, texts),
+        _measured(found.left_to_send_bps, "bit/s", no_link, texts),
     ]
 
 
 _NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
 
 
-def _availability_cell(availability: Availability, found: Indicators | None) -> Cell:
+def _availability_cell(availability: Availability, found: Indicators | None, texts: _Texts) -> Cell:
     ratio, known = availability.ratio, availability.known_ratio
     if ratio is None or known is None:
         return Cell(None, reason=_UNKNOWN_REASON)
     count = f"n={found.probes:,} · " if found else ""
-    return Cell(
-        availability_figure(ratio), _("{count}known {figure}").format(count=count, figure=availability_figure(known))
-    )
+    return Cell(availability_figure(ratio), texts.known.format(count=count, figure=availability_figure(known)))
 
 
-def _measured(measured: Measured | None, unit: str, reason: str) -> Cell:
+def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) -> Cell:
     if measured is None:
         return Cell(None, reason=reason)
-    extremes = [f"{_('least')} {quantity(measured.least, unit)}"] if measured.least is not None else []
-    extremes += [f"{_('most')} {quantity(measured.most, unit)}"] if measured.most is not None else []
+    extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []
+    extremes += [f"{texts.most} {quantity(measured.most, unit)}"] if measured.most is not None else []
     return Cell(quantity(measured.mean, unit), " · ".join([*extremes, f"n={measured.n:,}"]))
 
 
 def _whole(availabilities: list[Availability], begins: dict[str, datetime], now: datetime) -> list[tuple[Period, Cell]]:
-    best = best_of(availabilities)
-    return [(each, _availability_cell(best.within(begins[each.key], now), None)) for each in PERIODS]
+    best, texts = best_of(availabilities), _texts(get_language())
+    return [(each, _availability_cell(best.within(begins[each.key], now), None, texts)) for each in PERIODS]
 
 
-def _cells(availability: Availability, starts: list[datetime]) -> list[StripCell]:
-    words = {state: _(WORDS[state]) for state in STATES}
+def _cells(availability: Availability, starts: list[datetime], words: dict[str, str]) -> list[StripCell]:
     # Most steps were spent in one state from end to end: what is said of one is said of all of them.
     told: dict[tuple[tuple[str, float], ...], tuple[str, tuple[StripPart, ...]]] = {}
     cells = []

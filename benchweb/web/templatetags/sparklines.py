@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from benchweb import formatting
 from benchweb.charts.sparkline import Sparkline
@@ -132,16 +133,33 @@ def _told(values: Sequence[float | None], unit: str) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return _("no values")
+    texts = _texts(get_language(), len(known))
     low, high = str(formatting.quantity(min(known), unit)), str(formatting.quantity(max(known), unit))
-    told = [
-        ngettext("%(count)d value", "%(count)d values", len(known)) % {"count": len(known)},
-        low if low == high else _("%(low)s to %(high)s") % {"low": low, "high": high},
-    ]
+    told = [texts.number, low if low == high else texts.span % {"low": low, "high": high}]
     last = values[-1]
-    if last is None:
-        told.append(_("the latest missing"))
-    else:
-        told.append(_("latest %(value)s") % {"value": formatting.quantity(last, unit)})
+    told.append(texts.no_last if last is None else texts.last % {"value": formatting.quantity(last, unit)})
     if missing := len(values) - len(known) - (last is None):
-        told.append(_("%(count)d missing") % {"count": missing})
+        told.append(texts.missing % {"count": missing})
     return ", ".join(told)
+
+
+class _Texts(NamedTuple):
+    """What a line's values are told with, in one language."""
+
+    number: str
+    span: str
+    last: str
+    no_last: str
+    missing: str
+
+
+@lru_cache(maxsize=1_024)
+def _texts(_language: str | None, count: int) -> _Texts:
+    """Keep the texts of a language with their count: each line of a table would look up four."""
+    return _Texts(
+        number=ngettext("%(count)d value", "%(count)d values", count) % {"count": count},
+        span=_("%(low)s to %(high)s"),
+        last=_("latest %(value)s"),
+        no_last=_("the latest missing"),
+        missing=_("%(count)d missing"),
+    )
