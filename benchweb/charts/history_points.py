@@ -31,7 +31,7 @@ RUN_FIGURES = """
       SELECT series_id, min(at) AS at, count(*) AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
         min(value) AS low, max(value) AS high
       FROM results_point WHERE run_id = fresh.id AND series_id = ANY(%(series)s) GROUP BY series_id
-    ) point WHERE NOT fresh.is_summed_up AND fresh.pair_id = ANY(%(pairs)s)
+    ) point WHERE NOT fresh.has_figures AND fresh.pair_id = ANY(%(pairs)s)
   ) unsummed WHERE at >= %(first)s AND at <= %(last)s {only}
 """
 OF_PLAN = """AND run_id IN (

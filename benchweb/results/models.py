@@ -65,7 +65,7 @@ class Point(models.Model):
 class RunFigure(models.Model):
     """What a final run gave to a series: the median of its repetitions, so that a year of runs is read without them.
 
-    Written with the run's `is_summed_up`; see benchweb.results.recents. Until then a run has its points alone.
+    Written with the run's `has_figures`; see benchweb.results.recents. Until then a run has its points alone.
     """
 
     # The run comes first: its rows go with it. A series' rows are found by the index.

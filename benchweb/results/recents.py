@@ -28,7 +28,7 @@ _LEAST = {"ratio": 0.001}
 _SERIES_AT_ONCE = 500
 
 # Of a run that has figures already they are made again, from the same points: whatever happened, the two agree.
-_SUM_UP = """
+_SUM_UP = """{fresh}
     insert into results_runfigure (run_id, series_id, at, n, median, low, high)
     select run_id, series_id, min(at), count(*), percentile_cont(0.5) within group (order by value), min(value),
            max(value)
@@ -36,13 +36,13 @@ _SUM_UP = """
     on conflict (run_id, series_id) do update
         set (at, n, median, low, high) = (excluded.at, excluded.n, excluded.median, excluded.low, excluded.high)
 """
-_SUM_UP_RUNS = _SUM_UP.format(which="run_id = any(%s)") + "returning series_id, run_id, at, median, n, low, high"
-# A bulk load writes its runs as summed up, but no figures.
+_SUM_UP_RUNS = (
+    _SUM_UP.format(fresh="", which="run_id = any(%s)") + "returning series_id, run_id, at, median, n, low, high"
+)
 _SUM_UP_ALL = _SUM_UP.format(
-    which="""run_id in (
-        select id from runs_run
-        where is_summed_up and not exists (select from results_runfigure kept where kept.run_id = runs_run.id)
-    )"""
+    fresh="""
+    with fresh as (update runs_run set has_figures = true where not has_figures and state <> all(%s) returning id)""",
+    which="run_id in (select id from fresh)",
 )
 _LATEST = """
     select wanted.series_id, run_id, at, median, n, low, high
@@ -71,23 +71,22 @@ def sum_up() -> int:
     """Add the final runs that are not yet among the recent ones, the newest first; give how many. For the tick."""
     if not nights.alone():
         return 0
-    waiting = Run.objects.filter(is_summed_up=False).exclude(state__in=OPEN_STATES).order_by("-pk")
+    waiting = Run.objects.filter(has_figures=False).exclude(state__in=OPEN_STATES).order_by("-pk")
     runs = list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE])
     if not runs:
         return 0
     fresh = _medians(_SUM_UP_RUNS, [runs])
     known = RecentMedians.objects.in_bulk(list(fresh))
     _write(fresh, known)
-    return Run.objects.filter(pk__in=runs).update(is_summed_up=True)
+    return Run.objects.filter(pk__in=runs).update(has_figures=True)
 
 
 @transaction.atomic
 def write_figures() -> None:
-    """Write the figures that final runs lack. After a bulk load, and before `rebuild`, which reads them."""
+    """Write the figures that final runs lack, all at once: after a bulk load. `rebuild` does it too."""
     nights.alone(wait=True)
-    Run.objects.filter(is_summed_up=False).exclude(state__in=OPEN_STATES).update(is_summed_up=True)
     with connection.cursor() as cursor:
-        cursor.execute(_SUM_UP_ALL)
+        cursor.execute(_SUM_UP_ALL, [[state.value for state in OPEN_STATES]])
 
 
 @transaction.atomic

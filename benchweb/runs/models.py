@@ -69,8 +69,8 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
-    # Its medians are written down, and among those of its series' recent runs: none of its points need be read.
-    is_summed_up = models.BooleanField(default=False, db_default=False)
+    # Its medians are written down, and among those of its series' recent runs: its points need not be read.
+    has_figures = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]
@@ -83,9 +83,9 @@ class Run(models.Model):
             models.Index(fields=["id"], condition=Q(state=State.PENDING, planned_at=None), name="run_without_queue"),
             models.Index(fields=["finished_at"], include=["state", "pair", "started_at"], name="run_by_end"),
             models.Index(
-                fields=["-id"], condition=Q(is_summed_up=False) & ~Q(state__in=OPEN_STATES), name="run_to_sum_up"
+                fields=["-id"], condition=Q(has_figures=False) & ~Q(state__in=OPEN_STATES), name="run_without_figures"
             ),
-            models.Index(fields=["pair"], condition=Q(is_summed_up=False), name="run_not_summed_up"),
+            models.Index(fields=["pair"], condition=Q(has_figures=False), name="run_of_points"),
         ]
 
     def __str__(self) -> str:

@@ -35,7 +35,7 @@ def test_a_final_run_gives_its_median_and_the_latest_its_repetitions():
     assert recent.ats == [NIGHT - DAY, NIGHT]
     assert (recent.at, recent.median, recent.n, recent.low, recent.high) == (NIGHT, 200.0, 3, 198.0, 202.0)
     assert (recent.baseline, recent.score, recent.is_change) == (100.0, None, False)
-    assert not Run.objects.filter(is_summed_up=False).exists()
+    assert not Run.objects.filter(has_figures=False).exists()
 
 
 def test_an_open_run_waits_and_nothing_is_summed_up_twice():
@@ -47,6 +47,17 @@ def test_an_open_run_waits_and_nothing_is_summed_up_twice():
     Run.objects.update(state=State.FAILED)
     assert [recents.sum_up(), recents.sum_up()] == [1, 0]
     assert RecentMedians.objects.get().medians == [3.0]
+
+
+def test_a_run_that_is_summed_up_again_is_there_once():
+    """As after an upgrade, of those that the version before summed up meanwhile."""
+    nightly(make_pair(), 100.0, 200.0)
+    summed_up()
+    models = (RecentMedians, RunFigure)
+    before = [list(model.objects.order_by("at").values()) for model in models]
+    Run.objects.update(has_figures=False)
+    assert recents.sum_up() == 2
+    assert [list(model.objects.order_by("at").values()) for model in models] == before
 
 
 def test_the_order_in_which_runs_end_does_not_matter():
@@ -162,6 +173,7 @@ def test_figures_written_after_a_bulk_load_are_those_of_the_tick():
     columns = [field.attname for field in RunFigure._meta.concrete_fields]
     before = list(RunFigure.objects.order_by("at").values_list(*columns))
     RunFigure.objects.all().delete()
+    Run.objects.update(has_figures=False)
     recents.write_figures()
     recents.write_figures()
     assert list(RunFigure.objects.order_by("at").values_list(*columns)) == before

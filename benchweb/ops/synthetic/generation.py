@@ -82,7 +82,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     indexed = time.perf_counter()
     _vacuum("")
     vacuumed = time.perf_counter()
-    # The runs were written as summed up already: what that makes of their series is made at once, from all points.
+    # The tick sums up a few runs at a time: of so many it is done at once.
     with transaction.atomic(), indexes_set_aside([RunFigure]) if is_aside else nullcontext():
         recents.write_figures()
     _vacuum(RunFigure._meta.db_table)

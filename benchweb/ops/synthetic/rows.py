@@ -22,7 +22,7 @@ from benchweb.runs.models import Run, State, Trial
 FIELDS: dict[type[Model], tuple[str, ...]] = {
     Run: (
         *("id", "campaign", "pair", "plan_version", "state", "reason", "waiting_for", "created_at", "planned_at"),
-        *("attempts", "started_at", "finished_at", "lease_owner", "is_summed_up"),
+        *("attempts", "started_at", "finished_at", "lease_owner"),
     ),
     Trial: (
         *("id", "run", "index", "kind", "params", "repetition", "state", "reason", "session", "cookie"),
@@ -100,7 +100,7 @@ class RunWriter:
         ended = (run.at + _offset(fate.begun)).isoformat()
         self.lines.runs.append(
             f"{run.id}\t{run.campaign}\t{run.pair}\t{run.plan_version}\t{fate.state.value}\t{fate.reason}\t\t"
-            f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t{fate.attempts}\t{began}\t{ended}\t\tt\n"
+            f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t{fate.attempts}\t{began}\t{ended}\t\n"
         )
         for number in range(len(run.tests)):
             if number >= fate.begun:

@@ -6,17 +6,18 @@ from django.db import migrations, models
 
 # What the tick writes from now on, of the runs that it summed up before. Foreign keys and the index come after it.
 _FILL = """
+    with fresh as (update runs_run set has_figures = true where is_summed_up returning id)
     insert into results_runfigure (run_id, series_id, at, n, median, low, high)
     select run_id, series_id, min(at), count(*), percentile_cont(0.5) within group (order by value), min(value),
            max(value)
-    from results_point where run_id in (select id from runs_run where is_summed_up) group by series_id, run_id
+    from results_point where run_id in (select id from fresh) group by series_id, run_id
 """
 
 
 class Migration(migrations.Migration):
     dependencies = [
         ("results", "0005_series_by_identity"),
-        ("runs", "0006_summed_up"),
+        ("runs", "0007_figures"),
     ]
 
     operations = [
