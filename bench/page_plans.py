@@ -9,7 +9,7 @@ import psycopg
 
 from bench.rig.rig import Rig
 
-LARGE = {"results_point", "results_result", "runs_trial", "runs_run"}
+LARGE = {"results_point", "results_runfigure", "results_result", "runs_trial", "runs_run"}
 
 
 class Plans:

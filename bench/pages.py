@@ -160,7 +160,7 @@ def year_of_a_series(page: Page, samples: Samples, rig: Rig, client: "Client") -
 
 def sizes(rig: Rig) -> None:
     """Print bytes a point: of its own table, and of all that came with it."""
-    tables = ("results_point", "results_result", "runs_trial", "runs_run")
+    tables = ("results_point", "results_runfigure", "results_result", "runs_trial", "runs_run")
     found = rig.rows(
         "select relname, pg_table_size(oid), pg_indexes_size(oid), reltuples::bigint from pg_class "
         "where relname = any(%s) order by 4 desc",
