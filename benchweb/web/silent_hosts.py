@@ -12,8 +12,9 @@ from benchweb.hosts.models import Endpoint, Host
 
 _MOST_NAMES = 6
 _MOST_GROUPS = 6
-# As workers/engine_client names an engine at the start of a sentence.
-_ENGINE_NAME = re.compile(r"^The engine of .+? \([^()]+\)")
+# As workers/engine_client names an engine at the start of a sentence: its endpoint, of which a part may be in brackets
+# too, and its address.
+_ENGINE_NAME = re.compile(r"^The engine of .+? \([^()]*:[0-9]+\)")
 _ANY_ENGINE = gettext_noop("The engine")
 
 

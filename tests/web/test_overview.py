@@ -104,11 +104,21 @@ def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: 
     assert "6 more do not answer" in signed_in.get("/").content.decode()
 
 
+def test_a_host_whose_answering_endpoint_is_archived_is_not_counted_as_answering(signed_in: Client) -> None:
+    make_endpoint(host_name="answers")
+    gone = make_endpoint(host_name="gone")
+    Endpoint.objects.update(status="answered", checked_at=timezone.now())
+    assert "2 of 2 hosts answered when last checked." in signed_in.get("/").content.decode()
+    gone.archived_at = timezone.now()
+    gone.save(update_fields=["archived_at"])
+    assert "1 of 2 hosts answered when last checked." in signed_in.get("/").content.decode()
+
+
 def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Client) -> None:
     lost = "can't be reached (timed out). Is benchweb-engine serve running there?"
-    for name in ("ash", "birch", "cedar"):
+    for name, endpoint in (("ash", "ash"), ("birch", "birch (host)"), ("cedar", "cedar (terway)")):
         host = make_endpoint(host_name=name).host
-        reason = f"The engine of {name} ({name}.example:7410) {lost}"
+        reason = f"The engine of {endpoint} ({name}.example:7410) {lost}"
         host.endpoints.update(status="unreachable", status_reason=reason, checked_at=timezone.now())
     refused = "The engine of dogwood (10.0.0.4:7410) refused the token."
     make_endpoint(host_name="dogwood").host.endpoints.update(status="refused", status_reason=refused)

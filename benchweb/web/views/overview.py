@@ -54,10 +54,11 @@ def _runs() -> dict[str, object]:
 def _beside() -> dict[str, object]:
     """Give the hosts, and slots without a result; two queries."""
     has_pair = Exists(Pair.objects.filter(archived_at=None))
-    silent = Q(endpoints__archived_at=None, endpoints__status__in=SILENT_STATUSES)
+    in_use = Q(endpoints__archived_at=None)
+    silent = in_use & Q(endpoints__status__in=SILENT_STATUSES)
     hosts = Host.objects.filter(archived_at=None).aggregate(
         all=Count("pk", distinct=True),
-        answering=Count("pk", distinct=True, filter=Q(endpoints__status=Endpoint.Status.ANSWERED)),
+        answering=Count("pk", distinct=True, filter=in_use & Q(endpoints__status=Endpoint.Status.ANSWERED)),
         paired=Count("pk", distinct=True, filter=has_pair),
         silent=ArrayAgg(
             JSONObject(
