@@ -42,10 +42,8 @@ def _settle(slot: Slot, counts: Mapping[str, int]) -> int:
 
 def _reason(slot: Slot, counts: Mapping[str, int]) -> str:
     """Say how many runs ended how, and why the first of the worst did; nothing when all finished."""
-    worse = {state: count for state, count in counts.items() if state != State.FINISHED}
-    if not worse:
+    if not reason_of(counts):
         return ""
-    told = ", ".join(f"{count:,} {name}" for state, name in _NAMED.items() if (count := worse.get(state)))
     first = (
         Run.objects.filter(campaign=slot.campaign_id, state=campaign_state(list(counts)))
         .exclude(reason="")
@@ -53,7 +51,16 @@ def _reason(slot: Slot, counts: Mapping[str, int]) -> str:
         .first()
     )
     because = f" Run {first.pk}: {first.reason}" if first else ""
-    return f"Of {sum(counts.values()):,} runs {told}.{because}"
+    return reason_of(counts) + because
+
+
+def reason_of(counts: Mapping[str, int]) -> str:
+    """Say how many runs ended otherwise than finished; nothing when all finished."""
+    worse = {state: count for state, count in counts.items() if state != State.FINISHED}
+    if not worse:
+        return ""
+    ends = ", ".join(f"{count:,} {name}" for state, name in _NAMED.items() if (count := worse.get(state)))
+    return f"Of {sum(counts.values()):,} runs {ends}."
 
 
 def _runs() -> QuerySet[Run]:

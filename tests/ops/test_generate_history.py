@@ -76,6 +76,10 @@ def test_the_last_night_has_a_failed_run_and_one_that_never_began_for_the_overvi
     failed = last.campaign.runs.filter(state=State.FAILED)
     assert set(failed.values_list("reason", flat=True)) == {"2 of 36 trials failed"}
     assert Trial.objects.filter(run__in=failed, state=State.FAILED).count() == 2 * failed.count()
+    assert (
+        last.reason
+        == f"Of 6 runs {failed.count()} failed, {last.campaign.runs.filter(state='nonstart').count()} not started."
+    )
 
 
 @pytest.mark.django_db

@@ -1,6 +1,7 @@
 """Write a script of synthetic history into the tables: by COPY, all or nothing."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from benchweb.runs.bulk import new_ids
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.selectors import campaign_state
 from benchweb.schedules.models import Slot
+from benchweb.schedules.settling import reason_of
 
 # A histogram is some 150 bytes, an engine's intervals are 1.5 kB: some have them, as retention would leave it.
 _PAIRS_WITH_HISTOGRAMS = 12
@@ -150,7 +152,8 @@ def _slot(work: _Work, night: NightFate) -> Slot:
     script, at = work.script, work.script.nights[night.night]
     slot = Slot(schedule=work.inventory.schedule, at=at, state=State.MISSED, reason=night.reason, claimed_at=at)
     if night.runs:
-        slot.state = campaign_state([fate.state for fate in night.runs.values()])
+        counts = Counter(fate.state.value for fate in night.runs.values())
+        slot.state, slot.reason = campaign_state(list(counts)), reason_of(counts)
         slot.campaign = Campaign(
             plan_version=work.inventory.plan_version,
             planned_seconds=script.planned_seconds,
