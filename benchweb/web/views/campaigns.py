@@ -19,7 +19,7 @@ from benchweb.web.archiving import counted
 from benchweb.web.listing import Column, listing
 
 COLUMNS = [
-    Column(gettext_noop("Run"), "pk", numeric=True),
+    Column(gettext_noop("Run"), "pk"),
     Column(gettext_noop("State"), "state"),
     Column(gettext_noop("Source → sink"), "pair__source__host__name"),
     Column(gettext_noop("Why")),
@@ -28,7 +28,7 @@ COLUMNS = [
     Column(gettext_noop("Took"), numeric=True),
 ]
 LIST_COLUMNS = [
-    Column(gettext_noop("Campaign"), "pk", numeric=True),
+    Column(gettext_noop("Campaign"), "pk"),
     Column(gettext_noop("State")),
     Column(gettext_noop("Plan"), "plan_version__plan__name"),
     Column(gettext_noop("Launched"), "created_at"),

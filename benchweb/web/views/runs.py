@@ -40,7 +40,7 @@ from benchweb.web.state_words import state_word
 
 _COLUMNS = [
     Column(gettext_noop("Compare")),
-    Column(gettext_noop("Run"), "pk", numeric=True),
+    Column(gettext_noop("Run"), "pk"),
     Column(gettext_noop("State"), "state"),
     Column(gettext_noop("Plan"), "plan_version__plan__name"),
     Column(gettext_noop("Source → sink")),
