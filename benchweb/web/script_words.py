@@ -35,6 +35,7 @@ TEXTS = (
     gettext_noop("no result: point at it for the reason"),
     gettext_noop("not measured"),
     gettext_noop("{low} to {high}"),
+    gettext_noop("{low} to {high}: {share} %, {count} of {total} latencies"),
     gettext_noop("{number} h ago"),
     gettext_noop("{number} min ago"),
     gettext_noop("{number} s ago"),

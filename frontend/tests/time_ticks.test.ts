@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { timeTick, timeTicks } from "../src/charts/time_ticks";
+import { commonDay, isOverYears, timeTick, timeTicks } from "../src/charts/time_ticks";
 
 // Where clocks are set on 2026-03-29 at 01:00 UTC.
 process.env["TZ"] = "Europe/Berlin";
@@ -28,4 +28,15 @@ test("thirty days have a tick each week", () => {
 test("midnight is told as the day that it begins", () => {
   assert.match(timeTick(at("2026-03-09T23:00:00Z")), /10/);
   assert.match(timeTick(at("2026-03-10T11:30:00Z")), /12:30/);
+});
+
+test("a span within a day is named by that day, a longer one by none", () => {
+  assert.match(commonDay(at("2026-03-10T08:00:00Z"), at("2026-03-10T09:00:00Z")), /10.*2026|2026.*10/);
+  assert.equal(commonDay(at("2026-03-10T22:30:00Z"), at("2026-03-10T23:30:00Z")), "");
+});
+
+test("days have their year where a span has more than one of each", () => {
+  assert.equal(isOverYears(at("2025-03-10T00:00:00Z"), at("2026-03-10T00:00:00Z")), false);
+  assert.equal(isOverYears(at("2024-03-10T00:00:00Z"), at("2026-03-10T00:00:00Z")), true);
+  assert.match(timeTick(at("2026-03-09T23:00:00Z"), true), /2026/);
 });

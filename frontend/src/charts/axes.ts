@@ -5,7 +5,7 @@ import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../form
 import { type Axis, type Spec, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
 import { inBothZones } from "../times";
-import { timeTick, timeTicks } from "./time_ticks";
+import { commonDay, isOverYears, timeTick, timeTicks } from "./time_ticks";
 
 /** The part of an axis that is shown. */
 export interface Range {
@@ -38,12 +38,12 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
     type,
     min: range.low,
     max: range.high,
-    title: { display: true, text: xTitle(spec.x), color: colors.soft, font: { size: 12 } },
+    title: { display: true, text: xTitle(spec.x, range), color: colors.soft, font: { size: 12 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { color: colors.rule },
     ticks: {
       includeBounds: false, color: colors.soft, padding: 6, maxRotation: 0, autoSkipPadding: 12, font: { size: 11 },
-      callback: (value: string | number) => xTick(spec, Number(value)),
+      callback: (value: string | number) => xTick(spec, Number(value), isOverYears(range.low, range.high)),
     },
     afterBuildTicks: (axis: { min: number; max: number; ticks: { value: number }[] }) => {
       const ticks = fixedTicks(spec, axis.min, axis.max);
@@ -141,13 +141,14 @@ function yTitle(axis: Axis, prefix: string): string | string[] {
   return title.length > 28 ? [axis.label, `(${unit})`] : title;
 }
 
-function xTitle(axis: Axis): string {
-  return axis.unit && axis.scale !== "time" ? `${axis.label} (${axis.unit})` : axis.label;
+function xTitle(axis: Axis, range: Range): string {
+  if (axis.scale === "time") return [axis.label, commonDay(range.low, range.high)].filter(Boolean).join(" · ");
+  return axis.unit ? `${axis.label} (${axis.unit})` : axis.label;
 }
 
-function xTick(spec: Spec, value: number): string {
+function xTick(spec: Spec, value: number, hasYears: boolean): string {
   if (spec.x.scale === "category") return spec.x.categories[value] ?? "";
-  if (spec.x.scale === "time") return timeTick(value);
+  if (spec.x.scale === "time") return timeTick(value, hasYears);
   return spec.x.scale === "log2" ? binaryTick(value) : trimmed(value);
 }
 

@@ -109,7 +109,8 @@ function drawLines(ctx: CanvasRenderingContext2D, spec: Spec, xOf: (time: number
         continue;
       }
       const place = [xOf(xValue(spec, x)), yOf(y)] as const;
-      if (isApart) ctx.moveTo(place[0] - 0.5, place[1]);
+      // A point by itself is a dot.
+      if (isApart) ctx.moveTo(place[0] - 1.5, place[1]);
       ctx.lineTo(...place);
       isApart = false;
     }

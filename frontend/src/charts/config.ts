@@ -3,6 +3,7 @@ import type { Chart, ChartConfiguration, ChartDataset, Point } from "chart.js";
 
 import { text } from "../format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes";
+import { heatLines } from "./heat_hover";
 import { DASHES } from "./marks";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { type Palette, faint } from "./theme";
@@ -29,6 +30,9 @@ interface Shown {
 const TOOLTIP_FONT = "12px 'Helvetica Neue', 'Helvetica', 'Arial', sans-serif";
 // Padding, the colour's box, and some room: a canvas measures a font that it has not drawn yet by another.
 const TOOLTIP_EDGES = 48;
+// How far a marker reaches from its point.
+const MARKER_REACH = 6;
+
 /** The datasets of a specification, hidden series included. */
 export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Drawn[] {
   const lines = spec.series.flatMap((series) => {
@@ -55,7 +59,7 @@ export function configuration(
       normalized: true,
       spanGaps: false,
       layout: { padding: { top: spec.marks?.length ? 22 : 14, right: 10 } },
-      interaction: { mode: "sameX" as "x", intersect: false },
+      interaction: { mode: (spec.heat ? "column" : "sameX") as "x", intersect: false },
       scales: scales(spec, range, top, colors) as never,
       plugins: { legend: { display: false }, tooltip: tooltip(spec, colors) as never },
     },
@@ -75,7 +79,8 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
     pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
-    order: 1,
+    // A marker on the axis' end is shown whole.
+    clip: { left: 1, right: 1, top: MARKER_REACH, bottom: MARKER_REACH }, order: 1,
   };
 }
 
@@ -165,13 +170,15 @@ function fitted(chart: Chart, words: string): string[] {
 
 function tooltip(spec: Spec, colors: Palette): object {
   return {
-    animation: false, position: "aside", caretPadding: 12, boxWidth: 8, boxHeight: 8,
+    animation: false, position: spec.heat ? "pointer" : "aside", caretPadding: 12, boxWidth: 8, boxHeight: 8,
     backgroundColor: colors.ground, borderColor: colors.soft, borderWidth: 1, cornerRadius: 4, padding: 8,
     titleColor: colors.text, bodyColor: colors.text, footerColor: colors.soft, footerFont: { weight: "normal" }, usePointStyle: true, boxPadding: 4, caretSize: 0,
     filter: (item: { dataset: Drawn }) => item.dataset.role !== "repetitions",
     callbacks: {
       title: (items: { raw: DrawnPoint }[]) => (items[0] ? xText(spec, items[0].raw.x) : ""),
       label: (item: Shown) => {
+        const ofCell = heatLines(item.chart, spec, String(item.raw.source.x));
+        if (ofCell) return ofCell.flatMap((line) => fitted(item.chart, line));
         const shown = item.dataset.role === "strip" && spec.strip ? { ...spec, y: spec.strip.y } : spec;
         return fitted(item.chart, pointText(shown, item.dataset.series, item.raw.source));
       },

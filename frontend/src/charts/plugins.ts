@@ -3,6 +3,7 @@ import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } f
 
 import { text } from "../format";
 import type { Drawn } from "./config";
+import { keepPointer } from "./heat_hover";
 import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
@@ -11,8 +12,19 @@ const CAP_PIXELS = 4;
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
 export function registerSameX(): void {
-  Object.assign(Interaction.modes, { sameX: sameX });
-  Object.assign(Tooltip.positioners, { aside: asidePosition });
+  Object.assign(Interaction.modes, { sameX, column });
+  Object.assign(Tooltip.positioners, { aside: asidePosition, pointer: pointerPosition });
+}
+
+/** The column of a heat map that the pointer stands in: the last that starts at or before it, not the nearest start. */
+function column(chart: Chart, event: { x: number | null }): InteractionItem[] {
+  const [scale, dataset] = [chart.scales["x"], chart.data.datasets[0] as unknown as Drawn | undefined];
+  if (!scale || !dataset || event.x === null || !chart.isDatasetVisible(0)) return [];
+  const pointer = event.x;
+  const starts = dataset.data.map(({ x }) => scale.getPixelForValue(x));
+  const index = starts.filter((start) => start <= pointer).length - 1;
+  const element = chart.getDatasetMeta(0).data[index];
+  return element ? [{ element, datasetIndex: 0, index }] : [];
 }
 
 function sameX(chart: Chart, event: { x: number | null }): InteractionItem[] {
@@ -49,6 +61,12 @@ function nearestIndex(chart: Chart, dataset: Drawn, x: number): number {
 function asidePosition(this: { chart: Chart }, items: InteractionItem[]): { x: number; y: number } | false {
   const first = items[0];
   return first ? { x: first.element.x, y: this.chart.chartArea.top + 8 } : false;
+}
+
+/** Beside the pointer: a heat map tells of the cell under it. */
+function pointerPosition(this: { chart: Chart }, items: InteractionItem[], event: { x: number; y: number }): { x: number; y: number } | false {
+  keepPointer(this.chart, event.y);
+  return items.length ? { x: event.x, y: event.y } : false;
 }
 
 /** Draws behind and over the lines; `spec` and `colors` are asked anew, for both change. */

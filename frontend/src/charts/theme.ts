@@ -1,6 +1,6 @@
 // Colours: Okabe and Ito's eight, told apart by colour-blind readers; a series keeps its own for good.
 
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b07d00", "#3f9bd1", "#8a8300", "#1b242d"];
+const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b07d00", "#3f9bd1", "#5f5b00", "#1b242d"];
 const DARK = ["#56b4e9", "#ff8a3d", "#2fc79a", "#e39ac4", "#e69f00", "#8fd0f5", "#f0e442", "#e4e9ee"];
 
 /** What the canvas is drawn with; CSS doesn't reach into it. */

@@ -23,12 +23,23 @@ export function timeTicks(low: number, high: number): number[] {
   }
 }
 
+/** Whether days need their year: of more than a year there are two of each. */
+export function isOverYears(low: number, high: number): boolean {
+  return high - low > 366 * DAY;
+}
+
+/** The day that all of a span lies in, in words: its ticks are clock times alone. Empty where it reaches over midnight. */
+export function commonDay(low: number, high: number): string {
+  const [first, last] = [low, high].map((each) => new Date(each).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" }));
+  return first === last ? (first ?? "") : "";
+}
+
 /** A tick in words: midnight is the day it begins, seconds are shown where there are some. */
-export function timeTick(value: number): string {
+export function timeTick(value: number, hasYear = false): string {
   const time = new Date(value);
   if (value % MINUTE !== 0) return time.toLocaleTimeString();
   const isMidnight = time.getHours() === 0 && time.getMinutes() === 0;
-  if (isMidnight) return time.toLocaleDateString(undefined, { month: "short", day: "numeric" });
+  if (isMidnight) return time.toLocaleDateString(undefined, { month: "short", day: "numeric", ...(hasYear ? { year: "numeric" } : {}) });
   return time.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 }
 
