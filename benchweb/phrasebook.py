@@ -15,6 +15,8 @@ from django.utils.translation.trans_real import translation
 _PLACE = re.compile(r"\{(\w+)\}")
 # Where one sentence or part ends and the next begins, the longest first.
 _JOINTS = (". ", "; ", ": ", ", ")
+# Names are set off by spaces, also where a word of the language fills the place.
+_BETWEEN_CHARACTERS = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _REMEMBERED = 4_096
 # A name that happens to be a word of ours stays as it is: single words are said at these places only.
 _PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit", "days", "day", "day_2"}
@@ -25,6 +27,8 @@ _SHORT = (
     gettext_noop("Trial {index} ({kind}) {state}: {reason}"),
     gettext_noop("{state}: {reason}"),
     gettext_noop("{count} of {total} {state}"),
+    gettext_noop("{count} {state}"),
+    gettext_noop("Run {run}: {reason}"),
     gettext_noop("host {host}"),
     gettext_noop("uplink {uplink}"),
     gettext_noop("number {number}"),
@@ -47,7 +51,13 @@ _SHORT = (
 )
 # What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
 _FORMS = {
-    "state": "pending|running|finished|failed|cancelled|missed|nonstart",
+    "state": "pending|running|finished|failed|cancelled|missed|nonstart|not started",
+    # Numbers: else "of … trials failed" would take what stands before it for the first of them.
+    **dict.fromkeys(("count", "total", "done", "failed", "unstarted"), "[0-9,]+"),
+    "run": "[0-9]+",
+    "ends": "[^.:]+",
+    # Else "b (host) (10.0.0.2:7410)" would be a name and an address with brackets in it.
+    "address": r"[^()]+",
     # Else "waited for host a and host b" would be two times.
     "times": r"\d[\d:, ]*(?: and \d[\d:]*)?",
     "day": "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
@@ -95,10 +105,15 @@ def _said(sentence: str, language: str) -> str:
     for pattern in _patterns(language):
         if found := pattern.expression.fullmatch(sentence):
             filled = {name: _filled(name, text, language) for name, text in found.groupdict().items()}
-            return gettext(pattern.text).format(**filled)
-    if sentence.endswith(".") and (whole := _said(sentence[:-1], language)) != sentence[:-1]:
+            return _BETWEEN_CHARACTERS.sub("", gettext(pattern.text).format(**filled))
+    if sentence.endswith(".") and ". " not in sentence and (whole := _said(sentence[:-1], language)) != sentence[:-1]:
         return whole + pgettext("end of a sentence", ".")
     return _in_parts(sentence, language)
+
+
+def sentence_gap() -> str:
+    """Give what stands between two whole sentences: nothing behind a full stop as wide as a character."""
+    return pgettext("between sentences", ". ")[1:]
 
 
 def _filled(place: str, text: str, language: str) -> str:
@@ -114,10 +129,15 @@ def _in_parts(sentence: str, language: str) -> str:
         parts = [before + joint.rstrip() if joint == ". " else before, after]
         spoken = [_said(part, language) for part in parts]
         if spoken != parts:
-            # Behind a full stop as wide as a character there is no space.
-            between = joint if joint != ". " else "" if spoken[0].endswith("。") else " "
-            return between.join(spoken)
+            return _spoken_joint(joint, spoken[0]).join(spoken)
     return sentence
+
+
+def _spoken_joint(joint: str, before: str) -> str:
+    if joint == ". ":
+        # Behind a full stop as wide as a character there is no space.
+        return "" if before.endswith("。") else " "
+    return pgettext("before a figure", ": ") if joint == ": " else pgettext("between parts of a sentence", joint)
 
 
 @cache

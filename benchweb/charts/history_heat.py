@@ -17,6 +17,7 @@ from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, common_words, line_names
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
+from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
@@ -119,7 +120,7 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
         id=f"heat-{line.series[min(line.series)]}",
         title=f"{_('Latencies over time')} · {name}",
         subtitle=f"{common_words([line], kind)}{pgettext('between sentences', '. ')}"
-        f"{_words(len(columns), total)} {_reading()}",
+        f"{_words(len(columns), total)}{sentence_gap()}{_reading()}",
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,

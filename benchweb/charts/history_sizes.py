@@ -16,6 +16,7 @@ from benchweb.charts.lines import Palette
 from benchweb.charts.size_points import SizePoint, SizePoints, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
+from benchweb.phrasebook import sentence_gap
 from benchweb.runs.models import Run, State
 
 MOST_OVERLAID = 8
@@ -107,7 +108,8 @@ def _names(query: HistoryQuery, lines: Sequence[HistoryLine], points: SizePoints
         begun: dict[int, datetime] = {}
         for point in points.points:
             begun[point.part] = min(point.first_at, begun.get(point.part, point.first_at))
-        return lambda number: f"{_('run')} {number}, {_date(begun[number])}"
+        comma = pgettext("between parts of a sentence", ", ")
+        return lambda number: f"{_('run')} {number}{comma}{_date(begun[number])}"
     if query.overlay == "pair":
         pairs = {line.pair.pk: f"{line.pair_words}, {line.pair.environment}" for line in lines}
         return pairs.__getitem__
@@ -139,7 +141,7 @@ class _Drawing:
             id=f"sizes-{chart.id}",
             title=chart.title,
             subtitle=f"{self.kind.label}{pgettext('between sentences', '. ')}"
-            f"{_line_words(self.query.overlay, len(kept), len(groups))} {_point_words()}",
+            f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}{_point_words()}",
             x=x,
             y=y,
             series=series,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 # At least two words, and none of what code says to other programs.
 _WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _FOR_PROGRAMS = re.compile(
-    r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|JOIN|select|insert into|Bearer)\b"
+    r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|JOIN|select|insert into|returning|Bearer)\b"
     r"|interval '|\w\.\w+ = |^%|%[sdr]\b|\bQuerySet\["
     r"|^\^|\{\W| IN \{",
     re.MULTILINE,

@@ -108,9 +108,19 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
     [
         ("1 of 12 trials failed", "12 个测试项中 1 个失败"),
         ("Run failed: 1 of 12 trials failed.", "运行失败：12 个测试项中 1 个失败。"),
-        ("second in the queue of host alpha", "在 主机 alpha 的队列中排第二"),
+        ("second in the queue of host alpha", "在主机 alpha 的队列中排第二"),
         ("host failed has not answered since 02:00 UTC", "主机 failed 自 02:00 UTC 起未应答"),
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
+        (
+            "Of 12 runs 1 failed, 1 not started. Run 5: 1 of 12 trials failed",
+            "12 次运行中：1 次失败，1 次未开始。运行 5：12 个测试项中 1 个失败",
+        ),
+        ("Of 2 runs 2 cancelled.", "2 次运行中：2 次已取消。"),
+        (
+            "The engine of b (host) (10.0.0.2:7410) refused the token: "
+            "enter the token of its token file on the host's page.",
+            "b (host) 的引擎 (10.0.0.2:7410) 拒绝了令牌：请在主机页面输入其令牌文件中的令牌。",
+        ),
         ("nobody ever wrote this", "nobody ever wrote this"),
         ("nobody wrote of a host and another", "nobody wrote of a host and another"),
         ("At 02:00, 03:00 and 04:30 every day", "每天 02:00, 03:00 和 04:30"),

@@ -210,7 +210,8 @@ def _context() -> ssl.SSLContext:
 
 def engine_name(name: str, host: str, port: int) -> str:
     """Name an engine at the start of a sentence."""
-    return f"The engine of {name} ({host}:{port})"
+    address = f"{host}:{port}"
+    return f"The engine of {name} ({address})"
 
 
 def seen_fingerprint(*, name: str, host: str, port: int) -> str:

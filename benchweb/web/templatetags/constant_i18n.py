@@ -16,6 +16,8 @@ from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
+from benchweb import phrasebook
+
 _LANGUAGE = "language of this template"
 # Of a sentence that counts, the forms that are kept: those of small numbers.
 _KEPT_COUNTS = range(100)
@@ -120,6 +122,12 @@ def blocktranslate(parser: Parser, token: Token) -> template.Node:
     """Parse as Django does; a sentence with a meaning of its own goes Django's way, there are few."""
     node = i18n.do_block_translate(parser, token)
     return node if node.message_context else ConstantSentence(node)
+
+
+@register.simple_tag
+def sentence_gap() -> str:
+    """Show what stands between two whole sentences in the reader's language."""
+    return phrasebook.sentence_gap()
 
 
 def _is_constant(node: TranslateNode) -> bool:

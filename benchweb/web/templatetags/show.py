@@ -108,6 +108,12 @@ def when(value: datetime | None, form: str = "relative") -> SafeString:
 
 
 @register.filter
+def grouped(value: float) -> str:
+    """Write a number with commas between its thousands, as every figure of the pages has them."""
+    return f"{round(value, 1):,}".removesuffix(".0")
+
+
+@register.filter
 def duration(seconds: float | None) -> str:
     """Say how long something took."""
     return formatting.duration(seconds)

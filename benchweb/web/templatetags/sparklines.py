@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb import formatting
@@ -99,11 +99,12 @@ def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: 
     is_one_day = begun_at.astimezone(zone).date() == ended_at.astimezone(zone).date()
     end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else said_to_the_minute(ended_at, zone)
     return format_html(
-        '<span class="zoned" title="{} – {} UTC">{}–{}:</span>',
+        '<span class="zoned" title="{} – {} UTC">{}–{}{}</span>',
         f"{begun_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
         f"{ended_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
         said_to_the_minute(begun_at, zone),
         end,
+        pgettext("before a figure", ": "),
     )
 
 
