@@ -6,8 +6,9 @@ attributes at once. Whatever is uncommon (a missing name, something to be called
 so that both ways say the same. While templates are debugged, which wants to know each node, nothing is replaced.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from django.template import Template
@@ -16,6 +17,7 @@ from django.template.base import (
     FilterExpression,
     Node,
     NodeList,
+    TextNode,
     Variable,
     VariableNode,
     render_value_in_context,
@@ -26,6 +28,8 @@ from django.template.loaders import base, cached
 from django.template.smartif import TokenBase
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
+
+from benchweb.web.templatetags.constant_i18n import ConstantText, language_of
 
 # Of these, as of all objects without it, `[]` takes no name.
 _TAKE_NO_NAMES = (tuple.__getitem__, list.__getitem__, str.__getitem__, None)
@@ -47,7 +51,7 @@ class Loader(cached.Loader, _Compiling):
 def quicken(part: object) -> None:
     """Replace names and tags by their quick twins, in nodes, in what these hold, and so on."""
     if isinstance(part, NodeList):
-        part[:] = [_quick_twin(node) for node in part]
+        part[:] = _joined([_quick_twin(node) for node in part])
     if isinstance(part, FilterExpression):
         _quicken_names(part)
     elif isinstance(part, Node | TokenBase):
@@ -96,7 +100,29 @@ class QuickVariableNode(VariableNode):
             return value  # type: ignore[no-any-return]
         if kind is str and context.autoescape:
             return escape(value)
+        if kind is int and context.use_l10n is False:
+            return str(value)
         return str(render_value_in_context(value, context))
+
+    render_annotated = render
+
+
+class ConstantPart(Node):
+    """Markup and texts of a template that stand side by side, in the languages in which they were shown."""
+
+    child_nodelists = ()
+
+    def __init__(self, parts: Sequence[Node]) -> None:
+        self._parts = parts
+        self._said: dict[str | None, SafeString] = {}
+
+    def render(self, context: Context) -> SafeString:
+        """Say them in the reader's language."""
+        language = language_of(context)
+        said = self._said.get(language)
+        if said is None:
+            said = self._said[language] = SafeString("".join([part.render(context) for part in self._parts]))
+        return said
 
     render_annotated = render
 
@@ -141,6 +167,16 @@ def _quick_name(found: Any) -> Any:
     """Give the twin of a name; what is no name, as a number or a text, has none."""
     is_name = type(found) is Variable and found.lookups and not found.translate
     return QuickVariable(found) if is_name else found
+
+
+def _joined(nodes: list[Node]) -> list[Node]:
+    """Make one node of neighbours that say the same to all readers of a language."""
+    joined: list[Node] = []
+    for is_constant, run in groupby(nodes, key=lambda node: type(node) in (TextNode, ConstantText)):
+        neighbours = list(run)
+        is_worth_it = is_constant and len(neighbours) > 1
+        joined += [ConstantPart(neighbours)] if is_worth_it else neighbours
+    return joined
 
 
 class _ByAttribute(dict[type, bool]):

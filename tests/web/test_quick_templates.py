@@ -10,9 +10,9 @@ from django.template import Context, Engine, Template
 from django.template.loader import get_template
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 
-from benchweb.web.quick_templates import QuickTag, QuickVariableNode, quicken
+from benchweb.web.quick_templates import ConstantPart, QuickTag, QuickVariableNode, quicken
 
 
 class Row(NamedTuple):
@@ -47,7 +47,8 @@ class Named(dict[str, str]):
         return f"no {name}"
 
 
-ENGINE = Engine(builtins=[], libraries={"show": "benchweb.web.templatetags.show"})
+LIBRARIES = {"show": "benchweb.web.templatetags.show", "i18n": "benchweb.web.templatetags.constant_i18n"}
+ENGINE = Engine(builtins=[], libraries=LIBRARIES)
 VALUES: dict[str, Any] = {
     "host": Host("a<b>", [Row("x & y", 3)]),
     "row": Row("x & y", 1234),
@@ -101,6 +102,18 @@ def test_a_property_that_raises_is_not_silenced() -> None:
     quicken(quick.nodelist)
     with pytest.raises(ValueError, match="no host"):
         quick.render(Context(VALUES))
+
+
+def test_what_stands_side_by_side_and_never_changes_is_one_part_in_each_language() -> None:
+    source = "{% load i18n %}<th>{% translate 'Runs' %}</th><th>{% translate 'Hosts' %}</th>{{ text }}<i>"
+    quick = Template(source, engine=ENGINE)
+    quicken(quick.nodelist)
+    assert len(quick.nodelist.get_nodes_by_type(ConstantPart)) == 1
+    said = []
+    for language in ("en", "zh-hans", "en", "zh-hans"):
+        with override(language):
+            said.append(quick.render(Context({"text": "<"})))
+    assert said == ["<th>Runs</th><th>Hosts</th>&lt;<i>", "<th>运行</th><th>主机</th>&lt;<i>"] * 2
 
 
 def test_pages_templates_are_made_of_quick_parts() -> None:

@@ -35,7 +35,7 @@ class ConstantText(TranslateNode):
 
     def render(self, context: Context) -> SafeString:
         """Say it in the reader's language."""
-        language = _language(context)
+        language = language_of(context)
         said = self._said.get(language)
         if said is None:
             said = self._said[language] = SafeString(super().render(context))
@@ -58,7 +58,7 @@ class ConstantSentence(BlockTranslateNode):
         if nested or (count is not None and not isinstance(count, int)):
             return super().render(context, nested=nested)
         try:
-            said = SafeString(self._form(_language(context), count) % self._values(context, count))
+            said = SafeString(self._form(language_of(context), count) % self._values(context, count))
         except (KeyError, ValueError):
             return super().render(context)
         if not self.asvar:
@@ -98,7 +98,7 @@ _BLOCK_PARTS = (
 )
 
 
-def _language(context: Context) -> str | None:
+def language_of(context: Context) -> str | None:
     """Give the reader's language, asked for once a template."""
     # The innermost scope is that of one template, and none of ours says a part of itself in another language.
     scope = context.render_context.dicts[-1]

@@ -134,9 +134,8 @@ def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "
         return format_html('<span class="missing" title="{}">—</span>', _("none"))
     zone = zone_named(zone_name) or reader_zone(context["request"])
     utc = value.astimezone(UTC)
-    return format_html(
-        '<span class="zoned" title="{} UTC">{}</span>', f"{utc:%Y-%m-%d %H:%M:%S}", moment_said(value, zone)
-    )
+    shown = escape(moment_said(value, zone))
+    return SafeString(f'<span class="zoned" title="{utc:%Y-%m-%d %H:%M:%S} UTC">{shown}</span>')
 
 
 @register.simple_tag(takes_context=True)
