@@ -11,11 +11,12 @@ MOST_IDS = len(_PLACES)
 
 def row_url(name: str, *ids: int) -> str:
     """Give the address of that name with these ids in it, none to two."""
-    return _form(name, len(ids), get_script_prefix()).format(*ids)
+    return row_form(name, len(ids), get_script_prefix()).format(*ids)
 
 
 @cache
-def _form(name: str, count: int, _prefix: str) -> str:
+def row_form(name: str, count: int, _prefix: str) -> str:
+    """Give the address of that name with places for so many ids, as it is under the current prefix."""
     places = _PLACES[:count]
     address = reverse(name, args=places)
     for place in places:

@@ -9,12 +9,13 @@ from django.template.base import Parser, Token
 from django.template.context import Context
 from django.template.defaulttags import URLNode
 from django.template.defaulttags import url as django_url
-from django.urls import NoReverseMatch
+from django.urls import NoReverseMatch, get_script_prefix
 from django.utils.safestring import SafeString
 
-from benchweb.web.row_urls import MOST_IDS, row_url
+from benchweb.web.row_urls import MOST_IDS, row_form
 
 register = template.Library()
+_PREFIX = "prefix of this template's addresses"
 
 
 class QuickUrl(URLNode):
@@ -26,7 +27,7 @@ class QuickUrl(URLNode):
         if not all(type(each) is int for each in ids):
             return str(super().render(context))
         try:
-            address = row_url(self.view_name.var, *ids)
+            address = row_form(self.view_name.var, len(ids), _prefix(context)).format(*ids)
         except NoReverseMatch:
             return str(super().render(context))
         if self.asvar is None:
@@ -34,6 +35,15 @@ class QuickUrl(URLNode):
             return SafeString(address)
         context[self.asvar] = address
         return ""
+
+
+def _prefix(context: Context) -> str:
+    """Give the path that the application is served under, asked for once a template."""
+    scope = context.render_context.dicts[-1]
+    prefix: str | None = scope.get(_PREFIX)
+    if prefix is None:
+        prefix = scope[_PREFIX] = get_script_prefix()
+    return prefix
 
 
 @register.tag
