@@ -93,12 +93,15 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
     regular = [step for step in steps if -half <= step - usual <= half]
     if usual <= 0 or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
         return list(values)
-    found: list[float | None] = [values[0]]
-    for step, value in zip(steps, values[1:], strict=True):
-        # Most come in time: only of the others it is computed how many are missing.
+    found: list[float | None] = []
+    first = 0
+    # Most come in time: only of the others it is computed how many are missing.
+    for place, step in enumerate(steps, 1):
         if step > late_from:
+            found += values[first:place]
             found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
-        found.append(value)
+            first = place
+    found += values[first:]
     # The next one is late only when half an interval has passed beyond its time.
     late = int((until - ats[-1]).total_seconds() / usual - 0.5)
     return found + [None] * min(_LONGEST_GAP, max(0, late))
@@ -130,10 +133,6 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _runs(places: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
-    runs: list[list[tuple[float, float]]] = [[]]
-    for place in places:
-        if place is None:
-            runs.append([])
-        else:
-            runs[-1].append(place)
-    return [run for run in runs if run]
+    edges = [-1, *(number for number, place in enumerate(places) if place is None), len(places)]
+    between = [places[before + 1 : after] for before, after in pairwise(edges)]
+    return [[place for place in run if place is not None] for run in between if run]

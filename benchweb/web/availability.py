@@ -81,9 +81,10 @@ class StripPart(NamedTuple):
 
 
 class StripCell(NamedTuple):
-    """A step of a strip; parts are in the order of the states."""
+    """A step of a strip: its first minute in UTC, the states in words, and parts in the order of the states."""
 
-    title: str
+    begin: str
+    said: str
     parts: tuple[StripPart, ...]
 
 
@@ -293,7 +294,7 @@ def _cells(availability: Availability, starts: list[datetime], words: dict[str, 
         if key not in told:
             told[key] = _states_said(shares, words), _parts(shares)
         said, parts = told[key]
-        cells.append(StripCell(f"{start.isoformat(' ', 'minutes')[:16]} UTC: {said}", parts))
+        cells.append(StripCell(start.isoformat(" ", "minutes")[:16], said, parts))
     return cells
 
 

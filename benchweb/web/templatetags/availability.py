@@ -16,9 +16,10 @@ register = template.Library()
 @register.simple_tag
 def strip_cells(cells: Sequence[StripCell]) -> SafeString:
     """Write the cells of a strip, each with the states that it was in by their shares."""
-    # The one text in it is escaped; states and shares are our own. Most cells have the same parts.
-    drawn = {parts: _parts(parts) for parts in {cell.parts for cell in cells}}
-    return SafeString("".join([_cell(cell.title, drawn[cell.parts]) for cell in cells]))
+    # The one text in it is escaped; times, states and shares are our own. Most cells say the same.
+    told = {cell[1:] for cell in cells}
+    drawn = {(said, parts): (escape(said), _parts(parts)) for said, parts in told}
+    return SafeString("".join([_cell(cell.begin, *drawn[cell[1:]]) for cell in cells]))
 
 
 @register.simple_tag
@@ -33,8 +34,8 @@ def indicator(cell: Cell) -> SafeString:
     return SafeString(words)
 
 
-def _cell(title: str, parts: str) -> str:
-    return f'<span class="strip-cell" title="{escape(title)}">{parts}</span>'
+def _cell(begin: str, said: str, parts: str) -> str:
+    return f'<span class="strip-cell" title="{begin} UTC: {said}">{parts}</span>'
 
 
 def _parts(parts: Sequence[StripPart]) -> str:
