@@ -82,7 +82,7 @@ function draw(brush: Brush): void {
   ctx.scale(ratio, ratio);
   const xOf = (time: number): number => ((time - whole.low) / (whole.high - whole.low)) * width;
   const top = Math.max(...specs.map(largest)) || 1;
-  for (const spec of specs) drawLines(ctx, spec, xOf, (y) => HEIGHT - 3 - (y / top) * (HEIGHT - 6), colors);
+  for (const spec of specs) drawLines(ctx, spec, width, xOf, (y) => HEIGHT - 3 - (y / top) * (HEIGHT - 6), colors);
   const [low, high] = [xOf(shown.low), xOf(shown.high)];
   ctx.fillStyle = colors.isDark ? "rgb(20 24 29 / 70%)" : "rgb(255 255 255 / 70%)";
   ctx.fillRect(0, 0, low, HEIGHT);
@@ -97,23 +97,25 @@ function draw(brush: Brush): void {
   }
 }
 
-function drawLines(ctx: CanvasRenderingContext2D, spec: Spec, xOf: (time: number) => number, yOf: (y: number) => number, colors: Palette): void {
+function drawLines(ctx: CanvasRenderingContext2D, spec: Spec, width: number, xOf: (time: number) => number, yOf: (y: number) => number, colors: Palette): void {
   ctx.lineWidth = 1;
   for (const { points, color } of spec.series) {
-    ctx.strokeStyle = colors.series(color);
+    ctx.strokeStyle = ctx.fillStyle = colors.series(color);
     ctx.beginPath();
     let isApart = true;
-    for (const { x, y } of points) {
+    points.forEach(({ x, y }, index) => {
       if (y === null) {
         isApart = true;
-        continue;
+        return;
       }
       const place = [xOf(xValue(spec, x)), yOf(y)] as const;
-      // A point by itself is a dot.
-      if (isApart) ctx.moveTo(place[0] - 1.5, place[1]);
-      ctx.lineTo(...place);
+      const isAlone = isApart && typeof points[index + 1]?.y !== "number";
+      // Within the frame: the latest run stands on its edge.
+      if (isAlone) ctx.fillRect(Math.max(2, Math.min(place[0], width - 5)), place[1] - 1.5, 3, 3);
+      else if (isApart) ctx.moveTo(...place);
+      else ctx.lineTo(...place);
       isApart = false;
-    }
+    });
     ctx.stroke();
   }
 }
