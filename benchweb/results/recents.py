@@ -21,7 +21,7 @@ from benchweb.statistics import Deviation, deviation
 
 # The latest run and thirty before it.
 KEPT = 31
-# The tick does so many at once, some 30 ms each: what only pages read must not keep runs waiting.
+# The tick does so many at once, some 50 ms each of a hundred series: what only pages read must not keep runs waiting.
 _RUNS_AT_ONCE = 3
 # A difference of so much, in its unit, is never worth a look, where a ratio of it would be: 0 to 0.1 % loss.
 _LEAST = {"ratio": 0.001}
