@@ -49,9 +49,13 @@ WITH runs AS MATERIALIZED ({figures}), lines AS (
     WHEN max(last - first) <= %(most)s * interval '1 week' THEN 'week' ELSE 'month' END AS name,
     min(first) AS first, max(last) AS last FROM lines
 ), begins AS (
-  SELECT array_agg(begin ORDER BY begin) AS each FROM step CROSS JOIN LATERAL generate_series(
-    date_trunc(name, first, %(zone)s), last, ('1 ' || name)::interval, %(zone)s
-  ) AS begin WHERE name <> 'run'
+  SELECT array_agg(begin ORDER BY begin) AS each FROM (
+    SELECT generate_series(date_trunc('hour', first, %(zone)s), last, '1 hour') FROM step WHERE name = 'hour'
+    UNION ALL
+    SELECT generate_series(
+      date_trunc(name, first AT TIME ZONE %(zone)s), last AT TIME ZONE %(zone)s, ('1 ' || name)::interval
+    ) AT TIME ZONE %(zone)s FROM step WHERE name NOT IN ('run', 'hour')
+  ) AS every (begin)
 )
 SELECT series_id, at, run_id, 1, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
 UNION ALL
