@@ -18,7 +18,7 @@ WITH runs AS MATERIALIZED ({figures}), shown AS (
   SELECT array_agg(first + (last - first) / %(spans)s * number) AS begins
   FROM shown CROSS JOIN generate_series(1, %(spans)s - 1) AS number
 )
-SELECT of.place, {part}, min(at), max(at), min(run_id), max(run_id), sum(n)::bigint,
+SELECT of.place, {part}, min(at), min(run_id), max(run_id), sum(n)::bigint,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high),
   (SELECT first FROM shown), (SELECT last FROM shown)
 FROM runs JOIN unnest(%(series)s::bigint[], %(places)s::int[]) AS of (series_id, place) USING (series_id)
@@ -35,7 +35,6 @@ class SizePoint(NamedTuple):
     place: int
     part: int
     first_at: datetime
-    last_at: datetime
     first_run: int
     last_run: int
     n: int

@@ -20,7 +20,6 @@ from django.template.base import (
     TextNode,
     Variable,
     VariableNode,
-    render_value_in_context,
 )
 from django.template.context import Context
 from django.template.library import SimpleNode
@@ -29,7 +28,7 @@ from django.template.smartif import TokenBase
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
-from benchweb.web.templatetags.constant_i18n import ConstantText, language_of
+from benchweb.web.templatetags.constant_i18n import ConstantText, language_of, written
 
 # Of these, as of all objects without it, `[]` takes no name.
 _TAKE_NO_NAMES = (tuple.__getitem__, list.__getitem__, str.__getitem__, None)
@@ -94,15 +93,7 @@ class QuickVariableNode(VariableNode):
 
     def render(self, context: Context) -> str:
         """Write it escaped, where it is a plain string; the rest as Django does."""
-        value = self.filter_expression.resolve(context)
-        kind = type(value)
-        if kind is SafeString:
-            return value  # type: ignore[no-any-return]
-        if kind is str and context.autoescape:
-            return escape(value)
-        if kind is int and context.use_l10n is False:
-            return str(value)
-        return str(render_value_in_context(value, context))
+        return written(self.filter_expression.resolve(context), context)
 
     render_annotated = render
 

@@ -26,6 +26,18 @@ register.tags |= i18n.register.tags
 register.filters |= i18n.register.filters
 
 
+def written(value: Any, context: Context) -> str:
+    """Write a value as Django does: what is common, a text or a whole number, without its detours."""
+    kind = type(value)
+    if kind is SafeString:
+        return str(value)
+    if kind is str and context.autoescape:
+        return escape(value)
+    if kind is int and context.use_l10n is False:
+        return str(value)
+    return str(render_value_in_context(value, context))
+
+
 class ConstantText(TranslateNode):
     """A text of the template, in the languages in which it was shown."""
 
@@ -82,13 +94,7 @@ class ConstantSentence(BlockTranslateNode):
                 value = self.extra_context[name].resolve(context)
             else:
                 value = count if name == self.countervar else context[name]
-            kind = type(value)
-            if kind is int and not context.use_l10n:
-                values[name] = value
-            elif kind is str and context.autoescape:
-                values[name] = escape(value)
-            else:
-                values[name] = render_value_in_context(value, context)
+            values[name] = written(value, context)
         return values
 
 
