@@ -34,12 +34,16 @@ def _secret_key() -> str:
         return ""
 
 
+# Connections of one process to the database at most.
+DATABASE_POOL = int(os.environ.get("BENCHWEB_DATABASE_POOL") or "16")
+
+
 def _database(url: str) -> dict[str, Any]:
     """Turn postgresql://user:password@host:port/name?host=/socket/folder into Django's mapping."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
-    pool = {"min_size": 0, "max_size": int(os.environ.get("BENCHWEB_DATABASE_POOL", "16")), "timeout": 10}
+    pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",
