@@ -91,9 +91,11 @@ class OneVisit(ASGIHandler):
         finally:
             leaving.cancel()
             sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sending
-            await sync_to_async(response.close)()
+            try:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await sending
+            finally:
+                await sync_to_async(response.close)()
 
 
 def _load_all() -> None:
