@@ -1,6 +1,5 @@
 """Compress pages and documents: a page and its files stay within 200 kB. Static files are compressed by WhiteNoise."""
 
-import gzip
 import re
 import secrets
 
@@ -8,9 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
+from isal import igzip
 
-# A page of 460 kB takes 3 ms of CPU; the best level would take 10 ms to make it a tenth smaller.
-_LEVEL = 1
+# ISA-L's second of four: a little smaller than zlib's first in an eighth of its time (decision 22).
+_LEVEL = 2
 # Less than one packet either way.
 _LEAST_BYTES = 1_000
 _COMPRESSIBLE = re.compile(r"text/(?!event-stream)|application/json|image/svg")
@@ -43,7 +43,7 @@ def compressed(content: bytes) -> bytes:
     A page that repeats its address would else tell by its length whether a guess in the address is like a secret beside
     it (BREACH). Django's tokens against forgery are masked anew in each answer besides.
     """
-    plain = gzip.compress(content, compresslevel=_LEVEL, mtime=0)
+    plain = igzip.compress(content, compresslevel=_LEVEL, mtime=0)
     header = bytearray(plain[:_HEADER_BYTES])
     header[_FLAGS_AT] |= _HAS_NAME
     name = b"-" * secrets.randbelow(_MOST_NAME_BYTES)
