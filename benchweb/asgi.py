@@ -22,9 +22,13 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import get_template
 from django.urls import get_resolver, set_script_prefix
+from django.utils.translation import trans_real
+
+from benchweb.web.language import ActiveLanguage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 django.setup(set_prefix=False)
+trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
 _TEMPLATES = Path(__file__).parent / "web" / "templates"
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -57,13 +61,13 @@ class OneVisit(ASGIHandler):
         except RequestAborted:
             return
         # What a request sets (its language, its prefix of addresses) stays with this copy, not with the thread.
-        answer = functools.partial(contextvars.copy_context().run, self._answer, scope, body)
+        context = contextvars.copy_context()
+        answer = functools.partial(context.run, self._answer, scope, body)
         response = await asyncio.get_running_loop().run_in_executor(self._threads, answer)
-        if not response.streaming:
+        if response.streaming:
+            await asyncio.create_task(self._stream(response, receive, send), context=context)
+        else:
             await self.send_response(response, send)
-            return
-        async with ThreadSensitiveContext():
-            await self._stream(response, receive, send)
 
     def _answer(self, scope: Message, body: IO[bytes]) -> Any:
         """Make the response; one that doesn't stream is closed, its content being there."""
@@ -83,19 +87,20 @@ class OneVisit(ASGIHandler):
         return response
 
     async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
-        """Send until the content ends or the client leaves."""
-        sending = asyncio.ensure_future(self.send_response(response, send))
-        leaving = asyncio.ensure_future(receive())
-        try:
-            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            leaving.cancel()
-            sending.cancel()
+        """Send until the content ends or the client leaves; what is read in a thread is read in one of its own."""
+        async with ThreadSensitiveContext():
+            sending = asyncio.ensure_future(self.send_response(response, send))
+            leaving = asyncio.ensure_future(receive())
             try:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await sending
+                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                await sync_to_async(response.close)()
+                leaving.cancel()
+                sending.cancel()
+                try:
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await sending
+                finally:
+                    await sync_to_async(response.close)()
 
 
 def _load_all() -> None:
