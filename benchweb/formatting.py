@@ -1,8 +1,9 @@
 """The one formatter of numbers on the server; frontend/src/format.ts is its twin in the browser."""
 
+from functools import cache
 from typing import NamedTuple
 
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 MISSING = "—"
 MINUS = "\N{MINUS SIGN}"
@@ -58,6 +59,9 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
 
 def significant(value: float, digits: int = 3) -> str:
     """Give so many significant digits without an exponent: 16.3, 0.0123, 1230."""
+    if 1 <= value < 999 and digits == 3:
+        # Most figures, once scaled; Python says the same at once: 5.00, 16.3, and "123." with its point.
+        return f"{value:#.3g}".rstrip(".")
     if value == 0:
         return "0"
     rounded = f"{value:.{digits - 1}e}"
@@ -100,6 +104,12 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
         return 1, unit
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
     thousands = _exponent(f"{value:.2e}") // 3
+    return _prefixed(thousands, unit, get_language() if unit.startswith(_WORDS) else None)
+
+
+@cache
+def _prefixed(thousands: int, unit: str, language: str | None) -> tuple[float, str]:
+    """Give what to divide by, and the unit with its prefix; a unit that is a word is read in the language."""
     factor, prefix = _PREFIXES[min(max(thousands, -3), 4)]
     # Seconds never go up to kiloseconds; whatever is counted never goes below one.
     if (unit == "s" and factor > 1) or (unit != "s" and factor < 1):
@@ -125,7 +135,8 @@ def _joined(prefix: str, unit: str) -> str:
 
 def _full(value: float, unit: str = "") -> str:
     """Give every digit that there is."""
-    return _with_minus(f"{f'{value:,}'.removesuffix('.0')} {unit}".rstrip())
+    number = f"{value:,}".removesuffix(".0")
+    return _with_minus(f"{number} {unit}" if unit else number)
 
 
 def _with_minus(number: str) -> str:
