@@ -115,7 +115,7 @@ def nightly(nights: Sequence[date], values: Sequence[float], *, last: date, coun
 
 def _gaps(values: Sequence[float | None], step: float) -> list[tuple[float, float]]:
     stretches: list[list[int]] = []
-    for number in (number for number, value in enumerate(values) if value is None):
+    for number in [number for number, value in enumerate(values) if value is None]:
         if stretches and stretches[-1][-1] == number - 1:
             stretches[-1].append(number)
         else:
@@ -133,6 +133,6 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _runs(places: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
-    edges = [-1, *(number for number, place in enumerate(places) if place is None), len(places)]
+    edges = [-1, *[number for number, place in enumerate(places) if place is None], len(places)]
     between = [places[before + 1 : after] for before, after in pairwise(edges)]
     return [[place for place in run if place is not None] for run in between if run]

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
@@ -17,7 +16,7 @@ from benchweb.results.glances import Glance
 from benchweb.results.recents import deviation_of
 from benchweb.statistics import Deviation
 
-_HISTORY = "/history"
+HISTORY = "/history"
 
 
 @dataclass(frozen=True)
@@ -44,21 +43,6 @@ class SeriesGlance:
         """Give the median of the runs before; the first run has none. (In a template None.baseline would be "".)"""
         return self.change.baseline if self.change else None
 
-    @property
-    def others(self) -> int:
-        """Count the other series of the pair that stand out, for which this one stands."""
-        return self.row.together - 1
-
-    @property
-    def against(self) -> str:
-        """Say how many runs before it the latest is compared with; only where there is a change to tell."""
-        number = self.change.n_before if self.change else 0
-        return ngettext("against %(number)s run", "against %(number)s runs", number) % {"number": number}
-
-    @property
-    def history_url(self) -> str:
-        return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
-
 
 def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
     """Prepare rows for a page; what has left the catalog has no name and is left out."""
@@ -73,12 +57,12 @@ def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
 
 def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[str, Any]) -> str:
     """Give the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
-    return f"{_HISTORY}?{urlencode(of)}&{_measured(kind.name, metric, json.dumps(params))}"
+    return f"{HISTORY}?{urlencode(of)}&{measured_query(kind.name, metric, json.dumps(params))}"
 
 
 @lru_cache(maxsize=4_096)
-def _measured(kind: str, metric: str, written: str) -> str:
-    """Keep what was put into addresses: one page after the other links to the same metrics and parameters."""
+def measured_query(kind: str, metric: str, written: str) -> str:
+    """Give the query for a metric with parameters, written as JSON; kept, for page after page links to the same."""
     params: Mapping[str, Any] = json.loads(written)
     told = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
     return urlencode({"kind": kind, "metric": metric, **told})

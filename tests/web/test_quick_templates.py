@@ -117,7 +117,7 @@ def test_what_stands_side_by_side_and_never_changes_is_one_part_in_each_language
 
 
 def test_pages_templates_are_made_of_quick_parts() -> None:
-    nodes = get_template("partials/series_glance.html").template.nodelist
+    nodes = get_template("partials/run_row.html").template.nodelist
     assert {type(node) for node in nodes.get_nodes_by_type(QuickVariableNode.__base__)} == {QuickVariableNode}
     assert nodes.get_nodes_by_type(QuickTag)
 

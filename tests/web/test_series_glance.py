@@ -1,13 +1,19 @@
 """Every series at a glance, on the pages of a host, an environment and a pair."""
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import override
 
 from benchweb.hosts.models import Pair
 from benchweb.results import nights, recents
+from benchweb.results.glances import Scope, series_at_a_glance
 from benchweb.web import glance_section
-from tests.factories import make_pair
+from benchweb.web.series_glance import series_glances
+from benchweb.web.templatetags.glance import glance_rows
+from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, measured
 
 
@@ -92,3 +98,32 @@ def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> N
         assert "the first run" in text
         assert "sparkline-last" in text
         assert "sparkline-baseline" not in text
+
+
+def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(host_name="<b>'&\""))
+    measured(pair, timezone.now(), 1e9)
+    while recents.sum_up():
+        pass
+    text = signed_in.get(f"/environments/{pair.environment_id}").content.decode()
+    table = text[text.index('<table class="table table-cards glance">') :]
+    row = table[: table.index("</table>")]
+    # In the title, in the line's label and in its tooltip.
+    assert row.count("&lt;b&gt;&#x27;&amp;&quot;") == 3
+    assert "<b>" not in row
+
+
+def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
+    glances = series_glances(series_at_a_glance(scope=Scope(pair=pair.pk), most=1))
+    glances = [replace(each, row=replace(each.row, together=3)) for each in glances]
+    told = {}
+    for language in ("en", "zh-hans", "en"):
+        with override(language):
+            told[language] = glance_rows(glances)
+    baseline = (
+        '<span class="quantity" title="1,000 transactions/s">1.00<span class="unit"> k transactions/s</span></span>'
+    )
+    assert f'<span class="meta">was {baseline} · against 8 runs</span>' in told["en"]
+    assert "· and 2 more of its series</span>" in told["en"]
+    assert "秒前" in told["zh-hans"]
+    assert "Latest" not in told["zh-hans"]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -20,6 +20,7 @@ from benchweb.charts.axes import with_unit
 from benchweb.charts.verdict import limit_words
 from benchweb.hosts.models import Pair
 from benchweb.web import state_words
+from benchweb.web.escaping import escaped
 from benchweb.web.zones import moment_said, reader_zone, zone_named
 
 register = template.Library()
@@ -34,11 +35,16 @@ def metric(
     """Show a number with its unit, and where given its spread and count of repetitions, small."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
+    return SafeString(number_shown(value, unit, spread=spread, n=n))
+
+
+def number_shown(value: float, unit: str, *, spread: float | None = None, n: int | None = None) -> str:
+    """Give a number as markup, as `metric` shows it."""
     shown = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
-    unit_shown = f'<span class="unit"> {escape(shown.unit)}</span>'
+    unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
     number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}{unit_shown}</span>'
-    return SafeString(number + _repetitions(spread, n))
+    return number + _repetitions(spread, n)
 
 
 @register.simple_tag
@@ -98,13 +104,17 @@ def when(value: datetime | None, form: str = "relative") -> SafeString:
     """Show a time: in UTC here, in the reader's zone by frontend/src/times.ts."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', _("not yet"))
-    utc = value.astimezone(UTC)
-    exact = utc.replace(tzinfo=None).isoformat(timespec="milliseconds")
-    to_the_second = exact[:19].replace("T", " ")
-    shown = escape(_ago(utc, to_the_second)) if form == "relative" else f"{to_the_second} UTC"
+    return SafeString(time_shown(value, form, get_language()))
+
+
+def time_shown(value: datetime, form: str, language: str | None) -> str:
+    """Give a time as markup; rows that are written in one piece ask for the language once."""
+    utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    exact = utc.isoformat("T", "milliseconds")[:23]
+    to_the_second = f"{exact[:10]} {exact[11:19]}"
+    shown = _ago(utc, to_the_second, language) if form == "relative" else f"{to_the_second} UTC"
     # Digits of our own beside what is escaped: lists have hundreds of times.
-    words = f'<time datetime="{exact}Z" data-form="{escape(form)}" title="{to_the_second} UTC">{shown}</time>'
-    return SafeString(words)
+    return f'<time datetime="{exact}Z" data-form="{escaped(form)}" title="{to_the_second} UTC">{shown}</time>'
 
 
 @register.filter
@@ -253,12 +263,19 @@ def _repetitions(spread: float | None, n: int | None) -> str:
     return f' <span class="meta">{" · ".join(parts)}</span>' if parts else ""
 
 
-def _ago(value: datetime, to_the_second: str) -> str:
+def _ago(value: datetime, to_the_second: str, language: str | None) -> str:
+    """Say how long ago it was, within a day; escaped."""
     seconds = (datetime.now(UTC) - value).total_seconds()
     if not 0 <= seconds < _DAY_SECONDS:
         return f"{to_the_second[:16]} UTC"
+    in_seconds, in_minutes, in_hours = _ago_texts(language)
     if seconds < 60:
-        return _("{number} s ago").format(number=f"{seconds:.0f}")
+        return in_seconds.format(number=f"{seconds:.0f}")
     if seconds < 3600:
-        return _("{number} min ago").format(number=f"{seconds // 60:.0f}")
-    return _("{number} h ago").format(number=f"{seconds // 3600:.0f}")
+        return in_minutes.format(number=f"{seconds // 60:.0f}")
+    return in_hours.format(number=f"{seconds // 3600:.0f}")
+
+
+@cache
+def _ago_texts(_language: str | None) -> list[str]:
+    return [escape(text) for text in (_("{number} s ago"), _("{number} min ago"), _("{number} h ago"))]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
@@ -35,18 +35,31 @@ def sparkline(
     label: str = "",
 ) -> SafeString:
     """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label."""
+    told = ": ".join(filter(None, [label, figures_told(values, unit, get_language())]))
+    return SafeString(line_drawn(values, told, baseline=baseline, bounds=bounds, width=width, height=height))
+
+
+def line_drawn(
+    values: Sequence[float | None],
+    told: str,
+    *,
+    baseline: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    width: int = _WIDTH,
+    height: int = _HEIGHT,
+) -> str:
+    """Give the line as markup, with what is told of it to those who don't see it."""
     shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds)
-    told = escape(": ".join(filter(None, [label, _told(values, unit)])))
+    told = escape(told)
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
     parts = drawn_parts(shape)
     if shape.baseline_y is not None:
         y = shape.baseline_y
         parts.insert(0, f'<line class="sparkline-baseline" x1="0" x2="{width}" y1="{y}" y2="{y}"/>')
-    words = (
+    return (
         f'<svg class="sparkline" role="img" aria-label="{told}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}"><title>{told}</title>{"".join(parts)}</svg>'
     )
-    return SafeString(words)
 
 
 def drawn_parts(shape: Sparkline) -> list[str]:
@@ -65,29 +78,30 @@ def change(ratio: float | None, better: str = "neutral", *, is_shown: bool = Tru
     """Show a change by arrow, sign, percentage and colour; one that is not shown by the noise in grey words."""
     if ratio is None:
         return format_html('<span class="missing" title="{}">—</span>', _("nothing to compare with"))
-    percent = signed_percent(ratio)
-    if not is_shown:
-        within = _("%(percent)s, within the noise of these repetitions") % {"percent": percent}
-        return format_html('<span class="change change-none" title="{}">{}</span>', within, _("no difference shown"))
-    arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
-    # Words and digits of our own.
-    return SafeString(f'<span class="change change-{_judged(ratio, better)}">{arrow}{percent}</span>')
+    return SafeString(_changed(ratio, better, is_shown=is_shown, words=_change_words(get_language())))
 
 
 @register.simple_tag
 def deviation(found: Deviation | None, better: str) -> SafeString:
     """Show how a latest run lies beside those before it, or why nothing is said of that."""
+    return SafeString(deviation_shown(found, better, get_language()))
+
+
+def deviation_shown(found: Deviation | None, better: str, language: str | None) -> str:
+    """Give it as markup; rows that are written in one piece ask for the language once."""
+    words = _change_words(language)
     if found is None:
-        return format_html('<span class="change change-none">{}</span>', _("the first run"))
+        return f'<span class="change change-none">{words.first}</span>'
     if found.is_learning:
-        words = _("learning: %(count)d of %(least)d runs before") % {"count": found.n_before, "least": LEAST_BEFORE}
-        return format_html('<span class="change change-none">{}</span>', words)
-    if found.ratio is not None or not found.is_shown:
-        return change(found.ratio or 0.0, better, is_shown=found.is_shown)
+        learning = words.learning % {"count": found.n_before, "least": LEAST_BEFORE}
+        return f'<span class="change change-none">{learning}</span>'
+    is_shown = found.is_shown
+    if found.ratio is not None or not is_shown:
+        return _changed(found.ratio or 0.0, better, is_shown=is_shown, words=words)
     # Of nothing there is no percentage.
     rises = (found.score or 0.0) > 0
     judged = _judged(1.0 if rises else -1.0, better)
-    return format_html('<span class="change change-{}">{} {}</span>', judged, "▲" if rises else "▼", _("from 0"))
+    return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
 
 
 @register.simple_tag(takes_context=True)
@@ -120,6 +134,36 @@ def signed_percent(ratio: float) -> str:
     return f"{sign}{number} %"
 
 
+class _ChangeWords(NamedTuple):
+    """What is said of changes, in one language, escaped; digits of our own fill it in."""
+
+    within: str
+    none: str
+    first: str
+    learning: str
+    from_nothing: str
+
+
+@cache
+def _change_words(_language: str | None) -> _ChangeWords:
+    texts = (
+        _("%(percent)s, within the noise of these repetitions"),
+        _("no difference shown"),
+        _("the first run"),
+        _("learning: %(count)d of %(least)d runs before"),
+        _("from 0"),
+    )
+    return _ChangeWords._make(map(escape, texts))
+
+
+def _changed(ratio: float, better: str, *, is_shown: bool, words: _ChangeWords) -> str:
+    percent = signed_percent(ratio)
+    if not is_shown:
+        return f'<span class="change change-none" title="{words.within % {"percent": percent}}">{words.none}</span>'
+    arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
+    return f'<span class="change change-{_judged(ratio, better)}">{arrow}{percent}</span>'
+
+
 def _judged(ratio: float, better: str) -> str:
     if better not in ("higher", "lower") or ratio == 0:
         return "neutral"
@@ -130,11 +174,12 @@ def _points(line: Iterable[tuple[float, float]]) -> str:
     return " ".join([f"{x},{y}" for x, y in line])
 
 
-def _told(values: Sequence[float | None], unit: str) -> str:
+def figures_told(values: Sequence[float | None], unit: str, language: str | None) -> str:
+    """Tell the figures of a line in words."""
     known = [value for value in values if value is not None]
     if not known:
         return _("no values")
-    texts = _texts(get_language(), len(known))
+    texts = _texts(language, len(known))
     low, high = str(formatting.quantity(min(known), unit)), str(formatting.quantity(max(known), unit))
     told = [texts.number, low if low == high else texts.span % {"low": low, "high": high}]
     last = values[-1]

@@ -1,0 +1,6 @@
+"""What one page after the other says, such as names and units, is escaped once."""
+
+from functools import lru_cache
+from html import escape
+
+escaped = lru_cache(maxsize=4_096)(escape)
