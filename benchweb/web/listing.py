@@ -89,9 +89,10 @@ def _beyond(rows: "QuerySet[Any, Row]", sort: str, after: str) -> "QuerySet[Any,
     if after_id is None:
         return rows
     field = sort.removeprefix("-")
-    last = rows.model._default_manager.filter(pk=after_id).values_list(field, flat=True)
     beyond = "lt" if sort.startswith("-") else "gt"
-    found = last.first()
+    if field == "pk":
+        return rows.filter((f"pk__{beyond}", after_id))
+    found = rows.model._default_manager.filter(pk=after_id).values_list(field, flat=True).first()
     if found is None:
         return rows
     return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", after_id)))

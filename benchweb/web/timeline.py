@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from benchweb.formatting import duration
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.phrasebook import said
-from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_run, with_lines
+from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
@@ -76,7 +76,7 @@ def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None)
     runs = Run.objects.filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
     if campaign is not None:
         runs = runs.filter(campaign=campaign)
-    return [listed_run(row) for row in with_lines(runs.order_by("-started_at"))[:MOST_RUNS]]
+    return listed_runs(list(runs.order_by("-started_at").values_list("pk", flat=True)[:MOST_RUNS]))
 
 
 def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:

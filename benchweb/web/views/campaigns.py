@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.runs.listed import listed_run, with_lines
+from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
@@ -61,7 +61,7 @@ def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "summary": summary,
         "segments": _segments(summary),
         "page": page,
-        "runs": [listed_run(row) for row in page.rows],
+        "runs": listed_runs([row.pk for row in page.rows]),
         "states": State.values,
     }
     template = "partials/campaign.html" if request.htmx else "pages/campaign.html"  # type: ignore[attr-defined]
@@ -91,7 +91,7 @@ def _campaigns() -> QuerySet[Campaign]:
 def _runs(request: HttpRequest, campaign: Campaign) -> "QuerySet[Run, Any]":
     runs = Run.objects.filter(campaign=campaign)
     state = request.GET.get("state", "")
-    return with_lines(runs.filter(state=state) if state in State.values else runs)
+    return (runs.filter(state=state) if state in State.values else runs).values_list("pk", named=True)
 
 
 def _segments(summary: CampaignSummary) -> list[dict[str, str | int]]:

@@ -1,6 +1,5 @@
 """Runs: the list, and a run's page, which is its permalink."""
 
-from contextlib import nullcontext
 from typing import Any
 
 from django.contrib import messages
@@ -25,7 +24,7 @@ from benchweb.hosts.selectors import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.rows import planned_once
-from benchweb.runs.listed import listed_run, with_lines
+from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
@@ -65,12 +64,10 @@ _FILTERS = ("q", "state", *_BY_ID, "host")
 @login_required
 def run_list(request: HttpRequest) -> HttpResponse:
     """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
-    # The best plan of a filtered list depends on how many runs the filter leaves.
-    is_whole = not any(request.GET.get(name) for name in _FILTERS)
-    with planned_once() if is_whole else nullcontext():
-        runs = with_lines(_filtered(request.GET))
-        found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS)
-    context = {"listing": found, "rows": run_rows([listed_run(row) for row in found.rows])}
+    # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
+    runs = _filtered(request.GET).values_list("pk", named=True)
+    found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS)
+    context = {"listing": found, "rows": run_rows(listed_runs([row.pk for row in found.rows]))}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         response = render(request, "partials/run_table.html", context)
         response["HX-Push-Url"] = _clean_url(request)
