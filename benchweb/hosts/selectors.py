@@ -1,16 +1,47 @@
 """Read hosts, endpoints, environments and pairs for lists and pages."""
 
 from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
+from benchweb.rows import document, fast_rows, planned_once
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
 SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
+# The hosts in use, each with its endpoints in use.
+_IN_SHORT = """
+SELECT count(DISTINCT h.id), count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s),
+  EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
+  json_agg(json_build_object(
+    'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
+    'reason', e.status_reason, 'checked_at', e.checked_at
+  ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s))
+FROM hosts_host h LEFT JOIN hosts_endpoint e ON e.host_id = h.id AND e.archived_at IS NULL
+WHERE h.archived_at IS NULL
+"""
+
+
+class HostsInShort(NamedTuple):
+    """How many hosts there are and answered, whether there is a pair, and the endpoints that don't answer."""
+
+    all: int
+    answering: int
+    has_pair: bool
+    # Each with host, host_id, name, network_mode, status, reason and checked_at (ISO 8601), by the host's name.
+    silent: list[dict[str, Any]]
+
+
+def hosts_in_short() -> HostsInShort:
+    """Count the hosts in use and name the silent ones; one query."""
+    values = {"answered": Endpoint.Status.ANSWERED.value, "silent": [status.value for status in SILENT_STATUSES]}
+    with planned_once():
+        ((hosts, answering, has_pair, silent),) = fast_rows(_IN_SHORT, values)
+    return HostsInShort(hosts, answering, has_pair, document(silent) or [])
 
 
 def hosts_matching(

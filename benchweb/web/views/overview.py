@@ -4,16 +4,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Exists, Q
-from django.db.models.functions import JSONObject
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.hosts.selectors import SILENT_STATUSES
+from benchweb.hosts.selectors import hosts_in_short
 from benchweb.runs.listed import open_and_ended
 from benchweb.runs.models import FAULTY_STATES, State
 from benchweb.schedules.models import Schedule, Slot
@@ -53,28 +49,8 @@ def _runs() -> dict[str, object]:
 
 def _beside() -> dict[str, object]:
     """Give the hosts, and slots without a result; two queries."""
-    has_pair = Exists(Pair.objects.filter(archived_at=None))
-    in_use = Q(endpoints__archived_at=None)
-    silent = in_use & Q(endpoints__status__in=SILENT_STATUSES)
-    hosts = Host.objects.filter(archived_at=None).aggregate(
-        all=Count("pk", distinct=True),
-        answering=Count("pk", distinct=True, filter=in_use & Q(endpoints__status=Endpoint.Status.ANSWERED)),
-        paired=Count("pk", distinct=True, filter=has_pair),
-        silent=ArrayAgg(
-            JSONObject(
-                host="name",
-                host_id="pk",
-                name="endpoints__name",
-                network_mode="endpoints__network_mode",
-                status="endpoints__status",
-                reason="endpoints__status_reason",
-                checked_at="endpoints__checked_at",
-            ),
-            filter=silent,
-            order_by="name",
-        ),
-    )
-    silent_shown, silent_hidden = silent_groups(hosts["silent"] or [])
+    hosts = hosts_in_short()
+    silent_shown, silent_hidden = silent_groups(hosts.silent)
     return {
         "hosts": hosts,
         "silent": silent_shown,
