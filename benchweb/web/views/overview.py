@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET
 
 from benchweb.hosts.selectors import hosts_in_short
 from benchweb.runs.listed import open_and_ended
-from benchweb.runs.models import FAULTY_STATES, State
-from benchweb.schedules.models import Schedule, Slot
+from benchweb.runs.models import State
+from benchweb.schedules.in_short import coming_schedules, faulty_slots
 from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows
 from benchweb.web.silent_hosts import silent_groups
@@ -55,21 +55,13 @@ def _beside() -> dict[str, object]:
         "hosts": hosts,
         "silent": silent_shown,
         "silent_hidden": silent_hidden,
-        "without": _without_result(),
+        "without": faulty_slots(since=timezone.now() - timedelta(days=1), most=_WITHOUT_SHOWN),
     }
 
 
 def _coming() -> dict[str, object]:
     """Give the schedules that come due next; one query."""
-    active = Schedule.objects.filter(archived_at=None, paused_at=None).exclude(next_at=None)
-    return {"coming": list(active.select_related("plan").order_by("next_at", "pk")[:_COMING_SHOWN])}
-
-
-def _without_result() -> list[Slot]:
-    """Give the latest slots of a day that gave no whole result, each with its reason."""
-    since = timezone.now() - timedelta(days=1)
-    slots = Slot.objects.filter(at__gte=since, state__in=FAULTY_STATES).select_related("schedule")
-    return list(slots.order_by("-at")[:_WITHOUT_SHOWN])
+    return {"coming": coming_schedules(most=_COMING_SHOWN)}
 
 
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {
