@@ -1,17 +1,26 @@
-"""Inside the rig: make a session (`log-in`), or tell the queries of pages (`queries`, addresses as JSON) as JSON."""
+"""Inside the rig: make a session (`log-in`), or tell the queries of pages (`queries`, addresses as JSON) as JSON.
+
+A query is its statement with its values in it; one that is planned once for all values has places ($1) instead, and
+`types` tells their object ids, so that it can be prepared as the page does.
+"""
 
 import json
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import django
 
 django.setup()
 
-from django.conf import settings  # noqa: E402  (needs the settings)
+import psycopg  # noqa: E402  (Django's settings come first)
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
+from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: E402
 from django.test import Client  # noqa: E402
-from django.test.utils import CaptureQueriesContext  # noqa: E402
+from psycopg._queries import PostgresQuery  # noqa: E402
+from psycopg.adapt import Transformer  # noqa: E402
 
 NAME = "bench"
 
@@ -29,17 +38,34 @@ def logged_in() -> Client:
     return client
 
 
-def queries(pages: dict[str, list[str]]) -> dict[str, list[list[str]]]:
+def queries(pages: dict[str, list[str]]) -> dict[str, list[list[dict[str, Any]]]]:
     """Give the statements of each page's addresses, the session's and the user's included."""
     client = logged_in()
-    found: dict[str, list[list[str]]] = {}
+    found: dict[str, list[list[dict[str, Any]]]] = {}
     for name, addresses in pages.items():
         found[name] = []
         for address in addresses:
-            with CaptureQueriesContext(connection) as captured:
+            asked: list[dict[str, Any]] = []
+            with connection.execute_wrapper(recorder(asked)):
                 client.get(address)
-            found[name].append([query["sql"] for query in captured.captured_queries])
+            found[name].append(asked)
     return found
+
+
+def recorder(asked: list[dict[str, Any]]) -> Callable[..., Any]:
+    """Give what Django runs each statement through; it notes them down."""
+
+    def record(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        raw = connection.connection
+        if raw.cursor_factory is ServerBindingCursor:
+            query = PostgresQuery(Transformer.from_context(raw))
+            query.convert(sql, params or None)
+            asked.append({"sql": query.query.decode(), "types": list(query.types)})
+        else:
+            asked.append({"sql": psycopg.ClientCursor(raw).mogrify(sql, params), "types": None})
+        return execute(sql, params, many, context)
+
+    return record
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 import psycopg
 
@@ -29,6 +30,8 @@ WARM_UP = 10
 # The fixed piece of work comes after so many requests, and goes round so often: some milliseconds.
 WORK_EVERY, WORK_ROUNDS = 10, 10_000
 PLANS_FILE = Path(__file__).parent / "page_plans.txt"
+# Of each address, what bench.page_queries tells of its statements.
+Queries = Sequence[list[dict[str, Any]]]
 PROMISED = {"page_p95": 50.0, "queries": 10, "year_p95": 20.0, "year_ratio": 3.0}
 
 
@@ -88,7 +91,12 @@ def fill(rig: Rig, points: int) -> None:
 
 
 def row(
-    page: Page, addresses: Sequence[str], client: "Client", rig: Rig, plans: Plans, queries: Sequence[list[str]]
+    page: Page,
+    addresses: Sequence[str],
+    client: "Client",
+    rig: Rig,
+    plans: Plans,
+    queries: Sequence[list[dict[str, Any]]],
 ) -> list[str]:
     """Measure one page and print its row; give what doesn't hold."""
     if not addresses[0] or client.fetch(addresses[0])[0] == 404:

@@ -44,6 +44,8 @@ def _database(url: str) -> dict[str, Any]:
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
     pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10}
+    # Statements are prepared only within benchweb.rows.planned_once, to be planned once and for all.
+    options = {"connect_timeout": 5, "options": "-c plan_cache_mode=force_generic_plan"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",
@@ -52,7 +54,7 @@ def _database(url: str) -> dict[str, Any]:
         "HOST": query.get("host") or parts.hostname or "",
         "PORT": str(parts.port or query.get("port") or ""),
         "CONN_MAX_AGE": 0,
-        "OPTIONS": {"connect_timeout": 5} if TESTING else {"connect_timeout": 5, "pool": pool},
+        "OPTIONS": options if TESTING else options | {"pool": pool},
     }
 
 

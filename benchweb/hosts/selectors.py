@@ -143,7 +143,8 @@ def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[l
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     """Give the ids and names of the pairs in use, without a model around each; of more than `most` only the chosen."""
     pairs = Pair.objects.filter(archived_at=None).annotate(is_chosen=Q(pk=chosen)).order_by("-is_chosen", "pk")
-    rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
+    with planned_once():
+        rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
     if len(rows) > most:
         rows = [row for row in rows if row[0] == chosen]
     return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]

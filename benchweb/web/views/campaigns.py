@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.rows import planned_once
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
@@ -42,7 +43,8 @@ LIST_COLUMNS = [
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """List campaigns, the newest first, each with how far its runs are."""
-    page = listing(request, _campaigns(), columns=LIST_COLUMNS, sort="-pk")
+    with planned_once():
+        page = listing(request, _campaigns(), columns=LIST_COLUMNS, sort="-pk")
     summaries = campaign_summaries(campaign.pk for campaign in page.rows)
     rows = [(campaign, getattr(campaign, "slot", None), summaries[campaign.pk]) for campaign in page.rows]
     return render(request, "pages/campaigns.html", {"page": page, "rows": rows})
@@ -52,7 +54,8 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show a campaign; htmx gets what changes while it runs."""
-    campaign = get_object_or_404(_campaigns(), pk=campaign_id)
+    with planned_once():
+        campaign = get_object_or_404(_campaigns(), pk=campaign_id)
     summary = campaign_summaries([campaign.pk])[campaign.pk]
     page = listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"])
     context = {

@@ -16,6 +16,7 @@ from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.results.models import Series
+from benchweb.rows import planned_once
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
@@ -64,7 +65,8 @@ def pair_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Show a pair: its ends, its series at a glance, its recent runs."""
-    pair = get_object_or_404(_pairs(), pk=pair_id)
+    with planned_once():
+        pair = get_object_or_404(_pairs(), pk=pair_id)
     context = {
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],

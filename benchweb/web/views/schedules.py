@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
+from benchweb.rows import planned_once
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -72,7 +73,8 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Show a schedule: what it does, its next times, its slots with what became of each."""
-    schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
+    with planned_once():
+        schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
     slots = schedule.slots.select_related("campaign")
     if (state := request.GET.get("state", "")) in State.values:
         slots = slots.filter(state=state)
