@@ -16,7 +16,7 @@ from benchweb.charts.history_lines import HistoryLine, LinePair
 from benchweb.charts.history_points import PointRow
 from benchweb.charts.plan_keys import keys_of_versions
 from benchweb.phrasebook import said
-from benchweb.rows import document, fast_rows
+from benchweb.rows import document, fast_rows, planned_once
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
@@ -158,7 +158,8 @@ def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan:
         "plan": plan,
         "most": _MOST_EVENTS,
     }
-    return [_Row(*row) for row in fast_rows(statement, values)]
+    with planned_once():
+        return [_Row(*row) for row in fast_rows(statement, values)]
 
 
 def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
