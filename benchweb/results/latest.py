@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db import connection
-from django.db.models import Count, Q
+from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
 from benchweb.plans.models import PlanVersion
-from benchweb.results.models import Point, Series
+from benchweb.results.models import Point
+from benchweb.rows import document, fast_rows, planned_once
 from benchweb.runs.models import OPEN_STATES
 
 # Runs that a sparkline tells of.
@@ -21,15 +19,24 @@ _POINTS = 40
 _MOST_VERSIONS = 2_000
 _steps_of_version: dict[int, list[dict[str, Any]]] = {}
 
+_TESTS = """
+SELECT kind, identity_digest, identity, count(*) FROM results_series
+WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind || '.' || metric = ANY(%(headlines)s)
+GROUP BY kind, identity_digest, identity
+"""
+_METRICS = """
+SELECT DISTINCT metric FROM results_series
+WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind = %(kind)s AND identity_digest = %(digest)s
+"""
 _NEWEST = """
 SELECT series.pair_id, series.id, newest.at, newest.runs, newest.values
 FROM results_series series CROSS JOIN LATERAL (
   SELECT max(at) AS at, array_agg(run_id) AS runs, array_agg(value) AS values
   FROM (SELECT run_id, at, value FROM results_point
-        WHERE series_id = series.id AND (%(until)s::timestamptz IS NULL OR at <= %(until)s)
+        WHERE series_id = series.id {until}
         ORDER BY at DESC LIMIT %(points)s) AS point
 ) AS newest
-WHERE series.pair_id = ANY(%(pairs)s) AND series.kind = %(kind)s AND series.metric = %(metric)s
+WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND series.metric = %(metric)s
   AND series.identity_digest = %(digest)s AND newest.at IS NOT NULL
 """
 
@@ -39,8 +46,7 @@ FROM unnest(%(pairs)s::bigint[]) AS pair (id) CROSS JOIN LATERAL (
   SELECT array_agg(id) AS ids, array_agg(state) AS states, array_agg(plan_version_id) AS versions,
          (array_agg(reason))[1] AS reason
   FROM (SELECT id, state, plan_version_id, reason FROM runs_run
-        WHERE pair_id = pair.id AND state <> ALL(%(open)s)
-          AND (%(until)s::timestamptz IS NULL OR finished_at <= %(until)s)
+        WHERE pair_id = pair.id AND state <> ALL(%(open)s) {until}
         ORDER BY id DESC LIMIT %(runs)s) AS run
 ) AS run
 WHERE run.ids IS NOT NULL
@@ -69,8 +75,8 @@ class SeriesTest:
     pairs: int = 0
 
 
-@dataclass(frozen=True)
-class RunValues:
+# Frozen dataclasses would take three times as long to make, and a matrix has a thousand.
+class RunValues(NamedTuple):
     """The values that one run gave to a series, newest first."""
 
     run: int
@@ -85,8 +91,7 @@ class Newest:
     runs: list[RunValues]
 
 
-@dataclass(frozen=True)
-class EndedRun:
+class EndedRun(NamedTuple):
     """A run that is final."""
 
     id: int
@@ -97,19 +102,19 @@ class EndedRun:
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     """Give the tests that any of these pairs has a series of, in the catalog's order; one query."""
     kinds = catalog().kinds
-    headlines = Q()
-    for kind in kinds.values():
-        headlines |= Q(kind=kind.name, metric=kind.headline)
-    rows = Series.objects.filter(headlines, pair__in=list(pairs)).order_by()
-    found = rows.values_list("kind", "identity_digest", "identity").annotate(Count("pair"))
+    headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
+    with planned_once():
+        rows = fast_rows(_TESTS, {"pairs": list(pairs), "headlines": headlines})
+    found = [SeriesTest(kind, digest, document(identity), count) for kind, digest, identity, count in rows]
     order = {name: place for place, name in enumerate(kinds)}
-    return sorted((SeriesTest(*row) for row in found), key=lambda test: (order[test.kind], _by_size(test.identity)))
+    return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
 
 
 def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
     """Give the metrics that any of these pairs has of a test, in the catalog's order; one query."""
-    rows = Series.objects.filter(pair__in=list(pairs), kind=test.kind, identity_digest=test.digest).order_by()
-    found = set(rows.values_list("metric", flat=True).distinct())
+    with planned_once():
+        rows = fast_rows(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
+    found = {metric for (metric,) in rows}
     return [key for key in catalog().kinds[test.kind].metrics if key in found]
 
 
@@ -128,9 +133,8 @@ def newest_values(
         "until": until,
         "points": _POINTS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, asked)
-        rows = cursor.fetchall()
+    with planned_once():
+        rows = fast_rows(_NEWEST.format(until=_upto("at", until)), asked)
     return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
 
 
@@ -148,9 +152,7 @@ def last_values(
         "digest": test.digest,
         "until": until,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST, asked)
-        return list(cursor.fetchall())
+    return fast_rows(_LAST, asked)
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
@@ -164,11 +166,15 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
         "until": until,
         "runs": HISTORY_RUNS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ENDS, asked)
-        rows = cursor.fetchall()
+    with planned_once():
+        rows = fast_rows(_ENDS.format(until=_upto("finished_at", until)), asked)
     tested = _versions_with(test, {version for row in rows for version in row[3]})
     return {pair: _ended(ids, states, versions, reason, tested) for pair, ids, states, versions, reason in rows}
+
+
+def _upto(column: str, until: datetime | None) -> str:
+    """Give the condition, written only where it is asked for: of one that may be empty a plan expects few rows."""
+    return "" if until is None else f"AND {column} <= %(until)s"
 
 
 def _by_size(identity: dict[str, Any]) -> list[tuple[str, float, str]]:
