@@ -89,12 +89,13 @@ class CellMaker:
         base = baseline_cell(self.tables, self.asked.baseline, table, cell) if self.asked.baseline else None
         found = difference(cell.found, base.found, self.metric) if base and base.found else None
         change, change_title = _change(found, self.metric)
+        shown = self._written(cell.found.median)
         level = f"heat heat-{sequential_level(cell.found.median, self.bounds)}"
         return ShownCell(
             css=_difference_css(found) if self.asked.baseline else level,
             href=self._history(cell, table.axes.environment),
-            title=self._title(cell),
-            shown=self._written(cell.found.median),
+            title=self._title(cell, shown.full),
+            shown=shown,
             mean=self._written(cell.mean) if self.equivalent else None,
             meta=_meta(cell),
             history=_course(cell),
@@ -112,11 +113,11 @@ class CellMaker:
         full = quantity(value, self.metric.unit).full
         return Quantity(plain(self.equivalent.of(value)), self.equivalent.unit, full)
 
-    def _title(self, cell: Cell) -> str:
+    def _title(self, cell: Cell, full: str) -> str:
         assert cell.found and cell.at  # noqa: S101
         unit = self.metric.unit
         texts = {
-            "full": quantity(cell.found.median, unit).full,
+            "full": full,
             "low": quantity(cell.found.low, unit),
             "high": quantity(cell.found.high, unit),
             "runs": ", ".join(map(str, cell.runs[:3])) + ("…" if len(cell.runs) > 3 else ""),
