@@ -12,7 +12,8 @@ from benchweb.rows import document, fast_rows, planned_once
 from benchweb.runs.models import State
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class TrialRow:
     """A trial with what it gave; metrics are empty until there is a result."""
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class Summary:
     """Repetitions in short; `spread_ratio` is None where one repetition or a median of 0 leaves none to tell."""
 

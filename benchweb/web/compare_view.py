@@ -38,7 +38,8 @@ class Column:
     remove_url: str
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class ShownEntry:
     """A run's figure of a measure; `missing` says why there is none, or why repetitions lack."""
 

@@ -30,7 +30,8 @@ _OUTCOMES = {
 }
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class Words:
     """An entry's change; `tone` is worse, better, changed, or empty for what isn't shown to be any."""
 
