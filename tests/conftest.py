@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
-from tests.processes import Engine, begun, started, stopped
+from tests.processes import Engine, begun, said_by, started, stopped
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
@@ -29,6 +30,38 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@dataclass(frozen=True)
+class Web:
+    """A web server that answers."""
+
+    process: "subprocess.Popen[bytes]"
+    url: str
+
+    @classmethod
+    def start(cls, environment: dict[str, str]) -> "Web":
+        """Start one on a free port and wait for its first answer."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
+        process = started([*command, "--timeout-graceful-shutdown", "1"], environment, ready=b"Uvicorn running")
+        url = f"http://127.0.0.1:{port}"
+        _await_answer(f"{url}/login")
+        return cls(process, url)
+
+
+def _await_answer(url: str) -> None:
+    give_up_at = time.monotonic() + 10
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -98,18 +131,27 @@ def static_files() -> None:
     subprocess.run(command, env=environment, check=True, timeout=60)
 
 
+@pytest.fixture(scope="session")
+def webs(django_db_setup: None) -> Iterator[dict[frozenset[tuple[str, str]], Web]]:
+    """Web servers that go on from test to test, by their environment: to start one takes longer than most tests."""
+    running: dict[frozenset[tuple[str, str]], Web] = {}
+    yield running
+    for each in running.values():
+        stopped(each.process)
+
+
 @pytest.fixture
-def web(environment_of_test: dict[str, str], static_files: None) -> Iterator[str]:
+def web(
+    environment_of_test: dict[str, str], static_files: None, webs: dict[frozenset[tuple[str, str]], Web]
+) -> Iterator[str]:
     """Serve the pages and the API by uvicorn, as `up` does; gives the URL without a slash at its end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
-    process = started([*command, "--timeout-graceful-shutdown", "1"], environment_of_test, ready=b"Uvicorn running")
-    url = f"http://127.0.0.1:{port}"
-    _await_answer(f"{url}/login")
-    yield url
-    stopped(process)
+    key = frozenset(item for item in environment_of_test.items() if not item[0].startswith("PYTEST_"))
+    if key not in webs or webs[key].process.poll() is not None:
+        webs[key] = Web.start(environment_of_test)
+    told = len(said_by(webs[key].process))
+    yield webs[key].url
+    print(said_by(webs[key].process)[told:])
+    _await_idle_database()
 
 
 @pytest.fixture(scope="session")
@@ -137,13 +179,13 @@ def page(browser: object, web: str) -> Iterator[object]:
     assert errors == []
 
 
-def _await_answer(url: str) -> None:
+def _await_idle_database() -> None:
+    """Wait until what pages asked for last is answered: a statement under way could keep tables from being emptied."""
+    busy = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
     give_up_at = time.monotonic() + 10
-    while True:
-        try:
-            with urllib.request.urlopen(url, timeout=5):
+    with connection.cursor() as cursor:
+        while time.monotonic() < give_up_at:
+            cursor.execute(f"{busy} and backend_type = 'client backend' and state <> 'idle'")
+            if cursor.fetchone() == (0,):
                 return
-        except OSError:
-            if time.monotonic() > give_up_at:
-                raise
-            time.sleep(0.1)
+            time.sleep(0.02)

@@ -77,6 +77,11 @@ def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> C
     return wait
 
 
+def said_by(process: "subprocess.Popen[bytes]") -> str:
+    """Give what a process has put out so far."""
+    return Path(_logs[process.pid].name).read_text(errors="replace")
+
+
 def _die_with_the_tests() -> None:
     """Ask the kernel to end the child when the tests are killed: prctl(PR_SET_PDEATHSIG, SIGKILL)."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
