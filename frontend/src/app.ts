@@ -28,8 +28,7 @@ startSearch();
 startViews();
 startClocks();
 startEdges();
-// On a phone the sections scroll sideways: the one that is shown must not be out of sight.
-document.querySelector(".sections [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+showSection();
 htmx.onLoad((content) => {
   showTimes(content as Element);
   showEdges(content as Element);
@@ -37,3 +36,12 @@ htmx.onLoad((content) => {
   shortenLists(content as Element);
 });
 Object.assign(window, { htmx });
+
+/** On a phone the sections scroll sideways: the one that is shown must not be out of sight. */
+function showSection(): void {
+  const [bar, shown] = [document.querySelector(".sections"), document.querySelector(".sections [aria-current]")];
+  if (!bar || !shown) return;
+  const [around, inside] = [bar.getBoundingClientRect(), shown.getBoundingClientRect()];
+  // The bar alone: scrollIntoView would take a page that was reloaded further down to its top.
+  bar.scrollLeft += inside.left + inside.width / 2 - around.left - around.width / 2;
+}

@@ -82,9 +82,11 @@ function listenForFresh(root: HTMLElement): void {
 function start(): void {
   startBrush();
   const root = document.querySelector<HTMLElement>("[data-charts]");
-  if (!root || root.dataset["started"]) return;
-  root.dataset["started"] = "yes";
+  if (root?.dataset["started"]) return;
+  // Those of a part that was swapped away.
   clear();
+  if (!root) return;
+  root.dataset["started"] = "yes";
   show(root, received(read("charts-data") ?? []));
   const body = document.body;
   listenForFresh(root);
@@ -102,6 +104,5 @@ function redrawAll(): void {
 
 document.addEventListener("benchweb:theme", redrawAll);
 matchMedia("print").addEventListener("change", redrawAll);
-document.addEventListener("htmx:beforeHistorySave", clear);
 (window as unknown as { htmx?: typeof htmxType }).htmx?.onLoad(start);
 start();
