@@ -70,6 +70,7 @@ PAGES = [
     Page("matrix of network modes, two zones", "/matrix?by=mode&environment={zones[0]}&beside={zones[1]}"),
     Page("hosts", "/hosts"),
     Page("host", "/hosts/{host[0]}"),
+    Page("host: availability", "/hosts/{host[0]}/availability"),
     Page("environments", "/environments"),
     Page("environment", "/environments/{environment[0]}"),
     Page("pairs", "/pairs"),

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 
 # Charts draw without animation, but the font and the first live event may come later.
 _SETTLE_MILLISECONDS = 250
+_UNSETTLED = ".htmx-request, [data-part], [data-script]:not([data-started])"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Shot:
 def settled(page: Page) -> None:
     """Wait for the parts that a page fetches by itself, and for its charts."""
     page.wait_for_timeout(_SETTLE_MILLISECONDS)
-    page.wait_for_function("!document.querySelector('.htmx-request')")
+    page.wait_for_function(f"!document.querySelector('{_UNSETTLED}')")
 
 
 def _press(key: str) -> Callable[[Page], None]:
@@ -123,6 +124,7 @@ PAGES = [
 # Pages of a row: the list they are found on, and what follows the row's URL.
 OF_A_ROW = {
     "host": ("/hosts", ""),
+    "host-availability": ("/hosts", "/availability"),
     "host-edit": ("/hosts", "/edit"),
     "host-archive": ("/hosts", "/archive"),
     "endpoint-new": ("/hosts", "/endpoints/new"),

@@ -125,10 +125,14 @@ class Section:
     charts: list[ChartSpec]
 
 
-def availability_section(*, endpoints: Sequence[Endpoint], over: str) -> Section:
-    """Prepare the section for the endpoints of one host; two queries. An unknown period is the first."""
+def period_of(over: str) -> Period:
+    """Give the period that an address asks for; an unknown one is the first."""
+    return next((each for each in PERIODS if each.key == over), PERIODS[0])
+
+
+def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Section:
+    """Prepare the section for the endpoints of one host; two queries."""
     now = timezone.now()
-    period = next((each for each in PERIODS if each.key == over), PERIODS[0])
     ids = [endpoint.pk for endpoint in endpoints]
     # Full hours, so that the availability and the hours' sums are of the same time.
     begins = {each.key: _begin(each, now) for each in PERIODS}

@@ -9,6 +9,7 @@ urlpatterns = [
     path("hosts/new", hosts.host_new, name="host_new"),
     path("hosts/command", hosts.host_command, name="host_command"),
     path("hosts/<int:host_id>", hosts.host_page, name="host"),
+    path("hosts/<int:host_id>/availability", hosts.host_availability, name="host_availability"),
     path("hosts/<int:host_id>/edit", hosts.host_edit, name="host_edit"),
     path("hosts/<int:host_id>/archive", hosts.host_archive, name="host_archive"),
     path("hosts/<int:host_id>/restore", hosts.host_restore, name="host_restore"),

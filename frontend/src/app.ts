@@ -6,6 +6,7 @@ import { showEdges, startEdges } from "./edges";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
 import { shortenLists } from "./long_lists";
+import { loadScripts, startParts } from "./parts";
 import { startSearch } from "./search";
 import { startTheme } from "./theme";
 import { showTimes, startClocks } from "./times";
@@ -28,12 +29,14 @@ startSearch();
 startViews();
 startClocks();
 startEdges();
+startParts();
 showSection();
 htmx.onLoad((content) => {
   showTimes(content as Element);
   showEdges(content as Element);
   startLive(content as Element);
   shortenLists(content as Element);
+  loadScripts();
 });
 Object.assign(window, { htmx });
 

@@ -107,7 +107,8 @@ def _definitions(pair: Pair, plan: Plan, schedule: Schedule) -> list[Address]:
         Address("endpoint_new", f"{rows['host']}/endpoints/new"),
         Address("plan_launch", f"{rows['plan']}/launch"),
     ]
-    return [*new, *own, *changed, *others, Address("launch", "/launch")]
+    fetched = Address("host_availability", f"{rows['host']}/availability")
+    return [*new, *own, fetched, *changed, *others, Address("launch", "/launch")]
 
 
 def _of_runs(run: Run, nights: list[Run]) -> list[Address]:

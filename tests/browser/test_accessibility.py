@@ -17,6 +17,7 @@ _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
 _COLOURS = "type: 'rule', values: ['color-contrast']"
 _AXE = """async runOnly => (await axe.run(document, {runOnly, resultTypes: ["violations"]})).violations"""
 _MOST_BYTES = 200_000
+_IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
 # What a first visit fetches, as it came over the wire; charts, and the rows of the tables that they open.
 _VISIT = """() => {
     const fetched = ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type));
@@ -32,7 +33,7 @@ _VISIT = """() => {
 }"""
 _CHINESE = {"overview", "launch", "history", "matrix", "run", "shared"}
 _OF_STRANGERS = {"login", "shared", "shared_embed"}
-WITH_CHARTS = {"host", "run", "trial", "compare", "history", "shared", "shared_embed"}
+WITH_CHARTS = {"host", "host_availability", "run", "trial", "compare", "history", "shared", "shared_embed"}
 
 
 def violations(page: Page, run_only: str = _RULES) -> list[str]:
@@ -79,6 +80,8 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     assert answer is not None
     # A log-in page in its place would keep all the rules.
     assert (answer.status, page.url) == (address.status, urljoin(page.url, address.path))
+    # What the page fetches by itself belongs to it.
+    page.wait_for_function(_IS_WHOLE)
     visit = page.evaluate(_VISIT)
     found = [f"light: {fault}" for fault in violations(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.probes import Load, Probe, probes_record
-from benchweb.hosts.services import endpoint_create
-from benchweb.web.availability import availability_figure, availability_section
+from benchweb.hosts.services import archive, endpoint_create
+from benchweb.web.availability import availability_figure, availability_section, period_of
 from tests.factories import make_endpoint
 
 MINUTE = timedelta(minutes=1)
@@ -28,10 +28,10 @@ def probe_each_minute(endpoint: Endpoint, *, minutes: int, silent: range = range
         probes_record(probes=[found], at=now - ago * MINUTE)
 
 
-def test_the_page_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
+def test_it_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
-    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     rows = dict(re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', text, re.DOTALL))
     first = {label: re.sub(r"<[^>]+>", "", cells.split("</td>")[0]).strip() for label, cells in rows.items()}
     # The silence began and ended between two probes: a minute either way, less the moment that the recording took.
@@ -48,7 +48,7 @@ def test_the_page_tells_the_indicators_with_unit_and_count(signed_in: Client) ->
 def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
-    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(
         r'aria-label="Availability over the last 24 hours: answered 20 min( \d+ s)?, engine down 10 min, not known 2',
         text,
@@ -62,17 +62,17 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
 def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
-    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert 'title="no interface of the host holds the address of the test traffic">—' in text
     assert "0 bit/s" not in text
     probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
-    text = signed_in.get(f"/hosts/{other.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{other.host_id}/availability").content.decode()
     assert 'title="the kernel tells no link speed' in text
 
 
 def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Client) -> None:
     endpoint = make_endpoint()
-    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(r'aria-label="Availability over the last 24 hours: not known 24 h', text)
     assert "charts-data" not in text
 
@@ -83,10 +83,10 @@ def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Clie
 def test_the_period_is_in_the_url(signed_in: Client, over: str, label: str, cells: int) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3)
-    text = signed_in.get(f"/hosts/{endpoint.host_id}?over={over}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability?over={over}").content.decode()
     assert f'href="?over={over}#availability" aria-current="true">{label}</a>' in text
     assert abs(text.count('class="strip-cell"') - cells) <= 4
-    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', text)[1])
+    charts = json.loads(re.search(r'id="charts-data" hidden>(.*?)</div>', text)[1])
     assert [chart["id"] for chart in charts] == ["response-time", "utilisation", "bandwidth-used", "bandwidth-left"]
     assert charts[2]["lines"] == [{"label": "link", "y": 25e9}]
     last = [point for point in charts[1]["series"][0]["points"] if point["y"] is not None][-1]
@@ -95,7 +95,7 @@ def test_the_period_is_in_the_url(signed_in: Client, over: str, label: str, cell
 
 def test_an_unknown_period_is_the_first(signed_in: Client) -> None:
     endpoint = make_endpoint()
-    text = signed_in.get(f"/hosts/{endpoint.host_id}?over=always").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability?over=always").content.decode()
     assert 'href="?over=24h#availability" aria-current="true"' in text
 
 
@@ -104,11 +104,11 @@ def test_a_host_of_two_endpoints_tells_each_and_the_best_of_both(signed_in: Clie
     second = endpoint_create(host=first.host, control_address="127.0.0.1:2", name="pod")
     probe_each_minute(first, minutes=20, silent=range(10))
     probe_each_minute(second, minutes=20, silent=range(10, 21))
-    section = availability_section(endpoints=list(first.host.endpoints.order_by("pk")), over="24h")
+    section = availability_section(endpoints=list(first.host.endpoints.order_by("pk")), period=period_of("24h"))
     whole, *_ = [cell.figure.number for _, cell in section.whole]
     assert float(whole) > 95
     assert [shown.name for shown in section.endpoints] == ["bare", "pod"]
-    text = signed_in.get(f"/hosts/{first.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{first.host_id}/availability").content.decode()
     assert "by the best of its endpoints" in text
     labels = {line.label for line in section.charts[2].series}
     assert labels == {
@@ -133,4 +133,48 @@ def test_a_year_of_hours_costs_no_more_queries_than_an_hour(signed_in: Client, d
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3)
     with django_assert_max_num_queries(10):
-        assert signed_in.get(f"/hosts/{endpoint.host_id}?over=30d").status_code == 200
+        assert signed_in.get(f"/hosts/{endpoint.host_id}/availability?over=30d").status_code == 200
+
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.mark.parametrize(("query", "over"), [("", "24h"), ("?over=7d", "7d"), ("?over=30d&kind=tcp_rr", "30d")])
+def test_the_hosts_page_leaves_a_place_that_fetches_the_period_of_the_address(
+    signed_in: Client, query: str, over: str
+) -> None:
+    endpoint = make_endpoint()
+    probe_each_minute(endpoint, minutes=3)
+    text = signed_in.get(f"/hosts/{endpoint.host_id}{query}").content.decode()
+    assert f'hx-get="/hosts/{endpoint.host_id}/availability?over={over}"' in text
+    assert f'<noscript><p><a href="/hosts/{endpoint.host_id}/availability?over={over}">' in text
+    assert f'href="?over={over}#availability" aria-current="true"' in text
+    assert text.count('id="availability"') == 1
+    assert 'class="strip"' not in text
+    assert "charts.js" not in text
+
+
+def test_htmx_gets_the_section_and_whoever_has_no_script_a_page(signed_in: Client) -> None:
+    endpoint = make_endpoint(host_name="alder")
+    probe_each_minute(endpoint, minutes=3)
+    url = f"/hosts/{endpoint.host_id}/availability?over=7d"
+    part, page = signed_in.get(url, headers=HTMX), signed_in.get(url)
+    assert "</section>" not in part.content.decode()
+    assert 'class="strip"' in part.content.decode()
+    assert 'data-script="/static/charts' in part.content.decode()
+    assert f'<a href="/hosts/{endpoint.host_id}">Back to the host</a>' in page.content.decode()
+    assert part.content.decode().strip() in page.content.decode()
+    # Else a browser that goes back may show the part in the page's place.
+    assert all("HX-Request" in answer["Vary"] for answer in (part, page))
+
+
+def test_without_an_endpoint_in_use_there_is_no_place_and_the_section_says_so(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    archive(row=endpoint)
+    assert 'id="availability"' not in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
+    assert "No endpoint of this host is in use: nothing is probed." in text
+
+
+def test_a_host_that_does_not_exist_has_none(signed_in: Client) -> None:
+    assert signed_in.get("/hosts/999999/availability", headers=HTMX).status_code == 404

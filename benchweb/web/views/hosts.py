@@ -6,6 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -18,7 +19,7 @@ from benchweb.results.glances import Scope
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
-from benchweb.web.availability import availability_section
+from benchweb.web.availability import PERIODS, availability_section, period_of
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.facts import facts_glance
@@ -59,20 +60,20 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Show a host: its series, availability and load, endpoints with their latest check and facts, pairs, runs."""
-    endpoints = list(Endpoint.objects.filter(host=host_id).select_related("host").order_by("archived_at", "pk"))
-    host = endpoints[0].host if endpoints else get_object_or_404(Host, pk=host_id)
+    """Show a host: its series, endpoints with their latest check and facts, pairs, runs; and a place for the rest."""
+    host, endpoints = _host_with_endpoints(host_id)
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
-    over = request.GET.get("over", "")
     return render(
         request,
         "pages/host.html",
         {
             "host": host,
             "series": glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
-            "availability": availability_section(endpoints=active, over=over) if active else None,
+            "periods": PERIODS,
+            "period": period_of(request.GET.get("over", "")),
+            "has_charts": any(endpoint.checked_at for endpoint in active),
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
@@ -83,6 +84,25 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
         },
     )
+
+
+@login_required
+@require_GET
+def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Show a host's availability and load: for htmx what the host's page leaves a place for, else a page.
+
+    Apart from the page, for it is as much work as half of that.
+    """
+    host, endpoints = _host_with_endpoints(host_id)
+    active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
+    period = period_of(request.GET.get("over", ""))
+    folder = "partials" if request.headers.get("HX-Request") else "pages"
+    section = availability_section(endpoints=active, period=period)
+    context = {"host": host, "periods": PERIODS, "period": period, "availability": section}
+    response = render(request, f"{folder}/host_availability.html", context)
+    # Both have one address: going back, a browser must not show the part in the page's place.
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 @login_required
@@ -171,6 +191,12 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
             request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
         )
     return redirect("web:host", host.pk)
+
+
+def _host_with_endpoints(host_id: int) -> tuple[Host, list[Endpoint]]:
+    """Give a host with its endpoints, archived ones too; one query where it has any."""
+    endpoints = list(Endpoint.objects.filter(host=host_id).select_related("host").order_by("archived_at", "pk"))
+    return (endpoints[0].host if endpoints else get_object_or_404(Host, pk=host_id)), endpoints
 
 
 def _glance(host: Host, facts: dict[int, Facts]) -> str:

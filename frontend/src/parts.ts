@@ -1,0 +1,38 @@
+// Parts that are fetched once the page is shown: what is told while one comes, when it doesn't, and the script it needs.
+
+const FAILURES = ["htmx:responseError", "htmx:sendError", "htmx:timeout"];
+
+/** Tell of the fetching of each `data-part`; its texts stand in the page. */
+export function startParts(): void {
+  listen("htmx:beforeRequest", (part) => {
+    const failure = part.querySelector<HTMLElement>("[data-failed]");
+    // What is pressed to try again goes away: the focus stays with the section, by its heading.
+    if (failure?.contains(document.activeElement)) part.closest("section")?.querySelector("h2")?.focus();
+    if (failure) failure.hidden = true;
+    part.setAttribute("aria-busy", "true");
+  });
+  for (const name of FAILURES) {
+    listen(name, (part) => {
+      part.removeAttribute("aria-busy");
+      const failure = part.querySelector<HTMLElement>("[data-failed]");
+      if (failure) failure.hidden = false;
+    });
+  }
+}
+
+/** Load the scripts that parts of the page need, once each. */
+export function loadScripts(): void {
+  for (const each of document.querySelectorAll<HTMLElement>("[data-script]")) {
+    const address = each.dataset["script"] ?? "";
+    if ([...document.scripts].some((known) => known.getAttribute("src") === address)) continue;
+    const script = document.createElement("script");
+    script.src = address;
+    document.head.append(script);
+  }
+}
+
+function listen(name: string, act: (part: Element) => void): void {
+  document.addEventListener(name, ({ target }) => {
+    if (target instanceof Element && target.matches("[data-part]")) act(target);
+  });
+}
