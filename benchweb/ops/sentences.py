@@ -12,7 +12,7 @@ from collections.abc import Iterator
 _WORDS = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _FOR_PROGRAMS = re.compile(
     r"\b(SELECT|UPDATE|INSERT|WHERE|FROM|JOIN|select|insert into|returning|Bearer)\b"
-    r"|interval '|\w\.\w+ = |^%|%[sdr]\b|\bQuerySet\["
+    r"|interval '|\w\.\w+ = |^%|%[sdr]\b|%\(\w+\)s|\bQuerySet\["
     r"|^\^|\{\W| IN \{",
     re.MULTILINE,
 )
