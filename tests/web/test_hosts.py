@@ -7,8 +7,9 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, facts_record, host_create
+from benchweb.runs.models import Run
 from benchweb.web.listing import PAGE_SIZE
-from tests.factories import make_endpoint, make_pair
+from tests.factories import make_endpoint, make_pair, make_run
 
 NEW_HOST = {
     "name": "alder",
@@ -181,3 +182,15 @@ def test_what_changes_something_refuses_a_link(signed_in: Client, path: str) -> 
     host = host_create(name="alder")
     url = f"/hosts/{host.pk}/restore" if path == "restore" else "/hosts/command"
     assert signed_in.get(url).status_code == 405
+
+
+def test_facts_and_names_on_the_page_are_escaped(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(host_name="<i>alder"))
+    run = make_run(pair=pair, name="<i>plan")
+    Run.objects.filter(pk=run.pk).update(state="failed", reason="no route to <i>birch")
+    document = {"kernel": "<i>6.6.1", "sysctls": {"<i>rmem": 1}, "missing": ["<i>speed of eth0"]}
+    facts_record(endpoint_id=pair.source_id, document=document, at=timezone.now())
+    text = signed_in.get(f"/hosts/{pair.source.host_id}").content.decode()
+    for told in ("alder", "plan", "6.6.1", "rmem", "speed of eth0", "birch"):
+        assert f"&lt;i&gt;{told}" in text
+    assert "<i>" not in text

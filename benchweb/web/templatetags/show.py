@@ -56,10 +56,14 @@ def plain(value: float, unit: str) -> SafeString:
 @register.simple_tag
 def state(value: str, reason: str = "") -> SafeString:
     """Show a state as a word with a dot; the style sheet knows the colours by the class."""
+    return SafeString(state_shown(value, reason, get_language()))
+
+
+@lru_cache(maxsize=4_096)
+def state_shown(value: str, reason: str, _language: str | None) -> str:
+    """Give a state as markup; kept, for lists say the same states and reasons again and again."""
     title = escape(said(reason)) if reason else ""
-    words = f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
-    # All of it is escaped.
-    return SafeString(words)
+    return f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
 
 
 @register.filter

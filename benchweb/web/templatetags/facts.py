@@ -1,0 +1,38 @@
+"""Template tag for the facts of a host: written here in one piece, for each endpoint's panel has fifty lines."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from html import escape
+
+from django import template
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from benchweb import phrasebook
+from benchweb.web.escaping import escaped
+from benchweb.web.facts import FactsGroup
+
+register = template.Library()
+
+
+@register.simple_tag
+def facts_sections(groups: Iterable[FactsGroup]) -> SafeString:
+    """Write a section for each group: its title, and its lines as labels with values."""
+    language = get_language()
+    # Every text in them is escaped where it is put in.
+    return SafeString("".join([_section(group, language) for group in groups]))
+
+
+def _section(group: FactsGroup, language: str | None) -> str:
+    # What an engine says is missing has no label: it is a sentence.
+    lines = [
+        f"<dt>{_said(label, language)}</dt><dd>{escaped(value) if label else _said(value, language)}</dd>"
+        for label, value in group.lines
+    ]
+    return f'<section><h3>{_said(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'
+
+
+@lru_cache(maxsize=4_096)
+def _said(text: str, _language: str | None) -> str:
+    """Say a stored text, escaped; kept, for all hosts have the same labels."""
+    return escape(phrasebook.said(text))
