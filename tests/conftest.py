@@ -21,6 +21,7 @@ from tests.processes import Engine, begun, said_by, started, stopped
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
 CHROMIUM = "/usr/bin/chromium"
+_PATIENCE_MILLISECONDS = 15_000
 # Chromium on a closed network tries to phone home at every start, many times a minute.
 QUIET = (
     "--disable-gpu",
@@ -157,8 +158,10 @@ def web(
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """Start Debian's Chromium once."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # As patient as the actions of a page: a busy machine's workers take their time.
+    expect.set_options(timeout=_PATIENCE_MILLISECONDS)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *QUIET])
@@ -170,7 +173,7 @@ def browser() -> Iterator[object]:
 def page(browser: object, web: str) -> Iterator[object]:
     """Open a page with a base URL of the served site; a script error on it fails the test."""
     context = browser.new_context(base_url=web)  # type: ignore[attr-defined]
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(_PATIENCE_MILLISECONDS)
     opened = context.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
