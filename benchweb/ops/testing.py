@@ -34,7 +34,8 @@ FOLDERS = tuple(
     )
 )
 # Two processes, each with a database and a broker of its own.
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
+# In the order of their names: the files with few and long tests, of the browser, would else come last and alone.
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 # Tests of processes that mostly wait for each other.
 WAITING = ("tests/workers", "tests/faults")
 

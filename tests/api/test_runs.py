@@ -8,7 +8,7 @@ import pytest
 from benchweb.plans.services import plan_archive
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Campaign, Run, State, Trial
-from tests.factories import SIZES, begun, make_pair, make_plan, make_run
+from tests.factories import SIZES, begun, make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -115,7 +115,10 @@ def test_a_last_page_that_is_full_has_no_next(api):
 
 
 def test_runs_are_filtered(api):
-    one, two = make_run(name="nightly sizes"), make_run(name="weekly")
+    # Hosts without a number, in which a run's id could be found too.
+    ends = [make_endpoint(host_name=name) for name in ("ash", "birch", "cedar", "dogwood")]
+    one = make_run(pair=make_pair(source=ends[0], sink=ends[1]), name="nightly sizes")
+    two = make_run(pair=make_pair(source=ends[2], sink=ends[3]), name="weekly")
     Run.objects.filter(pk=two.pk).update(state=State.FINISHED)
 
     def found(query: str) -> list[int]:

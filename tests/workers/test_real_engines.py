@@ -32,12 +32,12 @@ def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(w
 def test_a_plan_repeats_until_it_is_sure_and_says_loudly_when_it_is_not(worker, engine_pair):
     worker()
     steps = [
-        # Paced far below what any host can do: the same rate each time.
-        {"kind": "tcp_stream", "params": {"duration_seconds": 0.3, "rate_bps": 80_000_000}},
+        # Paced far below what any host can do, and longer than a busy one stands still: about the same rate each time.
+        {"kind": "tcp_stream", "params": {"duration_seconds": 0.8, "rate_bps": 80_000_000}},
         {"kind": "tcp_rr", "params": {"duration_seconds": 0.1}},
     ]
     pair = pair_of(*engine_pair)
-    wide, narrow = ({"level_percent": 95, "width_percent": width, "max_repetitions": 4} for width in (50, 1e-6))
+    wide, narrow = ({"level_percent": 95, "width_percent": width, "max_repetitions": 4} for width in (90, 1e-6))
     sure = ended(make_run(pair=pair, steps=steps[:1], repetitions=3, confidence=wide), 30)
     assert (sure.state, sure.reason, sure.trials.count()) == (State.FINISHED, "", 3)
     unsure = ended(make_run(pair=pair, steps=steps[1:], repetitions=2, confidence=narrow), 30)
