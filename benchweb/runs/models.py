@@ -86,6 +86,8 @@ class Run(models.Model):
                 fields=["-id"], condition=Q(has_figures=False) & ~Q(state__in=OPEN_STATES), name="run_without_figures"
             ),
             models.Index(fields=["pair"], condition=Q(has_figures=False), name="run_of_points"),
+            # Why a line of the history breaks.
+            models.Index(fields=["pair", "created_at"], condition=Q(state__in=FAULTY_STATES), name="run_faulty"),
         ]
 
     def __str__(self) -> str:
