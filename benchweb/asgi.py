@@ -39,7 +39,7 @@ class OneVisit(ASGIHandler):
     """Do a whole request in one visit to a thread: middleware, view, and giving the connection back.
 
     Django's own handler goes there and back for each step of each middleware, makes a thread and three tasks a request:
-    more than a tenth of a page's time. No view waits in the event loop: what streams gives a response whose content is
+    a fifth of a small answer's time. No view waits in the event loop: what streams gives a response whose content is
     asynchronous, and is sent as Django's handler does.
     """
 

@@ -1,9 +1,9 @@
 """Statements that take PostgreSQL longer to plan, or Django longer to build, than to run."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -24,15 +24,20 @@ def fast_rows(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
         return list(cursor.fetchall())
 
 
-@cache
+@lru_cache(maxsize=512)
 def _limits_of(statement: str) -> list[str]:
     return _LIMIT.findall(statement)
 
 
-@cache
+@lru_cache(maxsize=512)
 def _limited(statement: str, limits: tuple[tuple[str, int], ...]) -> str:
     numbers = dict(limits)
     return _LIMIT.sub(lambda found: f"LIMIT {numbers[found[1]]}", statement)
+
+
+def written_out(states: Iterable[str]) -> str:
+    """Write a model's states into a statement: as values a plan for all can't tell that their index will do."""
+    return ", ".join(f"'{state}'" for state in states)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from benchweb.charts.history_lines import HistoryLine, LinePair
 from benchweb.charts.history_points import PointRow
 from benchweb.charts.plan_keys import keys_of_versions
 from benchweb.phrasebook import said
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, fast_rows, planned_once, written_out
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
@@ -26,8 +26,6 @@ _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
-# Written out, so that a plan for all values knows that the index of such runs will do.
-_FAULTY = ", ".join(f"'{state.value}'" for state in FAULTY_STATES)
 
 # Runs by pair, then the slots that never had a campaign, with their schedule's target and its plan's latest version.
 _SQL = """
@@ -148,7 +146,7 @@ class _Row(NamedTuple):
 
 def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan: int | None) -> list[_Row]:
     statement = _SQL.format(
-        states=_FAULTY,
+        states=written_out(FAULTY_STATES),
         joined="" if plan is None else "JOIN plans_planversion v ON v.id = r.plan_version_id",
         of_runs="" if plan is None else "AND v.plan_id = %(plan)s",
         of_slots="" if plan is None else "AND c.plan_id = %(plan)s",

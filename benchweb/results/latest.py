@@ -57,7 +57,7 @@ SELECT pair.source_id, pair.sink_id, point.value
 FROM hosts_pair pair JOIN results_series series ON series.pair_id = pair.id
 CROSS JOIN LATERAL (
   SELECT value FROM results_point WHERE series_id = series.id
-    AND (%(until)s::timestamptz IS NULL OR at <= %(until)s) ORDER BY at DESC LIMIT 1
+    {until} ORDER BY at DESC LIMIT 1
 ) AS point
 WHERE pair.environment_id = %(environment)s AND pair.archived_at IS NULL
   AND series.kind = %(kind)s AND series.metric = %(metric)s AND series.identity_digest = %(digest)s
@@ -152,7 +152,7 @@ def last_values(
         "digest": test.digest,
         "until": until,
     }
-    return fast_rows(_LAST, asked)
+    return fast_rows(_LAST.format(until=_upto("at", until)), asked)
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import fast_rows, planned_once, written_out
 from benchweb.runs.models import OPEN_STATES
 
 # So many of a run's `ends` are the source's, beginning with its host.
@@ -23,17 +23,15 @@ WHERE r.id = ANY({ids})
 ORDER BY r.id DESC
 """)
 _OF_IDS = _LINES.replace("{ids}", "%(ids)s::bigint[]")
-# Written out: with the states as values one plan for all can't tell that the index of open runs will do.
-_OPEN = ", ".join(f"'{state.value}'" for state in OPEN_STATES)
 # Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
 _OPEN_AND_ENDED = _LINES.replace(
     "{ids}",
-    f"""ARRAY(
-  (SELECT id FROM runs_run WHERE state IN ({_OPEN}) ORDER BY state DESC, id DESC LIMIT %(most_open)s)
+    """ARRAY(
+  (SELECT id FROM runs_run WHERE state IN ({open}) ORDER BY state DESC, id DESC LIMIT %(most_open)s)
   UNION ALL
-  (SELECT id FROM runs_run WHERE state NOT IN ({_OPEN}) ORDER BY id DESC LIMIT %(most_ended)s)
-)""",  # noqa: S608 - the states are the model's own
-)
+  (SELECT id FROM runs_run WHERE state NOT IN ({open}) ORDER BY id DESC LIMIT %(most_ended)s)
+)""",
+).replace("{open}", written_out(OPEN_STATES))
 
 
 class ListedRun(NamedTuple):

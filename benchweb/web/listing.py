@@ -62,7 +62,7 @@ def listing(
     sort: str,
     filters: Sequence[str] = (),
 ) -> Listing[Row]:
-    """Sort and page `rows` as the query string asks; an unknown sort or cursor gives the first page by `sort`."""
+    """Sort and page `rows` as the query string asks; an unknown sort gives `sort`, no id the first page."""
     query = request.GET
     fields = {column.field for column in columns if column.field}
     asked = query.get("sort", sort)
