@@ -87,7 +87,8 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     # The tick sums up a few runs at a time: of so many it is done at once.
     with transaction.atomic(), indexes_set_aside([RunFigure]) if is_aside else nullcontext():
         recents.write_figures()
-    _vacuum(RunFigure._meta.db_table)
+    # Each run says now that it is summed up: who plans by what was known before reads all runs for the few that are not.
+    _vacuum(f"{RunFigure._meta.db_table}, {Run._meta.db_table}")
     recents.rebuild()
     summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
@@ -95,10 +96,10 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     return Written(points, series, runs, trials, *seconds)
 
 
-def _vacuum(table: str) -> None:
-    """Tell index-only scans which pages everybody sees, of a table or of all. In a test's transaction there is none."""
+def _vacuum(tables: str) -> None:
+    """Tell index-only scans which pages everybody sees, of tables or of all. In a test's transaction there is none."""
     with connection.cursor() as cursor:
-        cursor.execute(f"{'analyze' if connection.in_atomic_block else 'vacuum analyze'} {table}")
+        cursor.execute(f"{'analyze' if connection.in_atomic_block else 'vacuum analyze'} {tables}")
 
 
 def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:
