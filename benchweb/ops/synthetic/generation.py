@@ -87,7 +87,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     # The tick sums up a few runs at a time: of so many it is done at once.
     with transaction.atomic(), indexes_set_aside([RunFigure]) if is_aside else nullcontext():
         recents.write_figures()
-    # Each run says now that it is summed up: who plans by what was known before reads all runs for the few that are not.
+    # Each run says now that it is summed up: a plan by what was known before reads all runs for the few that are not.
     _vacuum(f"{RunFigure._meta.db_table}, {Run._meta.db_table}")
     recents.rebuild()
     summed_up = time.perf_counter()
