@@ -33,10 +33,12 @@ FOLDERS = tuple(
         *("ops", "sharing", "regressions"),
     )
 )
-# Two processes, each with a database and a broker of its own.
+# Each process has a database and a broker of its own.
 # In the order of their names: the files with few and long tests, of the browser, would else come last and alone.
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-# Tests of processes that mostly wait for each other.
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
+SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
+# Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
+THREE_BESIDE = ("-n", "3", *BY_FILE)
 WAITING = ("tests/workers", "tests/faults")
 
 
@@ -75,14 +77,18 @@ def parts() -> list[Part]:
         Part("Rust tests", [cargo, "test", "--release", "--locked", "--workspace"], ENGINE),
         Part(
             "Rust tests of the fixture kind",
-            [cargo, "test", "--release", "--locked", "-p", "kinds", "--features", "fixture-kind", "--test", "fixture"],
+            # With agent, as the set-up's engine of that kind is built: what it compiled is used again.
+            [
+                *(cargo, "test", "--release", "--locked", "-p", "agent", "-p", "kinds"),
+                *("--features", "agent/fixture-kind", "--test", "fixture"),
+            ],
             ENGINE,
         ),
         Part("Python tests of the rooms", [python, "-m", "pytest", *SIDE_BY_SIDE, *FOLDERS], loud=True),
-        Part("Python tests of workers and faults", [python, "-m", "pytest", *SIDE_BY_SIDE, *WAITING], loud=True),
+        Part("Python tests of workers and faults", [python, "-m", "pytest", *THREE_BESIDE, *WAITING], loud=True),
         Part(
             "Python and browser tests, the others",
-            [python, "-m", "pytest", *SIDE_BY_SIDE, *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
+            [python, "-m", "pytest", *THREE_BESIDE, *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
             loud=True,
         ),
     ]

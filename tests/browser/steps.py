@@ -1,6 +1,8 @@
 """What a newcomer does in the browser, step by step, by the words that the pages show."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -25,6 +27,13 @@ def log_in(page: Page) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("link", name="Hosts", exact=True)).to_be_visible()
+
+
+def travel(page: Page, go: Callable[[], Any]) -> None:
+    """Go back or forth, and wait for the page that is fetched: until then the one before still takes clicks."""
+    page.evaluate("window.isLeft = true")
+    go()
+    page.wait_for_function("!window.isLeft")
 
 
 def tab_to(page: Page, name: str) -> list[str]:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
-from tests.browser.steps import PASSWORD, ink_of, log_in, tab_to
+from tests.browser.steps import PASSWORD, ink_of, log_in, tab_to, travel
 from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,9 +74,9 @@ def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: l
     in_plan = rows.all_inner_texts()
     page.reload()
     assert rows.all_inner_texts() == in_plan
-    page.go_back()
+    travel(page, page.go_back)
     expect(page.get_by_role("link", name="Worst first")).to_have_attribute("aria-current", "true")
-    page.go_forward()
+    travel(page, page.go_forward)
     expect(page.get_by_role("link", name="As in the plan")).to_have_attribute("aria-current", "true")
     assert rows.all_inner_texts() == in_plan
     assert min(ink_of(page)) > 1000

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from benchweb.hosts.models import Endpoint
 from benchweb.results import recents
-from tests.browser.steps import PASSWORD, log_in
+from tests.browser.steps import PASSWORD, log_in, travel
 from tests.factories import make_pair, make_user
 from tests.nights import measured
 from tests.web.test_host_availability import probe_each_minute
@@ -64,9 +64,9 @@ def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, end
     expect_period(page, "30 days")
     page.reload()
     expect_period(page, "30 days")
-    page.go_back()
+    travel(page, page.go_back)
     expect_period(page, "7 days")
-    page.go_forward()
+    travel(page, page.go_forward)
     expect_period(page, "30 days")
     # Other series take the place of those above alone.
     page.get_by_label("Metric").select_option(label="Throughput, sent")

@@ -1,7 +1,7 @@
 """One of each fault of bench/faults.py: whole benchwebs with simulated engines, and nothing lost, doubled or stuck.
 
 Faults of the real engine's own processes are in tests/workers/test_real_engines.py; those that take network namespaces
-are in bench/faults.py alone.
+are in bench/faults.py alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
 """
 
 import random
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.rig import clocks, harms
-from bench.rig.clocks import ClockScene
+from bench.rig import harms
 from bench.rig.scene import Harm, Round, Scene
 
 ALL_FINISHED = {"finished": 6}
@@ -93,9 +92,3 @@ def source_of_a_trial_under_way(scene: Scene) -> str:
         assert time.monotonic() < give_up_at, "no trial began"
         time.sleep(0.05)
     return str(found[0][0])
-
-
-def test_a_clock_that_jumps_an_hour_forth_and_back_loses_and_doubles_nothing():
-    with ClockScene() as scene:
-        assert one_round(scene, clocks.clock_stepped).states == ALL_FINISHED
-        assert one_round(scene, clocks.clock_stepped).states == ALL_FINISHED
