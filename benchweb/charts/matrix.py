@@ -33,7 +33,8 @@ class AxisItem:
     detail: str = ""
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class Cell:
     """One place: `found` summarises the last runs of its pairs, `history` their medians, oldest first, None a gap.
 
@@ -225,6 +226,8 @@ def _course(newest: Newest | None, ended: list[EndedRun]) -> list[float | None]:
 
 def _history(courses: list[list[float | None]]) -> list[float | None]:
     """Give the medians of the pairs' k-th last runs, oldest first."""
+    if len(courses) == 1:
+        return courses[0][::-1]
     length = max(map(len, courses), default=0)
     steps = [[course[place] for course in courses if place < len(course)] for place in range(length)]
     return [median(known) if (known := [value for value in step if value is not None]) else None for step in steps][

@@ -22,7 +22,8 @@ _LEAST_INTERVALS = 4
 _LONGEST_GAP = 6
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a matrix has hundreds.
+@dataclass
 class Sparkline:
     """Lines of at least two neighbours, values that stand alone, and the last value where it isn't missing.
 

@@ -19,6 +19,17 @@ _POINTS = 40
 _MOST_VERSIONS = 2_000
 _steps_of_version: dict[int, list[dict[str, Any]]] = {}
 
+# Endpoints that tell which environments have network modes of their own; more would tell the same.
+_ENDPOINTS_ASKED = 200
+
+_ENVIRONMENTS = """
+SELECT id, name,
+  id IN (SELECT pair.environment_id FROM hosts_pair pair WHERE pair.archived_at IS NULL AND pair.source_id IN (
+    SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s)),
+  coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
+    ORDER BY run.id DESC LIMIT 1), false)
+FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
+"""
 _TESTS = """
 SELECT kind, identity_digest, identity, count(*) FROM results_series
 WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind || '.' || metric = ANY(%(headlines)s)
@@ -75,6 +86,15 @@ class SeriesTest:
     pairs: int = 0
 
 
+class MatrixEnvironment(NamedTuple):
+    """An environment in use: whether a pair starts anywhere but at a host itself, whether the newest run was here."""
+
+    pk: int
+    name: str
+    has_modes: bool
+    is_latest: bool
+
+
 # Frozen dataclasses would take three times as long to make, and a matrix has a thousand.
 class RunValues(NamedTuple):
     """The values that one run gave to a series, newest first."""
@@ -83,8 +103,7 @@ class RunValues(NamedTuple):
     values: list[float]
 
 
-@dataclass(frozen=True)
-class Newest:
+class Newest(NamedTuple):
     """A pair's newest runs with a result in a series, newest first; `at` is the newest value's time."""
 
     at: datetime
@@ -97,6 +116,12 @@ class EndedRun(NamedTuple):
     id: int
     state: str
     reason: str
+
+
+def matrix_environments() -> list[MatrixEnvironment]:
+    """Give the environments in use, by name; one query."""
+    with planned_once():
+        return [MatrixEnvironment._make(row) for row in fast_rows(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
 
 
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
@@ -185,8 +210,12 @@ def _by_size(identity: dict[str, Any]) -> list[tuple[str, float, str]]:
 
 def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues]:
     grouped: dict[int, list[float]] = {}
-    for run, value in zip(runs, values, strict=True):
-        grouped.setdefault(run, []).append(value)
+    # A run's values lie together, but for a few: where another run begins, what was passed is taken in one piece.
+    first = 0
+    for place, run in enumerate([*runs[1:], None], 1):
+        if run != runs[first]:
+            grouped.setdefault(runs[first], []).extend(values[first:place])
+            first = place
     if len(values) == _POINTS and len(grouped) > 1:
         # What was read of the oldest run may not be all of it.
         grouped.popitem()

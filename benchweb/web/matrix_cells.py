@@ -20,7 +20,8 @@ from benchweb.web.matrix_query import MatrixQuery
 from benchweb.web.templatetags.sparklines import signed_percent
 
 
-@dataclass(frozen=True)
+# Frozen it would take three times as long to make, and a page has hundreds.
+@dataclass
 class ShownCell:
     """One cell; `shown` is None where there is no number, and `word` says why."""
 
@@ -147,8 +148,8 @@ class CellMaker:
         return f"{self._history_start}&environment={environment}&split=pair"
 
     def _base_url(self, table: MatrixTable, cell: Cell) -> str:
-        place = f"base_row={quote(str(cell.row))}&base_column={quote(str(cell.column))}"
-        return f"{self._base_start}&base_environment={table.axes.environment}&{place}"
+        row, column = (key if isinstance(key, int) else quote(key) for key in (cell.row, cell.column))
+        return f"{self._base_start}&base_environment={table.axes.environment}&base_row={row}&base_column={column}"
 
     def _is_base(self, table: MatrixTable, cell: Cell) -> bool:
         base = self.asked.baseline

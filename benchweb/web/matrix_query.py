@@ -11,8 +11,7 @@ from django.utils.dateparse import parse_date
 from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
 from benchweb.charts.matrix import By, Key
 from benchweb.charts.matrix_difference import Baseline
-from benchweb.hosts.models import Environment
-from benchweb.results.latest import SeriesTest
+from benchweb.results.latest import MatrixEnvironment, SeriesTest
 from benchweb.web.row_ids import row_id
 from benchweb.web.zones import reader_zone
 
@@ -25,7 +24,7 @@ class MatrixQuery:
     """A matrix as asked for; what the query string lacks or misspells has its default."""
 
     query: QueryDict
-    environments: list[Environment]
+    environments: list[MatrixEnvironment]
     by: By
     text: str
     until: datetime | None
@@ -47,13 +46,13 @@ class MatrixQuery:
         return f"?{changed.urlencode()}"
 
 
-def matrix_query(request: HttpRequest, environments: Sequence[Environment], latest: int | None) -> MatrixQuery:
-    """Read the query string; without an environment it is `latest`, else the first there is."""
+def matrix_query(request: HttpRequest, environments: Sequence[MatrixEnvironment]) -> MatrixQuery:
+    """Read the query string; without an environment it is that of the newest run, else the first there is."""
     query = request.GET
     by: By = "mode" if query.get("by") == "mode" else "host"
     return MatrixQuery(
         query=query,
-        environments=_environments(query, environments, latest),
+        environments=_environments(query, environments),
         by=by,
         text="" if by == "mode" else query.get("q", "").strip(),
         until=_end_of_day(query.get("until", ""), reader_zone(request)),
@@ -75,9 +74,10 @@ def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | N
     return next((each for each in tests if test_key(each) == asked), usual)
 
 
-def _environments(query: QueryDict, environments: Sequence[Environment], latest: int | None) -> list[Environment]:
+def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -> list[MatrixEnvironment]:
     by_id = {each.pk: each for each in environments}
-    first = by_id.get(row_id(query.get("environment", "")) or latest or 0) or next(iter(environments), None)
+    latest = next((each.pk for each in environments if each.is_latest), 0)
+    first = by_id.get(row_id(query.get("environment", "")) or latest) or next(iter(environments), None)
     beside = by_id.get(row_id(query.get("beside", "")) or 0)
     return [each for each in (first, beside if beside is not first else None) if each is not None]
 

@@ -22,8 +22,7 @@ from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
 from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
 from benchweb.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
-from benchweb.hosts.models import Environment
-from benchweb.results.latest import SeriesTest, measured_tests, metrics_of_test
+from benchweb.results.latest import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
 from benchweb.web.matrix_cells import CellMaker, ShownCell
 from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
 from benchweb.web.templatetags.show import kind_label, params_text
@@ -69,7 +68,7 @@ class Span:
 class ShownTable:
     """One environment's table, and where it shows a part, the picture of the whole in pixels."""
 
-    environment: Environment
+    environment: MatrixEnvironment
     columns: list[AxisItem]
     rows: list[ShownRow]
     row_span: Span
@@ -166,7 +165,7 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     )
 
 
-def _axes(asked: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: Environment) -> Axes:
+def _axes(asked: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: MatrixEnvironment) -> Axes:
     return axes_of(
         endpoints,
         environment=environment.pk,
@@ -213,7 +212,7 @@ def _notations(metric: Metric, chosen: Equivalent | None) -> list[Choice]:
     return [own, *(Choice(each.key, each.label, each == chosen) for each in equivalents(metric))]
 
 
-def _table(maker: CellMaker, table: MatrixTable, environment: Environment) -> ShownTable:
+def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment) -> ShownTable:
     axes, asked = table.axes, maker.asked
     is_part = len(axes.rows) > WINDOW or len(axes.columns) > WINDOW
     is_too_large = max(len(axes.rows), len(axes.columns)) > MOST_ITEMS

@@ -1,9 +1,6 @@
 """The matrix: source × sink by host or by network mode; its CSV, and the picture of the whole."""
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
-from django.db.models import BooleanField, ExpressionWrapper, Q, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
@@ -11,10 +8,8 @@ from django.views.decorators.http import require_GET
 from benchweb.charts.matrix import WINDOW, Axes, axes_of
 from benchweb.charts.matrix_export import matrix_csv
 from benchweb.charts.matrix_picture import MOST_ITEMS, matrix_picture, square_pixels
-from benchweb.hosts.grid import environments_for_grid, grid_endpoints
-from benchweb.hosts.models import Environment
-from benchweb.results.latest import last_values
-from benchweb.runs.models import Run
+from benchweb.hosts.grid import grid_endpoints
+from benchweb.results.latest import MatrixEnvironment, last_values, matrix_environments
 from benchweb.web.list_page import list_page
 from benchweb.web.matrix_query import MatrixQuery, matrix_query
 from benchweb.web.matrix_view import filled_matrix, matrix_view
@@ -67,17 +62,14 @@ def matrix_picture_file(request: HttpRequest) -> HttpResponse:
     return HttpResponse(picture, content_type="image/png", headers={"Cache-Control": _PICTURE_CACHE})
 
 
-def _asked(request: HttpRequest) -> tuple[list[Environment], MatrixQuery]:
-    newest = Run.objects.order_by("-pk").values("pair__environment")[:1]
-    is_latest = ExpressionWrapper(Q(pk=Subquery(newest)), output_field=BooleanField())
-    environments: list[Any] = list(environments_for_grid().annotate(is_latest=is_latest))
-    latest = next((each.pk for each in environments if each.is_latest), None)
-    return environments, matrix_query(request, environments, latest)
+def _asked(request: HttpRequest) -> tuple[list[MatrixEnvironment], MatrixQuery]:
+    environments = matrix_environments()
+    return environments, matrix_query(request, environments)
 
 
-def _side_by_side(environments: list[Environment]) -> str:
+def _side_by_side(environments: list[MatrixEnvironment]) -> str:
     """Give the query of the network modes' matrix: the first two environments that have such, beside each other."""
-    with_modes = [each.pk for each in environments if each.has_modes][:2]  # type: ignore[attr-defined]
+    with_modes = [each.pk for each in environments if each.has_modes][:2]
     names = ("environment", "beside")
     chosen = "&".join(f"{name}={pk}" for name, pk in zip(names, with_modes, strict=False))
     return f"?by=mode&{chosen}" if with_modes else ""
