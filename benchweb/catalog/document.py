@@ -55,6 +55,11 @@ class Metric:
     combine: Literal["median"]
     quantity: Said = Said()
 
+    @property
+    def is_loss(self) -> bool:
+        """Say whether it tells what was lost: by the catalog's own word, which `quantity` says in another language."""
+        return bool(self.__dict__["_quantity"] == "loss")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:

@@ -12,8 +12,6 @@ from benchweb.charts.plan_keys import keys_of
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
 
-_STRIP_QUANTITY = "loss"
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -61,7 +59,7 @@ def with_series(query: HistoryQuery) -> HistoryQuery:
 def asked_of(kind: Kind, key: str) -> Asked:
     """Find what a key names: a metric of the kind, or one of its charts of percentiles; else the headline."""
     charts = {chart.id: chart for chart in kind.charts if chart.form == "percentiles"}
-    strip = next((name for name, metric in kind.metrics.items() if metric.quantity == _STRIP_QUANTITY), "")
+    strip = next((name for name, metric in kind.metrics.items() if metric.is_loss), "")
     if key in charts and key not in kind.metrics:
         chart = charts[key]
         return Asked(kind, key, chart.title, list(chart.metrics), strip, [])

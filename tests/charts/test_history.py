@@ -181,16 +181,18 @@ def test_percentiles_are_nested_around_the_median() -> None:
     assert keys == ["series", "x", "n", "median", "low", "high", "spread", *borders_of, "reason"]
 
 
-def test_loss_is_on_a_strip_of_its_own() -> None:
+@pytest.mark.parametrize(("language", "label"), [("en", "Loss"), ("zh-hans", "丢包率")])
+def test_loss_is_on_a_strip_of_its_own_in_every_language(language: str, label: str) -> None:
     pair, plan = make_pair(), make_plan(steps=UDP)
     past_run(plan, pair, NIGHT, *({"throughput_bps": 1e9, "loss_ratio": loss} for loss in (0, 0.02)))
-    (chart,) = look(kind="udp_stream").charts
+    with translation.override(language):
+        (chart,) = look(kind="udp_stream").charts
     assert chart.strip is not None
     assert (chart.strip.y.unit, [point.y for point in chart.strip.series[0].points]) == ("ratio", [0.02])
     assert chart.strip.series[0].color == chart.series[0].color
     # The browser finds a line's strip by it, and puts it into the table's column.
     assert chart.strip.series[0].of == chart.series[0].id
-    assert chart.table.columns[-2] == {"key": "strip", "label": "Loss", "unit": "ratio"}
+    assert chart.table.columns[-2] == {"key": "strip", "label": label, "unit": "ratio"}
 
 
 def test_the_ceiling_is_a_line_at_its_latest_value() -> None:
