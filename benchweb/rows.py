@@ -7,8 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.base import ServerBindingCursor
+from django.db.backends.postgresql.psycopg_any import get_adapters_template
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.pq import Format
 
 _LIMIT = re.compile(r"\blimit %\((\w+)\)s", re.IGNORECASE)
 
@@ -20,6 +25,10 @@ def fast_rows(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
     """
     limits = tuple([(name, int(values[name])) for name in _limits_of(statement)])
     with connection.cursor() as cursor:
+        raw: Any = cursor.cursor
+        if isinstance(raw, ServerBindingCursor):
+            # As bytes: the driver makes times and numbers of them in half of the time that their texts take.
+            raw.format = Format.BINARY  # type: ignore[attr-defined]
         cursor.execute(_limited(statement, limits) if limits else statement, values)
         return list(cursor.fetchall())
 
@@ -63,5 +72,28 @@ def planned_once() -> Iterator[None]:
 
 
 def document(value: Any) -> Any:
-    """Give PostgreSQL's JSON as objects: a cursor gives it as text or as objects, by how the connection was made."""
+    """Give PostgreSQL's JSON as objects: one that comes as bytes is read already, others come as text."""
     return orjson.loads(value) if isinstance(value, str) else value
+
+
+def read_documents_fast() -> None:
+    """Have JSON that comes as bytes read by orjson, on every connection that Django makes from now on."""
+    # Cached by its arguments: the very object that connections are made with.
+    template = get_adapters_template(settings.USE_TZ, connection.timezone)
+    template.register_loader("json", _JsonLoader)
+    template.register_loader("jsonb", _JsonbLoader)
+
+
+class _JsonLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> Any:
+        return orjson.loads(data)
+
+
+class _JsonbLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> Any:
+        # The first byte is the format's version, and has always been 1.
+        return orjson.loads(data[1:])

@@ -1,7 +1,10 @@
 """Statements written by hand: one plan for all values, and how many rows are wanted written into them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from benchweb import rows
 from benchweb.rows import fast_rows, planned_once
 
 pytestmark = pytest.mark.django_db
@@ -21,3 +24,19 @@ def test_a_statement_is_planned_once_for_all_values_but_its_limit() -> None:
 def test_a_limit_is_a_whole_number_whatever_is_given() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         fast_rows(_NUMBERS, {"last": 3, "most": "1; DROP TABLE auth_user"})
+
+
+def test_values_are_the_same_whether_they_come_as_text_or_as_bytes() -> None:
+    document = '{"kernel": "6.1", "mtu": 1500, "load": [0.5, null], "name": "tür"}'
+    statement = """
+        SELECT %(document)s::jsonb AS b, %(document)s::json AS j, ARRAY[1.5, 0.1]::float8[], ARRAY['x', NULL]::text[],
+          '2026-11-21 14:53:14.215038+08'::timestamptz, 9007199254740993::bigint, 0.1::float8, NULL::jsonb
+    """
+    ((b, j, *as_text),) = fast_rows(statement, {"document": document})
+    with planned_once():
+        ((b_bytes, j_bytes, *as_bytes),) = fast_rows(statement, {"document": document})
+    expected = {"kernel": "6.1", "mtu": 1500, "load": [0.5, None], "name": "tür"}
+    assert [rows.document(each) for each in (b, j, b_bytes, j_bytes)] == [expected] * 4
+    assert as_text == as_bytes
+    assert as_bytes[2] == datetime(2026, 11, 21, 6, 53, 14, 215038, tzinfo=UTC)
+    assert as_bytes[2].tzinfo is UTC

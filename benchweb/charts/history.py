@@ -168,8 +168,9 @@ class _Drawing:
         points = self.points.series.get(line.series.get(metric, 0), [])
         key = (self.asked.kind.name, line.digest)
         events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
+        gaps = breaks(points, events, self.points.covered)
         # Sorting is stable: where both are at one time the point is first.
-        return sorted([*points, *breaks(points, events, self.points.covered)], key=attrgetter("at"))
+        return sorted([*points, *gaps], key=attrgetter("at")) if gaps else [*points]
 
     def _nested(self, line: HistoryLine, places: Sequence[PointRow | Break]) -> list[ChartBand]:
         """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""
@@ -245,14 +246,14 @@ def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:
 
 
 def _points(places: Sequence[PointRow | Break]) -> list[ChartPoint]:
+    # By place and in one piece: a chart has a thousand.
     times = rfc3339_all([place.at for place in places])
-    return [_point(place, at) for place, at in zip(places, times, strict=True)]
-
-
-def _point(place: PointRow | Break, at: str) -> ChartPoint:
-    if isinstance(place, Break):
-        return ChartPoint(x=at, y=None, reason=place.reason, href=place.href)
-    return ChartPoint(x=at, y=place.median, n=place.n, low=place.low, high=place.high, href=f"/runs/{place.run}")
+    return [
+        ChartPoint(at, None, reason=place.reason, href=place.href)
+        if isinstance(place, Break)
+        else ChartPoint(at, place.median, place.n, place.low, place.high, (), f"/runs/{place.run}")
+        for place, at in zip(places, times, strict=True)
+    ]
 
 
 def _strip_points(rows: Sequence[PointRow]) -> list[ChartPoint]:

@@ -4,12 +4,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.history_lines import HistoryLine, LinePair
@@ -59,14 +60,25 @@ class Event:
     def href(self) -> str:
         return "" if self.run is None else f"/runs/{self.run}"
 
-    @cached_property
+    @property
     def reason(self) -> str:
-        """Say what came of it and why: once, and only when it breaks a line, which most don't."""
-        if self.run is None:
-            words = _("slot %(state)s") % {"state": _(self.state)}
-        else:
-            words = _("run %(run)s %(state)s") % {"run": self.run, "state": _(self.state)}
-        return _("{state}: {reason}").format(state=words, reason=said(self.cause)) if self.cause else words
+        """Say what came of it and why, only when it breaks a line, which most don't."""
+        words = _reason(self.state, self.cause, self.run is None, get_language())
+        return words.replace(_RUN, str(self.run))
+
+
+# Where a run's number goes; PostgreSQL stores no such character.
+_RUN = "\0"
+
+
+@lru_cache(maxsize=1_024)
+def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str:
+    """Keep what was said: a year's runs give nothing for the same few reasons."""
+    if is_slot:
+        words = _("slot %(state)s") % {"state": _(state)}
+    else:
+        words = _("run %(run)s %(state)s") % {"run": _RUN, "state": _(state)}
+    return _("{state}: {reason}").format(state=words, reason=said(cause)) if cause else words
 
 
 @dataclass(frozen=True)

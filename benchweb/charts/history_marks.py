@@ -9,7 +9,7 @@ from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartMark
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.rows import document, fast_rows
+from benchweb.rows import document, fast_rows, planned_once
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
@@ -90,7 +90,9 @@ def concerns(note: Note, lines: Iterable[HistoryLine]) -> bool:
 def _facts(endpoints: dict[int, LineEnd], shown: tuple[datetime, datetime]) -> dict[int, list[SeenFacts]]:
     found: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
     values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most": _MOST_FACTS}
-    for endpoint_id, facts, first, last in fast_rows(_FACTS_SQL, values):
+    with planned_once():
+        rows = fast_rows(_FACTS_SQL, values)
+    for endpoint_id, facts, first, last in rows:
         found[endpoint_id].append(SeenFacts(document(facts), first, last))
     return found
 

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from benchweb.rows import fast_rows, planned_once
@@ -76,6 +79,7 @@ ORDER BY 1, 2
 class PointRow(NamedTuple):
     """A run's figure, or that of all `runs` of an hour, day, week; `n` repetitions in all."""
 
+    series: int
     at: datetime
     run: int
     runs: int
@@ -83,6 +87,12 @@ class PointRow(NamedTuple):
     median: float
     low: float
     high: float
+    # What it is of: run, hour, day, week or month; or the latest value of a ceiling.
+    step: str
+
+
+# The statement has these columns in this order: no need to look at each.
+_point_row = partial(tuple.__new__, PointRow)
 
 
 @dataclass(frozen=True)
@@ -125,10 +135,10 @@ def history_points(
     # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
     with planned_once() if plan is None else nullcontext():
         rows = fast_rows(_SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN)), values)
-    for series_id, *row, name in rows:
+    for (series_id, name), points in groupby(map(_point_row, rows), attrgetter("series", "step")):
         if name == "ceiling":
-            found.ceilings[series_id] = row[4]
+            found.ceilings[series_id] = next(points).median
             continue
         step = name
-        found.series[series_id].append(PointRow._make(row))
+        found.series[series_id] += points
     return HistoryPoints(step, found.series, found.ceilings)

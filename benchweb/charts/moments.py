@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import orjson
 
-# A time without microseconds: what orjson leaves out then is put behind the seconds.
-_SHORT = len("2026-01-01T00:00:00Z")
+# Where orjson begins to tell microseconds; of a full second it tells none, and they are put there.
+_SECONDS = len("2026-01-01T00:00:00")
 
 
 def rfc3339(moment: datetime) -> str:
@@ -19,7 +19,8 @@ def rfc3339_all(moments: Iterable[datetime]) -> list[str]:
 
     Written by orjson, as isoformat takes four times as long.
     """
-    texts = orjson.dumps([moment.astimezone(UTC) for moment in moments], option=orjson.OPT_UTC_Z).decode()
+    in_utc = [moment if moment.tzinfo is UTC else moment.astimezone(UTC) for moment in moments]
+    texts = orjson.dumps(in_utc, option=orjson.OPT_UTC_Z).decode()
     if texts == "[]":
         return []
-    return [text if len(text) > _SHORT else f"{text[:-1]}.000000Z" for text in texts[2:-2].split('","')]
+    return [text if text[_SECONDS] == "." else f"{text[:_SECONDS]}.000000Z" for text in texts[2:-2].split('","')]
