@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import launch
-from tests.factories import make_pair, make_plan
+from benchweb.schedules.models import Slot
+from tests.factories import make_pair, make_plan, make_schedule, make_user
 
 
 @pytest.fixture
@@ -67,8 +68,20 @@ def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, camp
     later = launch(plan=make_plan(), pairs=[make_pair()], user=None)
     Run.objects.filter(campaign=later).update(state=State.FINISHED)
     rows = signed_in.get("/campaigns").context["rows"]
-    told = [(row.pk, summary.state, summary.final, summary.total) for row, _, summary in rows]
+    told = [(row.pk, summary.state, summary.final, summary.total) for row, summary in rows]
     assert told == [(later.pk, "finished", 1, 1), (campaign.pk, "pending", 0, 4)]
+
+
+def test_the_list_names_who_or_what_launched_each(signed_in: Client, campaign: Campaign) -> None:
+    by_hand = launch(plan=make_plan(name="nightly <b>"), pairs=[make_pair()], user=make_user("grace", "a-password"))
+    schedule = make_schedule(name="each night")
+    now = timezone.now()
+    Slot.objects.create(schedule=schedule, at=now, campaign=campaign, state=State.PENDING, claimed_at=now)
+    page = signed_in.get("/campaigns").content.decode()
+    assert "nightly &lt;b&gt;" in page
+    assert "by grace" in page
+    assert f'by <a href="/schedules/{schedule.pk}">each night</a>' in page
+    assert len(signed_in.get(f"/campaigns?after={by_hand.pk}").context["rows"]) == 1
 
 
 def test_an_empty_list_names_the_next_step(signed_in: Client) -> None:

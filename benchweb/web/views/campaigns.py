@@ -16,6 +16,7 @@ from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
+from benchweb.schedules.listed import listed_campaigns
 from benchweb.web.archiving import counted
 from benchweb.web.listing import Column, listing
 
@@ -43,10 +44,11 @@ LIST_COLUMNS = [
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """List campaigns, the newest first, each with how far its runs are."""
-    with planned_once():
-        page = listing(request, _campaigns(), columns=LIST_COLUMNS, sort="-pk")
-    summaries = campaign_summaries(campaign.pk for campaign in page.rows)
-    rows = [(campaign, getattr(campaign, "slot", None), summaries[campaign.pk]) for campaign in page.rows]
+    ids: QuerySet[Campaign, Any] = Campaign.objects.values_list("pk", named=True)
+    page = listing(request, ids, columns=LIST_COLUMNS, sort="-pk")
+    campaigns = listed_campaigns([row.pk for row in page.rows])
+    summaries = campaign_summaries([campaign.pk for campaign in campaigns])
+    rows = [(campaign, summaries[campaign.pk]) for campaign in campaigns]
     return render(request, "pages/campaigns.html", {"page": page, "rows": rows})
 
 
@@ -55,7 +57,8 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show a campaign; htmx gets what changes while it runs."""
     with planned_once():
-        campaign = get_object_or_404(_campaigns(), pk=campaign_id)
+        campaigns = Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
+        campaign = get_object_or_404(campaigns, pk=campaign_id)
     summary = campaign_summaries([campaign.pk])[campaign.pk]
     page = listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"])
     context = {
@@ -85,10 +88,6 @@ def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse
     else:
         messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
     return redirect("web:campaign", campaign_id)
-
-
-def _campaigns() -> QuerySet[Campaign]:
-    return Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
 
 
 def _runs(request: HttpRequest, campaign: Campaign) -> "QuerySet[Run, Any]":
