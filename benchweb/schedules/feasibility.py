@@ -62,6 +62,8 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     places = Places()
     own = forecast(version, targets.resolved(schedule.target).pairs, places)
     slots = _slots(schedule, rule, now)
+    if schedule.plan.archived_at is not None:
+        return _impossible(own, f"Plan {schedule.plan} is archived: restore it, or choose another.")
     if not own.jobs or not slots:
         return _impossible(own, "No pair is left to run on." if slots else "It has no time to come.")
     others = others_of(schedule, places)

@@ -3,9 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import translation
 
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.phrasebook import said
 from benchweb.plans.models import PlanVersion
+from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Resource
 from benchweb.schedules.collisions import MOST_OTHERS
 from benchweb.schedules.feasibility import feasibility
@@ -51,6 +54,17 @@ def test_a_mesh_in_a_window_is_foretold_to_the_minute_and_nothing_is_written():
     assert (result.conflict, result.is_estimated, result.others_left_out) == (None, False, 0)
     assert result.bars == [GanttBar("nightly", f"host {name}", at(2, 0), at(2, 6), True) for name in "abcd"]
     assert (Schedule.objects.count(), Pair.objects.count(), Resource.objects.count()) == (0, 0, 0)
+
+
+def test_a_schedule_whose_plan_is_archived_does_not_fit_and_says_what_to_do():
+    schedule = make_schedule(**NIGHTLY)
+    assert feasibility(schedule, now=MIDNIGHT).fits
+    plan_archive(plan=schedule.plan)
+    result = feasibility(Schedule.objects.get(), now=MIDNIGHT)
+    assert (result.fits, result.starts_at, result.bars) == (False, None, [])
+    assert result.reason == f"Plan {schedule.plan} is archived: restore it, or choose another."
+    with translation.override("zh-hans"):
+        assert said(result.reason) == f"计划 {schedule.plan} 已归档：请恢复它，或选择另一个。"
 
 
 def test_a_campaign_longer_than_its_window_names_what_would_help_the_smallest_first():
