@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone, translation
 
@@ -18,6 +19,7 @@ from benchweb.runs.models import Run, RunEvent, State, Trial
 from benchweb.sharing.models import Share
 from benchweb.sharing.real_names import host_pseudonym
 from benchweb.sharing.services import TOKEN_BYTES, ShareError, share_create, share_revoke
+from benchweb.web.facts_diff import facts_side_by_side
 from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, shared, texts_of, told_run
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +64,14 @@ def test_anyone_sees_the_run_without_a_log_in_and_gets_no_cookie(run: Run) -> No
     assert "Quartz" in page
     assert re.search(r"2\.00<span class=\"unit\"> Gbit/s", page)
     assert not answer.cookies
+
+
+def test_what_a_host_does_not_tell_is_said_in_the_readers_language() -> None:
+    facts = {"kernel": "host", "missing": ["speed of eth0: the driver tells none"]}
+    with translation.override("zh-hans"):
+        page = render_to_string("partials/shared_facts.html", {"facts": facts_side_by_side(facts, facts)})
+    assert page.count("<td>eth0 的速率：驱动未提供</td>") == 2
+    assert page.count("<td>host</td>") == 2
 
 
 def test_a_shared_page_leads_nowhere_else(run: Run) -> None:

@@ -21,14 +21,14 @@ def reader(client: Client, django_user_model) -> Client:
     return client
 
 
-def finish(run: Run, throughput_bps: list[float]) -> None:
+def finish(run: Run, throughput_bps: list[float], more_facts: dict | None = None) -> None:
     """Give a run's stream trials these throughputs, all others a transaction rate."""
     values = iter(throughput_bps)
     for trial in run.trials.order_by("index"):
         metrics = (
             {"throughput_bps": next(values)} if trial.kind == "tcp_stream" else {"transactions_per_second": 31000.0}
         )
-        facts = {"hostname": "a", "kernel": "6.1"}
+        facts = {"hostname": "a", "kernel": "6.1"} | (more_facts or {})
         document = {
             "kind": trial.kind,
             "metrics": metrics,
@@ -86,6 +86,15 @@ def test_facts_that_differ_between_the_hosts_are_marked(reader: Client) -> None:
     page = reader.get(f"/runs/{run.pk}").content.decode()
     assert page.count("≠ differs") == 1
     assert re.search(r"Kernel <span class=\"differs-mark\">", page)
+
+
+def test_what_hosts_do_not_tell_is_said_in_the_readers_language_and_their_values_as_they_are(reader: Client) -> None:
+    run = make_run()
+    facts = {"kernel": "host", "missing": ["speed of eth0: the driver tells none"]}
+    finish(run, [1e9], facts)
+    page = reader.get(f"/runs/{run.pk}", headers={"Accept-Language": "zh-CN"}).content.decode()
+    assert page.count("<td>eth0 的速率：驱动未提供</td>") == 2
+    assert "<td>host</td>" in page
 
 
 def test_htmx_gets_only_what_changes(reader: Client) -> None:
