@@ -1,0 +1,26 @@
+"""A campaign's page in a real browser, on a phone."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.services import launch
+from tests.browser.steps import PASSWORD, log_in
+from tests.factories import make_pair, make_plan, make_user
+
+PHONE = {"width": 390, "height": 844}
+
+
+def test_what_is_said_of_the_lower_bound_stays_within_a_phone(page: Page, transactional_db: None) -> None:
+    make_user("ada", PASSWORD)
+    campaign = launch(plan=make_plan(), pairs=[make_pair()], user=None)
+    begin = timezone.now() - timedelta(seconds=900)
+    Run.objects.update(state=State.FINISHED, started_at=begin, finished_at=begin + timedelta(seconds=543))
+    Campaign.objects.update(lower_bound_seconds=756)
+    page.set_viewport_size(PHONE)
+    log_in(page)
+    page.goto(f"/campaigns/{campaign.pk}")
+    expect(page.get_by_text("by the planned lengths; the runs took less")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
