@@ -113,6 +113,32 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     assert page.evaluate("window.sameDocument")
 
 
+def test_the_question_whether_to_cancel_stays_open_while_the_run_goes_on(page: Page, run: Run) -> None:
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    button = page.get_by_role("button", name="Cancel", exact=True)
+    button.evaluate("button => button.isKept = true")
+    button.click()
+    question = page.get_by_role("dialog", name=f"Cancel run {run.pk}?")
+    expect(question).to_contain_text("0 of 3 trials are done and stay.")
+    give(run.trials.get(index=1), 7e9)
+    expect(question).to_contain_text("1 of 3 trials are done and stay.")
+    assert button.evaluate("button => button.isKept"), "it was replaced while somebody may press it"
+    question.get_by_role("button", name="Cancel the run").click()
+    expect(page.get_by_text("Run cancelled: cancelled before it started")).to_be_visible()
+
+
+def test_a_question_that_is_no_longer_one_goes_away(page: Page, run: Run) -> None:
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+    live.publish(run.pk, {"type": "run", "state": "finished"})
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_the_theme_switch_holds_over_pages(page: Page, run: Run) -> None:
     log_in(page)
     root = page.locator("html")
