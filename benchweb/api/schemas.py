@@ -36,22 +36,26 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _utc_when_naive(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+def _in_utc(moment: datetime) -> datetime:
+    """Take UTC where no offset is told; PostgreSQL knows none of 16 hours or more, so none is left."""
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("There is no such time in UTC.") from None
 
 
 # Bounds of length are the services', which say more; these only keep a name printable on one line.
 Name = Annotated[str, AfterValidator(_one_line)]
 Description = Annotated[str, Field(max_length=10_000)]
-Moment = Annotated[datetime, AfterValidator(_utc_when_naive)]
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
 
 
 def _moment(text: Any) -> datetime:
     if not isinstance(text, str):
         raise ValueError("A time is a text as in RFC 3339, such as 2026-12-24T02:00:00+08:00.")
     try:
-        return _utc_when_naive(datetime.fromisoformat(text)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return _in_utc(datetime.fromisoformat(text))
+    except ValueError:
         raise ValueError(f"{text[:60]!r} is no time as in RFC 3339, such as 2026-12-24T02:00:00+08:00.") from None
 
 

@@ -31,13 +31,15 @@ WITH RECURSIVE measured AS (
     ORDER BY identity_digest LIMIT 1
   ) next
 )
-SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS NULL
-UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment WHERE archived_at IS NULL
-UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL
+SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS NULL OR id = %(host)s
+UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment
+  WHERE archived_at IS NULL OR id = %(environment)s
+UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL OR id = %(plan)s
 UNION ALL (
   SELECT 'pair', pair.id::text, '', jsonb_build_array({pair_names})
   FROM hosts_pair pair {pair_ends}
-  WHERE pair.archived_at IS NULL AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
+  WHERE (pair.archived_at IS NULL OR pair.id = %(pair)s)
+    AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
     AND (%(environment)s::bigint IS NULL OR pair.environment_id = %(environment)s)
   ORDER BY pair.id = %(pair)s DESC, pair.id LIMIT %(most)s)
 UNION ALL SELECT 'metric', kind, metric, NULL FROM measured
@@ -75,9 +77,13 @@ class Choices:
     facets: list[Facet]
 
 
-def history_choices(*, kind: str, host: int | None, environment: int | None, pair: int | None) -> Choices:
-    """Read the choices; one query."""
-    values = {"kind": kind, "host": host, "environment": environment, "pair": pair, "most": MOST_PAIRS + 1}
+def history_choices(
+    *, kind: str, host: int | None, environment: int | None, pair: int | None, plan: int | None
+) -> Choices:
+    """Read the choices, what is chosen among them also where it is archived; one query."""
+    values: dict[str, Any] = {"host": host, "environment": environment, "pair": pair, "plan": plan}
+    # A kind that there is not is as if none was asked for.
+    values |= {"kind": kind if kind in catalog().kinds else "", "most": MOST_PAIRS + 1}
     with planned_once():
         rows = [_labelled(*row) for row in fast_rows(_SQL, values)]
     measured: dict[str, set[str]] = {}

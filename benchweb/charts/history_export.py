@@ -38,6 +38,7 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
                 metric,
                 asked.kind.metrics[metric].unit,
             )
-            rows = points(series_id=line.series[metric], from_time=query.shown[0], to_time=query.shown[1])
+            first, last = query.shown
+            rows = points(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)
             for row in rows:
                 yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial])

@@ -28,12 +28,14 @@ _MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
 
-# Runs by pair, then the slots that never had a campaign, with their schedule's target and its plan's latest version.
+# Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
+# their schedule's target and its plan's latest version.
 _SQL = """
 (SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.state, r.reason, r.plan_version_id, r.id, r.pair_id, NULL
 FROM runs_run r {joined}
 WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
-  AND r.created_at >= %(first)s AND r.created_at <= %(last)s {of_runs}
+  AND r.created_at >= %(first)s - interval '7 days' AND r.created_at <= %(last)s
+  AND coalesce(r.started_at, r.planned_at, r.created_at) BETWEEN %(first)s AND %(last)s {of_runs}
 ORDER BY r.id DESC LIMIT %(most)s)
 UNION ALL
 (SELECT s.at, s.state, s.reason,

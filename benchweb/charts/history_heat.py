@@ -7,18 +7,19 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from math import ceil
 
-from django.db import connection
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Kind
 from benchweb.charts.history_lines import HistoryLine
+from benchweb.charts.history_points import OF_PLAN
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, common_words, line_names
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
+from benchweb.rows import fast_rows
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.
@@ -40,10 +41,11 @@ _SQL = """
 WITH runs AS (
   SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids,
     array_agg(value ORDER BY at) AS medians
-  FROM results_point WHERE series_id = %s AND at >= %s AND at <= %s GROUP BY run_id
+  FROM results_point WHERE series_id = %(series)s AND at >= %(first)s AND at <= %(last)s {only} GROUP BY run_id
 ), numbered AS (SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total FROM runs)
 SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], place, total FROM numbered
-WHERE total <= %s OR floor(place * %s::numeric / total) <> floor((place - 1) * %s::numeric / total)
+WHERE total <= %(most)s
+  OR floor(place * %(most)s::numeric / total) <> floor((place - 1) * %(most)s::numeric / total)
 ORDER BY at
 """
 
@@ -82,9 +84,9 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
 
 
 def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, [series, *query.shown, most, most, most])
-        return list(cursor.fetchall())
+    first, last = query.shown
+    values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
+    return fast_rows(_SQL.format(only="" if query.plan is None else OF_PLAN), values)
 
 
 def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:

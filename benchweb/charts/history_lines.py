@@ -40,6 +40,9 @@ WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
 ORDER BY s.id LIMIT %(most)s
 """)
 _PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
+# Another plan may have measured the same on pairs that this one never ran on.
+_OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
+    WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
 _END_COLUMNS = 8
 
 
@@ -118,8 +121,8 @@ def read_lines(
     values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
     only = _conditions(query, kind, values)
     if digests is not None:
-        only.append("s.identity_digest = ANY(%(digests)s)")
-        values["digests"] = sorted(digests)
+        only += ["s.identity_digest = ANY(%(digests)s)", _OF_PLAN]
+        values |= {"digests": sorted(digests), "plan": query.plan}
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     place = _PLACE if most <= MOST_LINES else "0"
     statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))

@@ -112,7 +112,8 @@ def moment(text: str | None) -> datetime | None:
     # Times that no test was run in overflow when a zone is added to them.
     if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    # In UTC: PostgreSQL knows no offset of 16 hours or more.
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def shown_words(query: HistoryQuery) -> str:

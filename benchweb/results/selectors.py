@@ -111,12 +111,16 @@ class PointRow:
     trial: int
 
 
-def points(*, series_id: int, from_time: datetime | None = None, to_time: datetime | None = None) -> Iterator[PointRow]:
-    """Give a series' points by time, both ends included; an index-only scan of point_by_series."""
+def points(
+    *, series_id: int, from_time: datetime | None = None, to_time: datetime | None = None, plan: int | None = None
+) -> Iterator[PointRow]:
+    """Give a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series."""
     rows = Point.objects.filter(series=series_id)
     if from_time is not None:
         rows = rows.filter(at__gte=from_time)
     if to_time is not None:
         rows = rows.filter(at__lte=to_time)
+    if plan is not None:
+        rows = rows.filter(run__plan_version__plan=plan)
     columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id")
     return (PointRow(*column) for column in columns.iterator(chunk_size=10_000))

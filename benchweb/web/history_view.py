@@ -13,7 +13,7 @@ from benchweb.charts.axes import with_unit
 from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history_heat import heat_maps
-from benchweb.charts.history_lines import HistoryLine
+from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history_series import asked_of, chosen_lines, with_series
@@ -69,6 +69,11 @@ class HistoryView:
         return not any(chart.heat or any(line.points for line in chart.series) for chart in self.charts)
 
     @property
+    def swept(self) -> int | None:
+        """Give how many series a message-size view rests on where that isn't all of them."""
+        return MOST_SWEPT if self.query.view == "sizes" and self.total > MOST_SWEPT else None
+
+    @property
     def whole_from(self) -> str:
         return "" if self.query.is_fitted else rfc3339(self.query.whole[0])
 
@@ -113,13 +118,15 @@ def query_of(request: HttpRequest) -> HistoryQuery:
 
 def choices_of(query: HistoryQuery) -> Choices:
     """Read what may be chosen beside what is."""
-    return history_choices(kind=query.kind, host=query.host, environment=query.environment, pair=query.pair)
+    return history_choices(
+        kind=query.kind, host=query.host, environment=query.environment, pair=query.pair, plan=query.plan
+    )
 
 
 def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
     """Draw what a request asks for, without the page around it."""
     query = query_of(request)
-    kind = catalog().kinds.get(query.kind) if query.kind else first_kind()
+    kind = catalog().kinds.get(query.kind) or first_kind()
     return _drawn(query, kind)[0]
 
 

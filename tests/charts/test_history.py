@@ -98,6 +98,19 @@ def test_a_failed_run_is_a_gap_with_its_reason_and_a_link() -> None:
     assert points[1].href == f"/runs/{failed.pk}"
 
 
+def test_a_gap_stays_when_one_looks_closer_though_its_run_waited_for_its_turn() -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    past_run(plan, pair, NIGHT, *throughput(1e9))
+    failed = past_run(plan, pair, NIGHT + HALF_AN_HOUR, state=State.FAILED, reason="no route")
+    past_run(plan, pair, NIGHT + 2 * HALF_AN_HOUR, *throughput(2e9))
+    # Launched together with others, hours before.
+    Run.objects.filter(pk=failed.pk).update(created_at=NIGHT - 5 * HALF_AN_HOUR)
+    line = only(look(**{"from": NIGHT.isoformat(), "to": (NIGHT + DAY).isoformat()}))
+    assert [point.y for point in line.points] == [1e9, None, 2e9]
+    later = only(look(**{"from": (NIGHT + 1.5 * HALF_AN_HOUR).isoformat(), "to": (NIGHT + DAY).isoformat()}))
+    assert [point.y for point in later.points] == [2e9]
+
+
 def test_why_there_is_a_gap_is_said_in_the_readers_language() -> None:
     pair, plan = make_pair(), make_plan(steps=STREAM)
     past_run(plan, pair, NIGHT, *throughput(1e9))

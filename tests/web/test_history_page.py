@@ -8,7 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.charts import history_sizes
+from benchweb.plans.models import Plan
 from benchweb.regressions.models import Annotation
+from benchweb.web import history_view
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan
 
@@ -52,6 +55,41 @@ def test_a_kind_that_was_never_measured_is_named_and_has_no_figures_to_choose(si
     assert re.search(r'<option value="tcp_rr" selected>', page)
     assert 'id="filter-metric"' not in page
     assert "Nothing that was measured in this time matches these filters." in page
+
+
+@pytest.mark.parametrize("address", ["/history", "/history/charts.json", "/history.csv"])
+def test_a_time_may_have_any_offset(signed_in: Client, pair, address: str) -> None:
+    response = signed_in.get(address, {"from": "1990-01-01T00:00:00-23:59", "to": "2190-01-01T00:00:00+23:59"})
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    assert response.status_code == 200
+    assert b"alder" in content
+
+
+def test_a_kind_that_there_is_not_is_as_if_none_was_asked_for(signed_in: Client, pair) -> None:
+    page = signed_in.get("/history?kind=nope&over=30d").content.decode()
+    assert charts(page) == signed_in.get("/history/charts.json?kind=nope&over=30d").json()["charts"] != []
+    assert re.search(r'<option value="tcp_stream" selected>', page)
+
+
+def test_what_is_chosen_stays_chosen_when_it_is_archived(signed_in: Client, pair) -> None:
+    plan = Plan.objects.get()
+    for row in (pair, plan, pair.source.host, pair.environment):
+        type(row).objects.filter(pk=row.pk).update(archived_at=timezone.now())
+    chosen = {"pair": pair.pk, "plan": plan.pk, "host": pair.source.host.pk, "environment": pair.environment.pk}
+    page = signed_in.get("/history", {"over": "30d", **chosen}).content.decode()
+    assert [
+        f'value="{pk}" selected' in page.split(f'id="filter-{name}"')[1].split("</select>")[0]
+        for name, pk in chosen.items()
+    ] == [True] * 4
+
+
+def test_a_sweep_over_part_of_the_series_says_so(signed_in: Client, pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = make_plan(steps=STREAM, name="other")
+    past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
+    assert "oldest of" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
+    for module in (history_sizes, history_view):
+        monkeypatch.setattr(module, "MOST_SWEPT", 1)
+    assert "Of the 1 oldest of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
 
 
 def test_the_csv_has_every_point(signed_in: Client, pair) -> None:

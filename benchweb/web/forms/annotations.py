@@ -1,6 +1,6 @@
 """A note on the history: what happened, when, and what it concerns."""
 
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
@@ -40,7 +40,8 @@ class LocalTimeField(forms.Field):
             raise forms.ValidationError(_("This is no time: choose a day and a time of day.")) from error
         if not FIRST_YEAR <= found.year <= LAST_YEAR:
             raise forms.ValidationError(_("Nothing was measured in that year: choose another."))
-        return found if found.tzinfo else found.replace(tzinfo=self.zone)
+        # In UTC: PostgreSQL knows no offset of 16 hours or more.
+        return (found if found.tzinfo else found.replace(tzinfo=self.zone)).astimezone(UTC)
 
 
 class AnnotationForm(PageForm):

@@ -1,0 +1,61 @@
+"""A look at one plan's history: in every view and file, nothing of what another plan measured the same way."""
+
+from datetime import timedelta
+
+import pytest
+
+from benchweb.catalog import catalog
+from benchweb.charts.history import history
+from benchweb.charts.history_export import history_csv
+from benchweb.charts.history_heat import heat_maps
+from benchweb.charts.history_query import HistoryQuery, history_query
+from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan
+from benchweb.runs.models import Run
+from tests.charts.history_rows import DAY, NIGHT, past_run
+from tests.charts.test_history_views import histogram
+from tests.factories import make_pair, make_plan
+
+pytestmark = pytest.mark.django_db
+RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
+FIGURES = {"transactions_per_second": 9e3, "latency_p50_seconds": 1e-4}
+
+
+def measured(plan: Plan, pair: Pair, night: int) -> Run:
+    return past_run(plan, pair, NIGHT + night * DAY, FIGURES, histogram=histogram(100))
+
+
+def asked(**values: object) -> HistoryQuery:
+    texts = {name: str(value) for name, value in values.items()}
+    return history_query({"kind": "tcp_rr", "over": "1y", **texts}, now=NIGHT + timedelta(days=60))
+
+
+@pytest.fixture
+def plans() -> tuple[Plan, Plan]:
+    """Give two plans of the same test: one that ran on 14 pairs, the other on the last of them only, a night later."""
+    usual, other = make_plan(name="usual", steps=RR), make_plan(name="other", steps=RR)
+    pairs = [make_pair() for _ in range(14)]
+    for pair in pairs:
+        measured(usual, pair, 1)
+    measured(other, pairs[-1], 2)
+    return usual, other
+
+
+def test_its_lines_are_those_of_the_pairs_that_it_ran_on_however_new_they_are(plans: tuple[Plan, Plan]) -> None:
+    found = history(asked(plan=plans[1].pk), catalog().kinds["tcp_rr"])
+    (line,) = found.charts[0].series
+    assert (found.total, [point.y for point in line.points]) == (1, [9e3])
+
+
+def test_its_heat_map_has_its_runs_only(plans: tuple[Plan, Plan]) -> None:
+    query, latency = asked(plan=plans[1].pk), asked_of(catalog().kinds["tcp_rr"], "latency")
+    (chart,) = heat_maps(query, latency, chosen_lines(query, latency).lines)
+    assert chart.heat is not None
+    assert chart.heat.starts == ["2026-03-03T02:00:01.000000Z"]
+
+
+def test_its_file_has_its_points_only(plans: tuple[Plan, Plan]) -> None:
+    query, rate = asked(plan=plans[1].pk), asked_of(catalog().kinds["tcp_rr"], "transactions_per_second")
+    _head, *rows = history_csv(query, rate, chosen_lines(query, rate).lines)
+    assert [row.split(",")[-2] for row in rows] == [str(Run.objects.get(plan_version__plan=plans[1]).pk)]
