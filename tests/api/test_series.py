@@ -73,12 +73,19 @@ def test_points_are_limited_to_a_time_with_both_ends_included(api, series):
     assert values(f"from={fourth}") == [4.0, 5.0]
     assert values("to=2026-03-01T02:02:00.123455") == [1.0]
     assert values("from=2026-03-01T10:03:00%2B08:00") == [3.0, 4.0, 5.0]
+    assert values("from=2026-03-01T19:33:00%2B17:30") == [3.0, 4.0, 5.0]
     assert values("from=2026-03-02") == []
 
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("from=yesterday", "from"), ("to=2026-13-01", "to"), ("since=2026-01-01", "since"), ("from=1%00", "from")],
+    [
+        ("from=yesterday", "from"),
+        ("to=2026-13-01", "to"),
+        ("since=2026-01-01", "since"),
+        ("from=1%00", "from"),
+        ("to=9999-12-31T23:59:59-23:59", "to"),
+    ],
 )
 def test_a_time_that_cannot_be_is_refused(api, refused, series, query, field):
     refused(api.get(f"/series/{series}/points?{query}"), 422, field)
