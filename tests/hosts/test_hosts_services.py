@@ -3,6 +3,7 @@
 import pytest
 
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.labels import labels_fault
 from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import (
@@ -139,6 +140,17 @@ def test_names_that_break_lines_or_turn_the_writing_are_refused_everywhere(name)
         make_endpoint(name=name)
     with pytest.raises(PlanError, match="can't be in a name"):
         make_plan(name=name)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["\u200b", "\ufeff \u200d", "\u0301", "\u3164"])
+def test_names_of_which_nothing_is_seen_are_refused_everywhere(name):
+    with pytest.raises(HostsError, match="must be visible"):
+        host_create(name=name)
+    with pytest.raises(PlanError, match="must be visible"):
+        make_plan(name=name)
+    assert labels_fault([name]) == "At least one character of a label must be visible."
+    assert host_create(name=f"a{name}b").name == f"a{name}b"
 
 
 @pytest.mark.django_db
