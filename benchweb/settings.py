@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "benchweb.web.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.storable_text.StorableTextMiddleware",
 ]
 

@@ -116,6 +116,29 @@ def test_a_page_that_does_not_exist_says_so_and_leads_on(reader: Client) -> None
     assert '<a class="btn" href="/">Overview</a>' in answer.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("/runs/{run}/again", "/runs/{run}"),
+        ("/views/save", "/views"),
+        ("/schedules/7/pause", "/schedules/7"),
+        ("/endpoints/7/check", "/"),
+        ("/logout", "/"),
+    ],
+)
+def test_the_address_of_a_button_says_so_when_it_is_opened_and_leads_to_its_page(
+    reader: Client, path: str, page: str
+) -> None:
+    """As after a log-in that a button led to, the session having ended."""
+    run = make_run().pk
+    answer = reader.get(path.format(run=run))
+    assert answer.status_code == 405
+    assert "POST" in answer["Allow"]
+    assert "only takes a form's button" in answer.content.decode()
+    assert f'<a class="btn" href="{page.format(run=run)}">Back to the page</a>' in answer.content.decode()
+    assert Run.objects.count() == 1
+
+
 def test_the_page_of_a_fault_stands_alone() -> None:
     assert '<a href="/">overview</a>' in render_to_string("500.html")
     with translation.override("zh-hans"):
