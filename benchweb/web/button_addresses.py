@@ -1,6 +1,6 @@
 """Lead on from addresses that only take a form's button: a log-in in between opens them as pages."""
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
@@ -14,7 +14,9 @@ class ButtonAddressMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Keep the status and what is allowed, and give the page of the button."""
-        if response.status_code != 405 or request.method != "GET" or getattr(response, "content", b"-"):
+        if response.status_code != 405 or request.method != "GET":
+            return response
+        if not isinstance(response, HttpResponse) or response.content:
             return response
         if request.resolver_match is None or request.resolver_match.app_name != "web":
             return response
