@@ -32,14 +32,23 @@ class FactsRows:
 
 def facts_side_by_side(source: dict[str, Any], sink: dict[str, Any]) -> list[FactsRows]:
     """Pair two facts documents line by line, in the source's order and then what only the sink has."""
-    left = {group.title: dict(group.lines) for group in facts_groups(source)}
-    right = {group.title: dict(group.lines) for group in facts_groups(sink)}
+    left = {group.title: _keyed(group.lines) for group in facts_groups(source)}
+    right = {group.title: _keyed(group.lines) for group in facts_groups(sink)}
     return [_rows(title, left.get(title, {}), right.get(title, {})) for title in [*left, *(right.keys() - left.keys())]]
 
 
-def _rows(title: str, left: dict[str, str], right: dict[str, str]) -> FactsRows:
-    labels = dict.fromkeys([*left, *right])
-    return FactsRows(title, [_line(label, left.get(label, ""), right.get(label, "")) for label in labels])
+def _keyed(lines: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Give lines by label; what a host doesn't tell has none, and is its own key."""
+    return {label or text: (label, text) for label, text in lines}
+
+
+def _rows(title: str, left: dict[str, tuple[str, str]], right: dict[str, tuple[str, str]]) -> FactsRows:
+    nothing = ("", "")
+    lines = [
+        _line((left.get(key) or right[key])[0], left.get(key, nothing)[1], right.get(key, nothing)[1])
+        for key in dict.fromkeys([*left, *right])
+    ]
+    return FactsRows(title, lines)
 
 
 def _line(label: str, source: str, sink: str) -> FactsLine:
