@@ -25,10 +25,9 @@ def fast_rows(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
     """
     limits = tuple([(name, int(values[name])) for name in _limits_of(statement)])
     with connection.cursor() as cursor:
-        raw: Any = cursor.cursor
-        if isinstance(raw, ServerBindingCursor):
+        if connection.connection.cursor_factory is ServerBindingCursor:
             # As bytes: the driver makes times and numbers of them in half of the time that their texts take.
-            raw.format = Format.BINARY  # type: ignore[attr-defined]
+            cursor.cursor.format = Format.BINARY
         cursor.execute(_limited(statement, limits) if limits else statement, values)
         return list(cursor.fetchall())
 
