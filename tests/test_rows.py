@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import ProgrammingError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from benchweb import rows
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import Reading, fast_rows, planned_once, planned_rows, read_together
 
 pytestmark = pytest.mark.django_db
 
@@ -40,3 +42,37 @@ def test_values_are_the_same_whether_they_come_as_text_or_as_bytes() -> None:
     assert as_text == as_bytes
     assert as_bytes[2] == datetime(2026, 11, 21, 6, 53, 14, 215038, tzinfo=UTC)
     assert as_bytes[2].tzinfo is UTC
+
+
+def test_statements_sent_together_are_planned_once_each_and_give_what_is_made_of_their_rows() -> None:
+    for last in (1, 5, 3):
+        numbers, words = read_together(
+            Reading(_NUMBERS, {"last": last, "most": 2}, lambda rows: [n for (n,) in rows]),
+            Reading("SELECT upper(%(word)s::text)", {"word": "mtu"}, lambda rows: rows[0][0]),
+        )
+        assert (numbers, words) == ([last, last - 1][: min(last, 2)], "MTU")
+    plans = planned_rows(_PREPARED, {"like": "SELECT n FROM generate_series%"})
+    assert [counts for _statement, *counts in plans] == [[3, 0]]
+
+
+def test_what_depends_on_its_values_is_planned_for_them_among_others_too() -> None:
+    number, word = read_together(
+        Reading(_NUMBERS, {"last": 7, "most": 1}, lambda rows: rows[0][0], is_planned_once=False),
+        Reading("SELECT upper(%(word)s::text)", {"word": "mtu"}, lambda rows: rows[0][0]),
+    )
+    assert (number, word) == (7, "MTU")
+    assert planned_rows(_PREPARED, {"like": "SELECT n FROM generate_series%"}) == []
+
+
+def test_a_statement_that_fails_among_others_is_said_as_django_says_it_and_the_connection_lives_on() -> None:
+    good = Reading("SELECT 1", {}, lambda rows: rows[0][0])
+    with pytest.raises(ProgrammingError, match="no_such_table"), transaction.atomic():
+        read_together(good, Reading("SELECT * FROM no_such_table", {}, list), good)
+    assert read_together(good, good) == (1, 1)
+
+
+def test_statements_are_counted_as_django_counts_them() -> None:
+    with CaptureQueriesContext(connection) as asked:
+        read_together(Reading("SELECT 1", {}, list), Reading("SELECT 2", {}, list))
+        planned_rows("SELECT 3", {})
+    assert [query["sql"] for query in asked] == ["SELECT 1", "SELECT 2", "SELECT 3"]

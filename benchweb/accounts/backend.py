@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 
 _COLUMNS = [field.attname for field in User._meta.concrete_fields]
 _SQL = f"SELECT {', '.join(_COLUMNS)} FROM auth_user WHERE id = %(id)s"  # noqa: S608  (Django's own names)
@@ -16,8 +16,7 @@ class PasswordBackend(ModelBackend):
 
     def get_user(self, user_id: Any) -> User | None:
         """Give the user while the account is active."""
-        with planned_once():
-            rows = fast_rows(_SQL, {"id": user_id})
+        rows = planned_rows(_SQL, {"id": user_id})
         if not rows:
             return None
         user = User.from_db("default", _COLUMNS, rows[0])

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 
 _SQL = "SELECT session_data FROM django_session WHERE session_key = %(key)s AND expire_date > %(now)s"
 
@@ -15,8 +15,7 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         """Read the session; one that is over or not there is empty and loses its key."""
-        with planned_once():
-            rows = fast_rows(_SQL, {"key": self.session_key, "now": timezone.now()})
+        rows = planned_rows(_SQL, {"key": self.session_key, "now": timezone.now()})
         if not rows:
             self._session_key = None
             return {}

@@ -11,7 +11,7 @@ from django.utils.translation import pgettext
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
 from benchweb.charts.history_lines import HistoryLine
-from benchweb.charts.history_marks import Marks, history_marks, marks_of
+from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, Chosen, asked_of, chosen_lines, common_words, line_names
@@ -27,6 +27,7 @@ from benchweb.charts.spec import (
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
+from benchweb.rows import read_together
 
 # Beside the first and the last point, as a share of the time between them.
 _ROOM = 0.02
@@ -48,11 +49,11 @@ class History:
 def history(query: HistoryQuery, kind: Kind | None) -> History:
     """Draw a kind's history; seven queries, and one for a plan or for plan versions new to this process."""
     if kind is None:
-        return History(None, [], [], 0, Marks([], [], {}), "run")
+        return History(None, [], [], 0, Marks([], []), "run")
     asked = asked_of(kind, query.metric)
     chosen = chosen_lines(query, asked)
     if not chosen.lines:
-        return History(asked, [], [], 0, Marks([], [], {}), "run")
+        return History(asked, [], [], 0, Marks([], []), "run")
     drawing = _read(query, asked, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
@@ -61,20 +62,26 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
 
 def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
     wanted = [*asked.metrics, *filter(None, [asked.strip])]
-    points = history_points(
-        [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
-        pairs=list({line.pair.pk for line in chosen.lines}),
-        shown=query.shown,
-        zone=query.zone,
-        plan=query.plan,
-        ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
+    points, events, notes, facts = read_together(
+        history_points(
+            [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
+            pairs=list({line.pair.pk for line in chosen.lines}),
+            shown=query.shown,
+            zone=query.zone,
+            plan=query.plan,
+            ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
+        ),
+        events_between(chosen.lines, query.shown, query.plan),
+        notes_on(chosen.lines, query.shown),
+        facts_of(chosen.lines, query.shown),
     )
     return _Drawing(
         query=query,
         asked=asked,
         points=points,
-        events=events_between(chosen.lines, query.shown, query.plan),
-        marks=history_marks(chosen.lines, query.shown),
+        events=events,
+        marks=Marks(notes, facts.changes),
+        links=facts.links,
         is_split=query.split != "",
     )
 
@@ -106,6 +113,7 @@ class _Drawing:
     points: HistoryPoints
     events: list[Event]
     marks: Marks
+    links: dict[int, float]
     is_split: bool
 
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
@@ -217,7 +225,7 @@ class _Drawing:
                     found[self.asked.kind.metrics[name].label, value] = None
         if metric.unit == "bit/s":
             ends = {end.pk for line in lines for end in line.pair.ends}
-            found |= {(_("Link rate"), speed): None for pk, speed in self.marks.links.items() if pk in ends}
+            found |= {(_("Link rate"), speed): None for pk, speed in self.links.items() if pk in ends}
         return [ReferenceLine(label=label, y=value) for label, value in found]
 
 

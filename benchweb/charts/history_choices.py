@@ -8,7 +8,7 @@ from typing import Any
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, fast_rows, planned_rows
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
@@ -84,8 +84,7 @@ def history_choices(
     values: dict[str, Any] = {"host": host, "environment": environment, "pair": pair, "plan": plan}
     # A kind that there is not is as if none was asked for.
     values |= {"kind": kind if kind in catalog().kinds else "", "most": MOST_PAIRS + 1}
-    with planned_once():
-        rows = [_labelled(*row) for row in fast_rows(_SQL, values)]
+    rows = [_labelled(*row) for row in planned_rows(_SQL, values)]
     measured: dict[str, set[str]] = {}
     for what, kind_name, metric, _ in rows:
         if what == "metric":

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from operator import attrgetter
 from statistics import median, quantiles
@@ -17,7 +17,7 @@ from benchweb.charts.history_lines import HistoryLine, LinePair
 from benchweb.charts.history_points import PointRow
 from benchweb.charts.plan_keys import keys_of_versions
 from benchweb.phrasebook import said
-from benchweb.rows import document, fast_rows, planned_once, written_out
+from benchweb.rows import Reading, Rows, document, written_out
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
@@ -92,12 +92,29 @@ class Break:
     href: str = ""
 
 
-def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None) -> list[Event]:
-    """Give what gave no result on these lines' pairs; one query, and one for plan versions new to this process."""
+def events_between(
+    lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None
+) -> Reading[list[Event]]:
+    """Ask for what gave no result on these lines' pairs; plan versions new to this process cost a query more."""
     pairs = {line.pair.pk: line.pair for line in lines}
-    if not pairs:
-        return []
-    rows = _read(pairs, shown, plan)
+    statement = _SQL.format(
+        states=written_out(FAULTY_STATES),
+        joined="" if plan is None else "JOIN plans_planversion v ON v.id = r.plan_version_id",
+        of_runs="" if plan is None else "AND v.plan_id = %(plan)s",
+        of_slots="" if plan is None else "AND c.plan_id = %(plan)s",
+    )
+    values = {
+        "pairs": list(pairs),
+        "first": shown[0],
+        "last": shown[1],
+        "plan": plan,
+        "most": _MOST_EVENTS,
+    }
+    return Reading(statement, values, partial(_events, pairs))
+
+
+def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
+    rows = [_Row._make(row) for row in found]
     keys = keys_of_versions({row.version for row in rows if row.version})
     none: frozenset[tuple[str, str]] = frozenset()
     events = []
@@ -156,24 +173,6 @@ class _Row(NamedTuple):
     run: int | None
     pair: int | None
     target: Any
-
-
-def _read(pairs: Mapping[int, LinePair], shown: tuple[datetime, datetime], plan: int | None) -> list[_Row]:
-    statement = _SQL.format(
-        states=written_out(FAULTY_STATES),
-        joined="" if plan is None else "JOIN plans_planversion v ON v.id = r.plan_version_id",
-        of_runs="" if plan is None else "AND v.plan_id = %(plan)s",
-        of_slots="" if plan is None else "AND c.plan_id = %(plan)s",
-    )
-    values = {
-        "pairs": list(pairs),
-        "first": shown[0],
-        "last": shown[1],
-        "plan": plan,
-        "most": _MOST_EVENTS,
-    }
-    with planned_once():
-        return [_Row(*row) for row in fast_rows(statement, values)]
 
 
 def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:

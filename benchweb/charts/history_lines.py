@@ -12,7 +12,7 @@ from benchweb.charts.lines import COLORS, MARKERS
 from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, planned_rows
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12
@@ -126,8 +126,7 @@ def read_lines(
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     place = _PLACE if most <= MOST_LINES else "0"
     statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
-    with planned_once():
-        rows = fast_rows(statement, values)
+    rows = planned_rows(statement, values)
     pairs: dict[int, LinePair] = {}
     return [_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0
 

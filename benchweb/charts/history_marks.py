@@ -1,15 +1,16 @@
 """Flags on the time axis: people's notes, and facts of the hosts that changed; and the speed of the hosts' links."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from benchweb.charts.fact_changes import SeenFacts, fact_changes
 from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartMark
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import Reading, Rows, document
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
@@ -30,32 +31,36 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """All that is flagged, and the latest known speed of each endpoint's link in bit/s."""
+class Facts:
+    """What changed, in order of time, and the latest known speed of each endpoint's link in bit/s."""
 
-    notes: list[Note]
     changes: list[Change]
     links: dict[int, float]
 
 
-def history_marks(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Marks:
-    """Read what concerns the lines' hosts, environments and pairs; two queries."""
-    endpoints = {end.pk: end for line in lines for end in line.pair.ends}
-    notes = annotations_between(
+@dataclass(frozen=True)
+class Marks:
+    """All that is flagged on a time axis."""
+
+    notes: list[Note]
+    changes: list[Change]
+
+
+def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Reading[list[Note]]:
+    """Ask for people's notes on the lines' hosts, environments and pairs."""
+    return annotations_between(
         *shown,
         environments={line.pair.environment_id for line in lines},
-        hosts={end.host_id for end in endpoints.values()},
+        hosts={end.host_id for line in lines for end in line.pair.ends},
         pairs={line.pair.pk for line in lines},
     )
-    facts = _facts(endpoints, shown)
-    changes = {
-        Change(change.at, end.host_id, end.host_name, change.words)
-        for pk, end in endpoints.items()
-        for change in fact_changes(facts[pk])
-        if shown[0] <= change.at <= shown[1]
-    }
-    links = {pk: speed for pk, end in endpoints.items() if (speed := _link_bps(end, facts[pk]))}
-    return Marks(notes, sorted(changes, key=lambda each: (each.at, each.name)), links)
+
+
+def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Reading[Facts]:
+    """Ask for what was seen of the lines' hosts."""
+    endpoints = {end.pk: end for line in lines for end in line.pair.ends}
+    values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most": _MOST_FACTS}
+    return Reading(_FACTS_SQL, values, partial(_facts, endpoints, shown))
 
 
 def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
@@ -87,14 +92,18 @@ def concerns(note: Note, lines: Iterable[HistoryLine]) -> bool:
     )
 
 
-def _facts(endpoints: dict[int, LineEnd], shown: tuple[datetime, datetime]) -> dict[int, list[SeenFacts]]:
-    found: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
-    values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most": _MOST_FACTS}
-    with planned_once():
-        rows = fast_rows(_FACTS_SQL, values)
-    for endpoint_id, facts, first, last in rows:
-        found[endpoint_id].append(SeenFacts(document(facts), first, last))
-    return found
+def _facts(endpoints: Mapping[int, LineEnd], shown: tuple[datetime, datetime], rows: Rows) -> Facts:
+    facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
+    for endpoint_id, told, first, last in rows:
+        facts[endpoint_id].append(SeenFacts(document(told), first, last))
+    changes = {
+        Change(change.at, end.host_id, end.host_name, change.words)
+        for pk, end in endpoints.items()
+        for change in fact_changes(facts[pk])
+        if shown[0] <= change.at <= shown[1]
+    }
+    links = {pk: speed for pk, end in endpoints.items() if (speed := _link_bps(end, facts[pk]))}
+    return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
 def _link_bps(endpoint: LineEnd, facts: Sequence[SeenFacts]) -> float | None:

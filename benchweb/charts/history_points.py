@@ -1,7 +1,6 @@
 """Points of series as a chart shows them: the median of each run, or of each hour, day, week where there are many."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
@@ -9,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import Reading, Rows
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
 # the page, so all of them stay within its 50 ms; a zoom brings the finer ones. A year has 53 weeks.
@@ -118,8 +117,8 @@ def history_points(
     zone: tzinfo,
     plan: int | None = None,
     ceilings: Sequence[int] = (),
-) -> HistoryPoints:
-    """Read points of series of these pairs; one query. A run belongs to the time when it began to measure."""
+) -> Reading[HistoryPoints]:
+    """Ask for points of series of these pairs. A run belongs to the time when it began to measure."""
     values: dict[str, Any] = {
         "series": list(series),
         "pairs": list(pairs),
@@ -130,11 +129,14 @@ def history_points(
         "zone": str(zone),
         "most": min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series)))),
     }
+    statement = _SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN))
+    # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
+    return Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
+
+
+def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:
     found = HistoryPoints("run", {pk: [] for pk in series}, {})
     step = "run"
-    # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
-    with planned_once() if plan is None else nullcontext():
-        rows = fast_rows(_SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN)), values)
     for (series_id, name), points in groupby(map(_point_row, rows), attrgetter("series", "step")):
         if name == "ceiling":
             found.ceilings[series_id] = next(points).median

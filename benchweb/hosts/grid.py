@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import fast_rows, planned_rows
 
 # Scalar, not EXISTS: that would be answered by reading all pairs once, instead of an index's first entry each.
 # The + 0 keeps the planner from an environment's index, which for no sink there means all of its pairs.
@@ -63,16 +63,14 @@ class GridPair(NamedTuple):
 def grid_endpoints(*, environments: Sequence[int], text: str = "") -> list[GridEndpoint]:
     """Give the endpoints with a pair in these environments, by the host's name; `text` is part of it."""
     like = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    with planned_once():
-        rows = fast_rows(_ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
+    rows = planned_rows(_ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
     return [GridEndpoint._make(row) for row in rows]
 
 
 def grid_pairs(*, environments: Sequence[int], sources: Sequence[int], sinks: Sequence[int]) -> list[GridPair]:
     """Give the pairs in use from these source to these sink endpoints."""
     values = {"environments": list(environments), "sources": list(sources), "sinks": list(sinks)}
-    with planned_once():
-        return [GridPair._make(row) for row in fast_rows(_PAIRS, values)]
+    return [GridPair._make(row) for row in planned_rows(_PAIRS, values)]
 
 
 def grid_pairs_by_mode(*, cells: Sequence[tuple[int, str, str]], most: int) -> list[GridPair]:

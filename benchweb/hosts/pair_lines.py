@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 
 _OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
 _OF = {
@@ -39,6 +39,5 @@ class PairLine(NamedTuple):
 def pairs_of(of: Mapping[str, int], *, most: int) -> list[PairLine]:
     """Give the first pairs in use of one environment or host, `{"host": 7}`; one query."""
     (scope,) = of
-    with planned_once():
-        rows = fast_rows(_SQL.format(of=_OF[scope]), {**of, "most": most})
+    rows = planned_rows(_SQL.format(of=_OF[scope]), {**of, "most": most})
     return [PairLine._make([*row[:_COLUMNS], pair_named(row[_COLUMNS:])]) for row in rows]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, planned_once, planned_rows
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -39,8 +39,7 @@ class HostsInShort(NamedTuple):
 def hosts_in_short() -> HostsInShort:
     """Count the hosts in use and name the silent ones; one query."""
     values = {"answered": Endpoint.Status.ANSWERED.value, "silent": [status.value for status in SILENT_STATUSES]}
-    with planned_once():
-        ((hosts, answering, has_pair, silent),) = fast_rows(_IN_SHORT, values)
+    ((hosts, answering, has_pair, silent),) = planned_rows(_IN_SHORT, values)
     return HostsInShort(hosts, answering, has_pair, document(silent) or [])
 
 

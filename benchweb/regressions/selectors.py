@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import Reading
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200
@@ -51,8 +51,8 @@ def annotations_between(
     environments: Collection[int],
     hosts: Collection[int],
     pairs: Collection[int],
-) -> list[Note]:
-    """Give the notes that touch a time and concern any of these, or everything; by time."""
+) -> Reading[list[Note]]:
+    """Ask for the notes that touch a time and concern any of these, or everything; by time."""
     values = {
         "first": first,
         "last": last,
@@ -61,8 +61,7 @@ def annotations_between(
         "pairs": list(pairs),
         "most": MOST_NOTES,
     }
-    with planned_once():
-        return [_note(row) for row in fast_rows(_SQL, values)]
+    return Reading(_SQL, values, lambda rows: [_note(row) for row in rows])
 
 
 def _note(row: tuple[Any, ...]) -> Note:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from benchweb.catalog import catalog
 from benchweb.hosts.pair_words import NAME_COLUMNS, ends_named, with_pairs
 from benchweb.results.nights import FIGURES
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, planned_rows
 
 # One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
 _CHANGES = with_pairs("""
@@ -128,8 +128,7 @@ class Changes:
 
 def changes_since(since: datetime, most: int) -> Changes:
     """Give the series whose latest run began since then and stands out, one a pair; one query."""
-    with planned_once():
-        rows = fast_rows(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
+    rows = planned_rows(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
     counts = Counter(environment_id for environment_id, *_ in rows)
     return Changes([_glance(row) for _, *row in rows[:most]], counts)
 
@@ -149,8 +148,7 @@ def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first:
     }
     chosen = "series.metric = %(metric)s" if metric else "series.kind || '.' || series.metric = any(%(headlines)s)"
     only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
-    with planned_once():
-        return [_glance(row) for row in fast_rows(_GLANCES.format(only=" and ".join(only)), values)]
+    return [_glance(row) for row in planned_rows(_GLANCES.format(only=" and ".join(only)), values)]
 
 
 def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
@@ -167,8 +165,7 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
         "environment": environment_id,
     }
     only = "" if environment_id is None else "and n.environment_id = %(environment)s"
-    with planned_once():
-        rows = fast_rows(_FIGURES.format(only=only), values)
+    rows = planned_rows(_FIGURES.format(only=only), values)
     return [FigureNights._make([*row[:4], document(row[4]), *row[5:]]) for row in rows]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from benchweb.results.models import Point, Result, Series
-from benchweb.rows import document, fast_rows, planned_once
+from benchweb.rows import document, planned_rows
 from benchweb.runs.models import State
 
 
@@ -55,8 +55,7 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Give the trials of each of several runs as `trial_rows` does; one query."""
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
-    with planned_once():
-        rows = fast_rows(_TRIALS, {"runs": list(run_ids)})
+    rows = planned_rows(_TRIALS, {"runs": list(run_ids)})
     for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
         figures = document(metrics) or {}, document(flags) or [], document(limits) or []
         trial: list[Any] = [pk, index, kind, document(params), *told, *figures, has_result]
@@ -81,8 +80,7 @@ def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dic
 
     A run whose results came without facts is left out.
     """
-    with planned_once():
-        rows = fast_rows(_FACTS, {"runs": list(run_ids)})
+    rows = planned_rows(_FACTS, {"runs": list(run_ids)})
     return {run_id: (document(source) or {}, document(sink) or {}) for run_id, source, sink in rows}
 
 

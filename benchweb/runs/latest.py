@@ -10,7 +10,7 @@ from typing import Any
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
 from benchweb.plans.models import version_label
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 
 # By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
 _ON_PAIRS = """
@@ -72,8 +72,7 @@ def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[Run
     `of` is `{"pair": 7}`; of several (`pairs`, plan `versions`, the runs of these `numbers`) it is the latest of each.
     """
     latest = " UNION ".join(_OF[scope] for scope in of)
-    with planned_once():
-        rows = fast_rows(_SQL.format(latest=latest), {**of, "most": most})
+    rows = planned_rows(_SQL.format(latest=latest), {**of, "most": most})
     return [_line(row) for row in rows]
 
 

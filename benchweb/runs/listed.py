@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import fast_rows, planned_once, written_out
+from benchweb.rows import planned_rows, written_out
 from benchweb.runs.models import OPEN_STATES
 
 # So many of a run's `ends` are the source's, beginning with its host.
@@ -72,6 +72,5 @@ def open_and_ended(*, most_open: int, most_ended: int) -> list[ListedRun]:
 
 
 def _read(statement: str, values: Mapping[str, Any]) -> list[ListedRun]:
-    with planned_once():
-        rows = fast_rows(statement, values)
+    rows = planned_rows(statement, values)
     return [ListedRun._make([*row[:-NAME_COLUMNS], row[-NAME_COLUMNS:]]) for row in rows]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
 
@@ -63,8 +63,7 @@ def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary
     """Sum up campaigns by id; one query, which reads every run of them."""
     ids = list(campaign_ids)
     found: dict[int, list[_InState]] = defaultdict(list)
-    with planned_once():
-        rows = fast_rows(_SQL, {"ids": ids})
+    rows = planned_rows(_SQL, {"ids": ids})
     for row in map(_InState._make, rows):
         found[row.campaign].append(row)
     return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}

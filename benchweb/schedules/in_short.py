@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 from benchweb.runs.models import FAULTY_STATES
 
 _COMING = """
@@ -40,12 +40,10 @@ class FaultySlot(NamedTuple):
 
 def coming_schedules(*, most: int) -> list[ComingSchedule]:
     """Give the schedules that come due next, the first one first; one query."""
-    with planned_once():
-        return [ComingSchedule(*row) for row in fast_rows(_COMING, {"most": most})]
+    return [ComingSchedule(*row) for row in planned_rows(_COMING, {"most": most})]
 
 
 def faulty_slots(*, since: datetime, most: int) -> list[FaultySlot]:
     """Give the latest slots that gave no whole result, the latest first; one query."""
     values = {"since": since, "states": [state.value for state in FAULTY_STATES], "most": most}
-    with planned_once():
-        return [FaultySlot(*row) for row in fast_rows(_WITHOUT_RESULT, values)]
+    return [FaultySlot(*row) for row in planned_rows(_WITHOUT_RESULT, values)]

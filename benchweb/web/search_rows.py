@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import fast_rows, planned_once
+from benchweb.rows import planned_rows
 
 _FACTS_READ = 200
 _LIKE_SIGNS = re.compile(r"([\\%_])")
@@ -107,16 +107,14 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
         "most_pairs": most_pairs,
     }
     found: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
-    with planned_once():
-        for _place, what, _rank, *row in fast_rows(_NAMED, values):
-            found[what].append(NamedRow._make(row))
+    for _place, what, _rank, *row in planned_rows(_NAMED, values):
+        found[what].append(NamedRow._make(row))
     return found
 
 
 def facts_with(patterns: Sequence[str]) -> list[FactsRow]:
     """Give the facts that match all of these regular expressions, those that still hold first; one query."""
-    with planned_once():
-        rows = fast_rows(_FACTS, {"patterns": list(patterns), "most": _FACTS_READ})
+    rows = planned_rows(_FACTS, {"patterns": list(patterns), "most": _FACTS_READ})
     return [FactsRow._make(row) for row in rows]
 
 

@@ -19,6 +19,7 @@ from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions.services import annotation_create
 from benchweb.results import recents
 from benchweb.results.models import RunFigure, Series
+from benchweb.rows import read
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 from tests.charts.history_rows import DAY, NIGHT, past_run
@@ -356,7 +357,7 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
 
     def figures(begin: timedelta, end: timedelta) -> list[tuple[int, int, float]]:
         shown = (first + begin, first + end)
-        found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC)
+        found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC))
         return [(row.run, row.n, row.median) for row in found.series[series.pk]]
 
     second = timedelta(seconds=1)
@@ -377,7 +378,7 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
     runs = [past_run(plan, pair, at, *throughput(1e9)) for at in times]
     series = Series.objects.get(metric="throughput_bps")
     shown = (times[0] - DAY, times[-1] + DAY)
-    found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin"))
+    found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin")))
     assert found.step == "day"
     assert [(row.run, row.runs) for row in found.series[series.pk]] == [
         (runs[0].pk, 1),
