@@ -5,10 +5,10 @@ from typing import Any
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 
+from benchweb.accounts.sessions import USER_COLUMNS, user_row_at_hand
 from benchweb.rows import planned_rows
 
-_COLUMNS = [field.attname for field in User._meta.concrete_fields]
-_SQL = f"SELECT {', '.join(_COLUMNS)} FROM auth_user WHERE id = %(id)s"  # noqa: S608  (Django's own names)
+_SQL = f"SELECT {', '.join(USER_COLUMNS)} FROM auth_user WHERE id = %(id)s"  # noqa: S608  (Django's own names)
 
 
 class PasswordBackend(ModelBackend):
@@ -16,8 +16,8 @@ class PasswordBackend(ModelBackend):
 
     def get_user(self, user_id: Any) -> User | None:
         """Give the user while the account is active."""
-        rows = planned_rows(_SQL, {"id": user_id})
-        if not rows:
+        row = user_row_at_hand(user_id) or next(iter(planned_rows(_SQL, {"id": user_id})), None)
+        if row is None:
             return None
-        user = User.from_db("default", _COLUMNS, rows[0])
+        user = User.from_db("default", USER_COLUMNS, row)
         return user if self.user_can_authenticate(user) else None

@@ -1,22 +1,82 @@
-"""Sessions as Django keeps them in the database, read by a statement written by hand: every answer waits for it."""
+"""Sessions as Django keeps them in the database, read together with their user: every answer waits for it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import orjson
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
 from benchweb.rows import planned_rows
 
-_SQL = "SELECT session_data FROM django_session WHERE session_key = %(key)s AND expire_date > %(now)s"
+USER_COLUMNS = [field.attname for field in User._meta.concrete_fields]
+_SQL = f"""
+SELECT s.session_data, {", ".join(f"u.{name}" for name in USER_COLUMNS)}
+FROM django_session s LEFT JOIN auth_user u ON u.id = %(user)s::bigint
+WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
+"""  # noqa: S608  (Django's own names)
+# Only who a session is opened for is remembered, as a guess of what to read: nothing is believed of it.
+_guesses: dict[str, int] = {}
+# What a session holds, as JSON, by its signed text: what was found valid once needn't be examined again.
+_read: dict[tuple[str, str], bytes] = {}
+_MOST_KEPT = 2_000
+_at_hand: ContextVar["SessionStore | None"] = ContextVar("_at_hand", default=None)
 
 
 class SessionStore(db.SessionStore):
     """Django's, but for how a session is read."""
 
+    # The row that was read beside the session; of whom it is says its id.
+    user_row: tuple[Any, ...] | None = None
+
     def load(self) -> dict[str, Any]:
         """Read the session; one that is over or not there is empty and loses its key."""
-        rows = planned_rows(_SQL, {"key": self.session_key, "now": timezone.now()})
+        key = self.session_key or ""
+        rows = planned_rows(_SQL, {"key": key, "now": timezone.now(), "user": _guesses.get(key)})
         if not rows:
             self._session_key = None
             return {}
-        return dict(self.decode(rows[0][0]))
+        (text, *user_row) = rows[0]
+        self.user_row = None if user_row[0] is None else tuple(user_row)
+        found: dict[str, Any] = self.decode(text)
+        if SESSION_KEY in found:
+            _keep(_guesses, key, int(found[SESSION_KEY]))
+        return found
+
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        """Give what a signed text holds; nothing of one that isn't signed by this benchweb."""
+        signed = (settings.SECRET_KEY, str(session_data))
+        if signed not in _read:
+            found = dict(super().decode(session_data))
+            if not found:
+                return found
+            _keep(_read, signed, orjson.dumps(found))
+        return dict(orjson.loads(_read[signed]))
+
+
+@contextmanager
+def at_hand(session: Any) -> Iterator[None]:
+    """Within it, the user who was read beside this session needn't be read again."""
+    token = _at_hand.set(session if isinstance(session, SessionStore) else None)
+    try:
+        yield
+    finally:
+        _at_hand.reset(token)
+
+
+def user_row_at_hand(user_id: Any) -> tuple[Any, ...] | None:
+    """Give the row of this user's account, if it was read beside the session at hand."""
+    session = _at_hand.get()
+    row = session.user_row if session else None
+    return row if row and row[0] == user_id else None
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(kept) >= _MOST_KEPT:
+        kept.clear()
+    kept[key] = value

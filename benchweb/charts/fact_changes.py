@@ -60,9 +60,10 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     """Say what differs: a new kernel is one, the boot that came with it goes without saying."""
     words = list(_changed(before, after, _PLAIN))
     words += _changed(before.get("cpu") or {}, after.get("cpu") or {}, _OF_CPU)
-    old, new = _by_name(before), _by_name(after)
-    for name in [*old, *(name for name in new if name not in old)]:
-        words += _interface(name, old.get(name), new.get(name))
+    if before.get("interfaces") != after.get("interfaces"):
+        old, new = _by_name(before), _by_name(after)
+        for name in [*old, *(name for name in new if name not in old)]:
+            words += _interface(name, old.get(name), new.get(name))
     words += _changed(before.get("sysctls") or {}, after.get("sysctls") or {})
     if not words and _differs(before.get("boot_id"), after.get("boot_id")):
         return [_("rebooted")]
@@ -80,6 +81,9 @@ def _interface(name: str, before: Mapping[str, Any] | None, after: Mapping[str, 
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, Any] = {}) -> Iterable[str]:
+    # Most of two facts is the same: to compare it whole takes a tenth of what its parts take.
+    if before == after:
+        return []
     keys = labels or dict.fromkeys([*before, *after])
     return [
         f"{labels.get(key, key)} {_word(before[key])} → {_word(after[key])}"
