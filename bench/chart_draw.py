@@ -64,7 +64,9 @@ def _points(page: Any, arguments: argparse.Namespace) -> int:
     """Count the points of the longest line: a year with nothing in it is drawn fast."""
     page.goto(f"{arguments.url}/history?{arguments.query}")
     text = page.locator("#charts-data").text_content()
-    return page.evaluate("text => Math.max(...JSON.parse(text)[0].series.map(s => s.points.length))", text)
+    return page.evaluate(
+        "text => Math.max(...JSON.parse(text)[0].series.map(s => s.measured.length + s.points.length))", text
+    )
 
 
 def _log_in(page: Any, arguments: argparse.Namespace) -> None:

@@ -24,6 +24,7 @@ from benchweb.charts.spec import (
     ChartSeries,
     ChartSpec,
     ChartStrip,
+    Measured,
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
@@ -161,26 +162,22 @@ class _Drawing:
         return words + _("the band reaches from the lowest to the highest of all repetitions")
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
-        places = self._places(line, self.asked.main)
+        rows = self.points.series.get(line.series.get(self.asked.main, 0), [])
+        key = (self.asked.kind.name, line.digest)
+        events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
+        gaps = breaks(rows, events, self.points.covered)
         return ChartSeries(
             id=_line_id(line, self.asked.main),
             label=name,
             color=line.color,
             marker=line.marker,
             dash=line.dash,
-            points=_points(places),
-            bands=self._nested(line, places) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
+            points=_gaps(gaps),
+            measured=_measured(rows),
+            bands=self._nested(line, rows, gaps) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
         )
 
-    def _places(self, line: HistoryLine, metric: str) -> list[PointRow | Break]:
-        points = self.points.series.get(line.series.get(metric, 0), [])
-        key = (self.asked.kind.name, line.digest)
-        events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
-        gaps = breaks(points, events, self.points.covered)
-        # Sorting is stable: where both are at one time the point is first.
-        return sorted([*points, *gaps], key=attrgetter("at")) if gaps else [*points]
-
-    def _nested(self, line: HistoryLine, places: Sequence[PointRow | Break]) -> list[ChartBand]:
+    def _nested(self, line: HistoryLine, rows: Sequence[PointRow], gaps: Sequence[Break]) -> list[ChartBand]:
         """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""
         metrics = [metric for metric in self.asked.metrics if metric in line.series]
         names = percentile_names(self.asked.metrics)
@@ -188,6 +185,8 @@ class _Drawing:
         by_run = {
             metric: {row.run: row.median for row in self.points.series[line.series[metric]]} for metric in metrics
         }
+        # Sorting is stable: where both are at one time the point is first.
+        places: list[PointRow | Break] = sorted([*rows, *gaps], key=attrgetter("at"))
 
         def border(metric: str) -> list[float | None]:
             return [by_run[metric].get(place.run) if isinstance(place, PointRow) else None for place in places]
@@ -208,7 +207,7 @@ class _Drawing:
                 of=_line_id(line, self.asked.main),
                 label=f"{name}, {metric.label.lower()}",
                 color=line.color,
-                points=_strip_points(self.points.series[line.series[metric.key]]),
+                measured=_worst(self.points.series[line.series[metric.key]]),
             )
             for line, name in zip(lines, names, strict=True)
             if metric.key in line.series
@@ -253,20 +252,19 @@ def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:
     return Axis(label=label, unit=metric.unit, from_zero=True, scale="log" if is_log else "linear")
 
 
-def _points(places: Sequence[PointRow | Break]) -> list[ChartPoint]:
-    # By place and in one piece: a chart has a thousand.
-    times = rfc3339_all([place.at for place in places])
-    return [
-        ChartPoint(at, None, reason=place.reason, href=place.href)
-        if isinstance(place, Break)
-        else ChartPoint(at, place.median, place.n, place.low, place.high, (), f"/runs/{place.run}")
-        for place, at in zip(places, times, strict=True)
-    ]
+def _gaps(gaps: Sequence[Break]) -> list[ChartPoint]:
+    times = rfc3339_all([gap.at for gap in gaps])
+    return [ChartPoint(at, None, reason=gap.reason, href=gap.href) for gap, at in zip(gaps, times, strict=True)]
 
 
-def _strip_points(rows: Sequence[PointRow]) -> list[ChartPoint]:
+def _measured(rows: Sequence[PointRow]) -> list[Measured]:
+    # Column by column: a chart has a thousand.
+    if not rows:
+        return []
+    _series, times, runs, _runs, ns, medians, lows, highs, _step = zip(*rows, strict=True)
+    return list(zip(rfc3339_all(times), medians, ns, lows, highs, runs, strict=True))
+
+
+def _worst(rows: Sequence[PointRow]) -> list[Measured]:
     """Draw the worst of each time: a median would hide that one run of the day lost packets."""
-    times = rfc3339_all([row.at for row in rows])
-    return [
-        ChartPoint(x=at, y=row.high, n=row.n, low=row.low, high=row.high) for row, at in zip(rows, times, strict=True)
-    ]
+    return [(at, high, n, low, high, None) for at, _median, n, low, high, _run in _measured(rows)]

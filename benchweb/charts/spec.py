@@ -46,6 +46,10 @@ class ChartBand:
     high: list[float | None] | None = None
 
 
+# Time, median, repetitions, lowest, highest, and the run's id where a point leads to one.
+Measured = tuple[str, float, int, float, float, int | None]
+
+
 @dataclass(frozen=True)
 class ChartSeries:
     """One line; `color` is an index into the eight colours, bound to the series' id and not to its place."""
@@ -56,6 +60,9 @@ class ChartSeries:
     dash: Dash = "solid"
     marker: Literal["circle", "rect", "triangle", "rectRot"] = "circle"
     points: list[ChartPoint] = field(default_factory=list)
+    # Of a line of hundreds of points those that were measured, in short; `points` are then its gaps alone. Who reads
+    # it puts both together by time, what was measured first.
+    measured: Sequence[Measured] = ()
     # From the widest to the narrowest: the narrower is drawn over the wider.
     bands: list[ChartBand] = field(default_factory=list)
     # In a strip: the id of the chart's line that it tells more of.

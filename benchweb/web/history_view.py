@@ -66,7 +66,9 @@ class HistoryView:
 
     @property
     def is_empty(self) -> bool:
-        return not any(chart.heat or any(line.points for line in chart.series) for chart in self.charts)
+        return not any(
+            chart.heat or any(line.points or line.measured for line in chart.series) for chart in self.charts
+        )
 
     @property
     def swept(self) -> int | None:

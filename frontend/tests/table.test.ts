@@ -48,3 +48,16 @@ test("a band that is sent without borders has its points' extremes, a missing po
     { label: "p50 to p90", low: [1, 2], high: [3, 4] },
   ]);
 });
+
+test("what was measured is sent in short and put together with the gaps by time, what was measured first", () => {
+  const [first, second] = ["2026-03-01T02:00:00.000000Z", "2026-03-02T02:00:00.000000Z"];
+  const gap = { ...lost, x: first, reason: "run 3 failed" };
+  const line = { id: "s", points: [gap], measured: [[first, 100, 3, 90, 110, 7], [second, 120, 1, 120, 120, null]], bands: [{ label: "all", low: null, high: null }] };
+  const strip = { series: [{ of: "s", points: [], measured: [[first, 0.5, 3, 0, 0.5, null]] }] };
+  const spec = received([{ series: [line], strip }])[0] as Spec;
+  assert.deepEqual(spec.series[0]?.points.map(({ x, y, n, href, reason }) => [x, y, n, href, reason]), [
+    [first, 100, 3, "/runs/7", ""], [first, null, 0, "", "run 3 failed"], [second, 120, 1, "", ""],
+  ]);
+  assert.deepEqual(spec.series[0]?.bands?.[0]?.high, [110, null, 120]);
+  assert.deepEqual(spec.strip?.series[0]?.points.map(({ x, y }) => [x, y]), [[first, 0.5]]);
+});

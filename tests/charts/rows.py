@@ -1,10 +1,11 @@
 """Trials made by hand, for charts of exact values."""
 
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from benchweb.charts.run_charts import trial_charts
-from benchweb.charts.spec import ChartSeries, ChartSpec
+from benchweb.charts.spec import ChartPoint, ChartSeries, ChartSpec
 from benchweb.results.selectors import TrialRow
 
 _indexes = count(1)
@@ -42,3 +43,17 @@ def charts(*trials: TrialRow, is_open: bool = False) -> dict[str, ChartSpec]:
 
 def places(series: ChartSeries) -> list[tuple[Any, Any]]:
     return [(point.x, point.y) for point in series.points]
+
+
+def as_read(chart: ChartSpec) -> ChartSpec:
+    """Put what was measured and the gaps together, as the browser does."""
+    strip = chart.strip and replace(chart.strip, series=[_as_read(line) for line in chart.strip.series])
+    return replace(chart, series=[_as_read(line) for line in chart.series], strip=strip)
+
+
+def _as_read(line: ChartSeries) -> ChartSeries:
+    measured = [
+        ChartPoint(x, y, n, low, high, (), "" if run is None else f"/runs/{run}")
+        for x, y, n, low, high, run in line.measured
+    ]
+    return replace(line, points=sorted([*measured, *line.points], key=lambda point: str(point.x)), measured=())

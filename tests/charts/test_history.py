@@ -1,5 +1,6 @@
 """The history's charts: medians with their spread, gaps, nested percentiles, loss, flags, ceilings."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,6 +24,7 @@ from benchweb.rows import read
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 from tests.charts.history_rows import DAY, NIGHT, past_run
+from tests.charts.rows import as_read
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +38,8 @@ RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 def look(**values: str) -> History:
     """Draw what a query string asks for."""
     query = history_query(values, now=NOW)
-    return history(query, catalog().kinds[values.get("kind", "tcp_stream")])
+    found = history(query, catalog().kinds[values.get("kind", "tcp_stream")])
+    return replace(found, charts=[as_read(chart) for chart in found.charts])
 
 
 def only(found: History) -> ChartSeries:

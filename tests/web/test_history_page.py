@@ -40,7 +40,7 @@ def charts(page: str) -> list[dict]:
 def test_the_page_draws_what_the_address_asks_for(signed_in: Client, pair) -> None:
     page = signed_in.get(f"/history?pair={pair.pk}&over=30d").content.decode()
     (chart,) = charts(page)
-    assert [point["y"] for point in chart["series"][0]["points"]] == [(night + 1) * 1e9 for night in range(7)]
+    assert [median for _at, median, *_ in chart["series"][0]["measured"]] == [(night + 1) * 1e9 for night in range(7)]
     assert f'<option value="{pair.pk}" selected>alder (host) → birch (host)</option>' in page
 
 

@@ -91,19 +91,35 @@ export interface Spec {
   scale_group?: string;
 }
 
-/** A band as it is sent: without borders it reaches from its points' lowest to their highest. */
+/** Time, median, repetitions, lowest, highest, and the run's id: what was measured, as a long line's points are sent. */
+type Measured = [string, number, number, number, number, number | null];
+
+/** A series as it is sent: a long line's `points` are its gaps alone, and a band without borders has its points' extremes. */
+type SentSeries = Omit<Series, "bands"> & { measured?: Measured[]; bands?: SentBand[] };
 type SentBand = Pick<Band, "label"> & { low: Band["low"] | null; high: Band["high"] | null };
 
 /** Read specifications as they are sent, with all that follows from their points filled in. */
 export function received(sent: unknown): Spec[] {
   const specs = sent as Spec[];
-  for (const { points, bands } of specs.flatMap(({ series }) => series)) {
-    for (const band of (bands ?? []) as SentBand[]) {
-      band.low ??= points.map(({ low }) => low);
-      band.high ??= points.map(({ high }) => high);
+  for (const series of specs.flatMap(({ series: lines, strip }) => [...lines, ...(strip?.series ?? [])]) as SentSeries[]) {
+    if (series.measured?.length) series.points = together(series.measured.map(point), series.points);
+    delete series.measured;
+    for (const band of series.bands ?? []) {
+      band.low ??= series.points.map(({ low }) => low);
+      band.high ??= series.points.map(({ high }) => high);
     }
   }
   return specs;
+}
+
+function point([x, y, n, low, high, run]: Measured): SpecPoint {
+  return { x, y, n, low, high, repetitions: [], href: run === null ? "" : `/runs/${run}`, reason: "" };
+}
+
+/** Times are all written alike, so their texts have their order; of one time, what was measured is first. */
+function together(points: SpecPoint[], gaps: SpecPoint[]): SpecPoint[] {
+  if (!gaps.length) return points;
+  return [...points, ...gaps].sort((one, other) => (one.x < other.x ? -1 : one.x > other.x ? 1 : 0));
 }
 
 /** Where a point stands on the x axis: a category's place, a time's milliseconds, or the number itself. */
