@@ -261,7 +261,7 @@ def _measured(rows: Sequence[PointRow]) -> list[Measured]:
     # Column by column: a chart has a thousand.
     if not rows:
         return []
-    _series, times, runs, _runs, ns, medians, lows, highs, _step = zip(*rows, strict=True)
+    _series, times, runs, ns, medians, lows, highs = zip(*rows, strict=True)
     return list(zip(rfc3339_all(times), medians, ns, lows, highs, runs, strict=True))
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from benchweb.rows import Reading, Rows
+from benchweb.rows import Reading, Rows, read
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
 # the page, so all of them stay within its 50 ms; a zoom brings the finer ones. A year has 53 weeks.
@@ -59,14 +59,14 @@ WITH runs AS MATERIALIZED ({figures}), lines AS (
     ) AT TIME ZONE %(zone)s FROM step WHERE name NOT IN ('run', 'hour')
   ) AS every (begin)
 )
-SELECT series_id, at, run_id, 1, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
+SELECT series_id, at, run_id, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
 UNION ALL
-SELECT series_id, min(at), min(run_id), count(*), sum(n)::bigint,
+SELECT series_id, min(at), min(run_id), sum(n)::bigint,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high), (SELECT name FROM step)
 FROM runs WHERE (SELECT name FROM step) <> 'run'
 GROUP BY series_id, width_bucket(at, (SELECT each FROM begins))
 UNION ALL
-SELECT ceilings.id, at, run_id, 1, 1, value, value, value, 'ceiling'
+SELECT ceilings.id, at, run_id, 1, value, value, value, 'ceiling'
 FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
   SELECT at, run_id, value FROM results_point WHERE series_id = ceilings.id AND at <= %(last)s ORDER BY at DESC LIMIT 1
 ) latest
@@ -74,24 +74,28 @@ ORDER BY 1, 2
 """
 
 
+# Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes.
+_ONE_SQL = """
+SELECT series_id, at, run_id, n, median, low, high FROM ({figures}) runs ORDER BY at LIMIT %(some)s
+"""
+
+
 # A frozen dataclass would take three times as long to make, and there are thousands.
 class PointRow(NamedTuple):
-    """A run's figure, or that of all `runs` of an hour, day, week; `n` repetitions in all."""
+    """A run's figure, or that of all runs of an hour, day, week; `run` is the first, `n` their repetitions in all."""
 
     series: int
     at: datetime
     run: int
-    runs: int
     n: int
     median: float
     low: float
     high: float
-    # What it is of: run, hour, day, week or month; or the latest value of a ceiling.
-    step: str
 
 
-# The statement has these columns in this order: no need to look at each.
+# The statements have these columns in this order: no need to look at each.
 _point_row = partial(tuple.__new__, PointRow)
+_COLUMNS = len(PointRow._fields)
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,10 @@ def history_points(
     plan: int | None = None,
     ceilings: Sequence[int] = (),
 ) -> Reading[HistoryPoints]:
-    """Ask for points of series of these pairs. A run belongs to the time when it began to measure."""
+    """Ask for points of series of these pairs; one query, two for a single series with more runs than fit.
+
+    A run belongs to the time when it began to measure.
+    """
     values: dict[str, Any] = {
         "series": list(series),
         "pairs": list(pairs),
@@ -131,16 +138,28 @@ def history_points(
     }
     statement = _SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN))
     # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
-    return Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
+    every = Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
+    if len(series) > 1 or ceilings or plan is not None:
+        return every
+    values["some"] = values["most"] + 1
+    return Reading(_ONE_SQL.format(figures=RUN_FIGURES.format(only="")), values, partial(_of_one, every))
+
+
+def _of_one(every: Reading[HistoryPoints], rows: Rows) -> HistoryPoints:
+    if len(rows) > every.values["most"]:
+        return read(every)
+    (series_id,) = every.values["series"]
+    return HistoryPoints("run", {series_id: [*map(_point_row, rows)]}, {})
 
 
 def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:
     found = HistoryPoints("run", {pk: [] for pk in series}, {})
     step = "run"
-    for (series_id, name), points in groupby(map(_point_row, rows), attrgetter("series", "step")):
+    for (series_id, name), points in groupby(rows, itemgetter(0, _COLUMNS)):
+        made = [_point_row(row[:_COLUMNS]) for row in points]
         if name == "ceiling":
-            found.ceilings[series_id] = next(points).median
+            found.ceilings[series_id] = made[0].median
             continue
         step = name
-        found.series[series_id] += points
+        found.series[series_id] += made
     return HistoryPoints(step, found.series, found.ceilings)

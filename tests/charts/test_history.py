@@ -383,7 +383,7 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
     shown = (times[0] - DAY, times[-1] + DAY)
     found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin")))
     assert found.step == "day"
-    assert [(row.run, row.runs) for row in found.series[series.pk]] == [
+    assert [(row.run, row.n) for row in found.series[series.pk]] == [
         (runs[0].pk, 1),
         (runs[1].pk, 2),
         (runs[3].pk, 1),
