@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import orjson
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.postgresql.psycopg_any import get_adapters_template
 from psycopg import Cursor
@@ -52,13 +52,12 @@ def fast_rows(statement: str, values: Mapping[str, Any]) -> Rows:
 
 def planned_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     """Run one hand-written statement as `fast_rows` does, by the plan that PostgreSQL made of it before."""
-    connection.ensure_connection()
-    if _is_watched():
+    database = _open()
+    if _is_watched(database):
         with planned_once():
             return fast_rows(statement, values)
-    connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors:
-        return _sent(statement, values).fetchall()
+    with database.wrap_database_errors:
+        return _sent(database, statement, values).fetchall()
 
 
 def read(reading: Reading[A]) -> A:
@@ -80,28 +79,35 @@ def read_together(*readings: Reading[Any]) -> tuple[Any, ...]:
 
     They are sent one after the other without waiting for answers: PostgreSQL runs the first while the next is made.
     """
-    connection.ensure_connection()
-    if _is_watched() or not all(reading.is_planned_once for reading in readings):
+    database = _open()
+    if _is_watched(database) or not all(reading.is_planned_once for reading in readings):
         return tuple([read(reading) for reading in readings])
-    connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors:
-        with connection.connection.pipeline():
-            cursors = [_sent(reading.statement, reading.values) for reading in readings]
+    with database.wrap_database_errors:
+        with database.connection.pipeline():
+            cursors = [_sent(database, reading.statement, reading.values) for reading in readings]
         found = [cursor.fetchall() for cursor in cursors]
     return tuple([reading.made(rows) for reading, rows in zip(readings, found, strict=True)])
 
 
-def _is_watched() -> bool:
+def _open() -> Any:
+    """Give this thread's database, connected: each look at `connection` takes a dozen calls."""
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    database.validate_no_broken_transaction()
+    return database
+
+
+def _is_watched(database: Any) -> bool:
     """Tell whether statements are logged or counted, which only Django's own cursors do."""
-    return bool(connection.queries_logged or connection.execute_wrappers)
+    return bool(database.queries_logged or database.execute_wrappers)
 
 
-def _sent(statement: str, values: Mapping[str, Any]) -> "Cursor[tuple[Any, ...]]":
+def _sent(database: Any, statement: str, values: Mapping[str, Any]) -> "Cursor[tuple[Any, ...]]":
     """Send a statement past Django's cursors, whose wrappers take as long as a small statement.
 
     Its rows come as bytes: the driver makes times and numbers of them in half of the time that their texts take.
     """
-    cursor: Cursor[tuple[Any, ...]] = Cursor(connection.connection)
+    cursor: Cursor[tuple[Any, ...]] = Cursor(database.connection)
     return cursor.execute(_with_limits(statement, values), values, binary=True)
 
 

@@ -262,9 +262,9 @@ def _measured(rows: Sequence[PointRow]) -> list[Measured]:
     if not rows:
         return []
     _series, times, runs, ns, medians, lows, highs = zip(*rows, strict=True)
-    return list(zip(rfc3339_all(times), medians, ns, lows, highs, runs, strict=True))
+    return list(zip(times, medians, ns, lows, highs, runs, strict=True))
 
 
 def _worst(rows: Sequence[PointRow]) -> list[Measured]:
     """Draw the worst of each time: a median would hide that one run of the day lost packets."""
-    return [(at, high, n, low, high, None) for at, _median, n, low, high, _run in _measured(rows)]
+    return [(row.at, row.high, row.n, row.low, row.high, None) for row in rows]

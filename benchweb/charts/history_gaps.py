@@ -61,10 +61,9 @@ class Event(NamedTuple):
     def href(self) -> str:
         return "" if self.run is None else f"/runs/{self.run}"
 
-    @property
-    def reason(self) -> str:
-        """Say what came of it and why, only when it breaks a line, which most don't."""
-        words = _reason(self.state, self.cause, self.run is None, get_language())
+    def reason(self, language: str | None) -> str:
+        """Say what came of it and why, only when it breaks a line, which most don't; in the language at work."""
+        words = _reason(self.state, self.cause, self.run is None, language)
         return words.replace(_RUN, str(self.run))
 
 
@@ -134,12 +133,13 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
     """Give the places between and around a line's points where it must break; events are in order of time."""
     measured = {point.run for point in points}
     starts = [point.at for point in points]
+    language = get_language()
     found = []
     for event in events:
         place = bisect_right(starts, event.at) - 1
         is_covered = place >= 0 and event.at <= starts[place] + covered
         if not is_covered and event.run not in measured:
-            found.append(Break(event.at, event.reason, event.href))
+            found.append(Break(event.at, event.reason(language), event.href))
     said_at = [each.at for each in found]
     for start, after in _silences(starts):
         before = start + covered

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 Dash = Literal["solid", "dashed", "dotted", "dashdot", "long"]
@@ -47,7 +48,7 @@ class ChartBand:
 
 
 # Time, median, repetitions, lowest, highest, and the run's id where a point leads to one.
-Measured = tuple[str, float, int, float, float, int | None]
+Measured = tuple[datetime, float, int, float, float, int | None]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from benchweb.charts.moments import rfc3339
 from benchweb.charts.run_charts import trial_charts
 from benchweb.charts.spec import ChartPoint, ChartSeries, ChartSpec
 from benchweb.results.selectors import TrialRow
@@ -53,7 +54,7 @@ def as_read(chart: ChartSpec) -> ChartSpec:
 
 def _as_read(line: ChartSeries) -> ChartSeries:
     measured = [
-        ChartPoint(x, y, n, low, high, (), "" if run is None else f"/runs/{run}")
-        for x, y, n, low, high, run in line.measured
+        ChartPoint(rfc3339(at), y, n, low, high, (), "" if run is None else f"/runs/{run}")
+        for at, y, n, low, high, run in line.measured
     ]
     return replace(line, points=sorted([*measured, *line.points], key=lambda point: str(point.x)), measured=())

@@ -116,10 +116,11 @@ function point([x, y, n, low, high, run]: Measured): SpecPoint {
   return { x, y, n, low, high, repetitions: [], href: run === null ? "" : `/runs/${run}`, reason: "" };
 }
 
-/** Times are all written alike, so their texts have their order; of one time, what was measured is first. */
+/** Both are in order of time; of one time, what was measured is first. */
 function together(points: SpecPoint[], gaps: SpecPoint[]): SpecPoint[] {
   if (!gaps.length) return points;
-  return [...points, ...gaps].sort((one, other) => (one.x < other.x ? -1 : one.x > other.x ? 1 : 0));
+  const at = new Map([...points, ...gaps].map((each) => [each, Date.parse(String(each.x))]));
+  return [...at.keys()].sort((one, other) => (at.get(one) ?? 0) - (at.get(other) ?? 0));
 }
 
 /** Where a point stands on the x axis: a category's place, a time's milliseconds, or the number itself. */
