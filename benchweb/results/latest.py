@@ -32,7 +32,7 @@ FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
 """
 _TESTS = """
 SELECT kind, identity_digest, identity, count(*) FROM results_series
-WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind || '.' || metric = ANY(%(headlines)s)
+WHERE pair_id = ANY(%(pairs)s::bigint[]) AND metric = ANY(%(metrics)s) AND kind || '.' || metric = ANY(%(headlines)s)
 GROUP BY kind, identity_digest, identity
 """
 _METRICS = """
@@ -127,7 +127,8 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     """Give the tests that any of these pairs has a series of, in the catalog's order; one query."""
     kinds = catalog().kinds
     headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
-    rows = planned_rows(_TESTS, {"pairs": list(pairs), "headlines": headlines})
+    metrics = [kind.headline for kind in kinds.values()]
+    rows = planned_rows(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
     found = [SeriesTest(kind, digest, document(identity), count) for kind, digest, identity, count in rows]
     order = {name: place for place, name in enumerate(kinds)}
     return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
