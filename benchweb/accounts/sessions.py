@@ -1,6 +1,6 @@
 """Sessions as Django keeps them in the database, read together with their user: every answer waits for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -44,9 +44,13 @@ class SessionStore(db.SessionStore):
         (text, *user_row) = rows[0]
         self.user_row = None if user_row[0] is None else tuple(user_row)
         found: dict[str, Any] = self.decode(text)
-        if SESSION_KEY in found:
-            _keep(_guesses, key, int(found[SESSION_KEY]))
+        _guess(key, found)
         return found
+
+    def save(self, must_create: bool = False) -> None:
+        """Write the session."""
+        super().save(must_create)
+        _guess(self.session_key or "", dict(self.items()))
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Give what a signed text holds; nothing of one that isn't signed by this benchweb."""
@@ -74,6 +78,11 @@ def user_row_at_hand(user_id: Any) -> tuple[Any, ...] | None:
     session = _at_hand.get()
     row = session.user_row if session else None
     return row if row and row[0] == user_id else None
+
+
+def _guess(key: str, session: Mapping[str, Any]) -> None:
+    if SESSION_KEY in session:
+        _keep(_guesses, key, int(session[SESSION_KEY]))
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

@@ -12,7 +12,7 @@ from tests.factories import SIZES, make_run
 
 pytestmark = pytest.mark.django_db
 # Session, user, run, trials, last result's facts, the facts, events.
-PAGE_QUERIES = 6
+PAGE_QUERIES = 5
 
 
 @pytest.fixture
