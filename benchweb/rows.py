@@ -36,6 +36,10 @@ class Reading(Generic[A]):
     # False: its best plan depends on its values.
     is_planned_once: bool = True
 
+    def then(self, made: Callable[[A], B]) -> "Reading[B]":
+        """Give the reading whose result has something more done to it."""
+        return Reading(self.statement, self.values, lambda rows: made(self.made(rows)), self.is_planned_once)
+
 
 def fast_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     """Run one hand-written statement with named values; times come in UTC.

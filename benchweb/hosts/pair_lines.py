@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import planned_rows
+from benchweb.rows import Reading
 
 _OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
 _OF = {
@@ -36,8 +36,11 @@ class PairLine(NamedTuple):
     label: str
 
 
-def pairs_of(of: Mapping[str, int], *, most: int) -> list[PairLine]:
-    """Give the first pairs in use of one environment or host, `{"host": 7}`; one query."""
+def pairs_of(of: Mapping[str, int], *, most: int) -> Reading[list[PairLine]]:
+    """Ask for the first pairs in use of one environment or host, `{"host": 7}`."""
     (scope,) = of
-    rows = planned_rows(_SQL.format(of=_OF[scope]), {**of, "most": most})
-    return [PairLine._make([*row[:_COLUMNS], pair_named(row[_COLUMNS:])]) for row in rows]
+    return Reading(
+        _SQL.format(of=_OF[scope]),
+        {**of, "most": most},
+        lambda rows: [PairLine._make([*row[:_COLUMNS], pair_named(row[_COLUMNS:])]) for row in rows],
+    )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
-from benchweb.rows import document, planned_once, planned_rows
+from benchweb.rows import Reading, Rows, document, planned_once
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -36,11 +36,15 @@ class HostsInShort(NamedTuple):
     silent: list[dict[str, Any]]
 
 
-def hosts_in_short() -> HostsInShort:
-    """Count the hosts in use and name the silent ones; one query."""
+def hosts_in_short() -> Reading[HostsInShort]:
+    """Ask how many hosts are in use, and for the silent ones."""
     values = {"answered": Endpoint.Status.ANSWERED.value, "silent": [status.value for status in SILENT_STATUSES]}
-    ((hosts, answering, has_pair, silent),) = planned_rows(_IN_SHORT, values)
-    return HostsInShort(hosts, answering, has_pair, document(silent) or [])
+
+    def in_short(rows: Rows) -> HostsInShort:
+        ((hosts, answering, has_pair, silent),) = rows
+        return HostsInShort(hosts, answering, has_pair, document(silent) or [])
+
+    return Reading(_IN_SHORT, values, in_short)
 
 
 def hosts_matching(

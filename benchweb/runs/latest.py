@@ -10,7 +10,7 @@ from typing import Any
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
 from benchweb.plans.models import version_label
-from benchweb.rows import planned_rows
+from benchweb.rows import Reading
 
 # By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
 _ON_PAIRS = """
@@ -66,14 +66,14 @@ class RunLine:
     plan_id: int
 
 
-def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[RunLine]:
-    """Give the latest runs of one pair, environment, host or plan, the newest first; one query.
+def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> Reading[list[RunLine]]:
+    """Ask for the latest runs of one pair, environment, host or plan, the newest first.
 
     `of` is `{"pair": 7}`; of several (`pairs`, plan `versions`, the runs of these `numbers`) it is the latest of each.
     """
     latest = " UNION ".join(_OF[scope] for scope in of)
-    rows = planned_rows(_SQL.format(latest=latest), {**of, "most": most})
-    return [_line(row) for row in rows]
+    statement = _SQL.format(latest=latest)
+    return Reading(statement, {**of, "most": most}, lambda rows: [_line(row) for row in rows])
 
 
 def _line(row: tuple[Any, ...]) -> RunLine:

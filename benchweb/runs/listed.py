@@ -1,11 +1,11 @@
 """Runs as lists show them: named, with when and how they went, without a model for each of their nine rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import planned_rows, written_out
+from benchweb.rows import Reading, Rows, planned_rows, written_out
 from benchweb.runs.models import OPEN_STATES
 
 # So many of a run's `ends` are the source's, beginning with its host.
@@ -62,15 +62,14 @@ def listed_runs(ids: Sequence[int]) -> list[ListedRun]:
     """Give the lines of these runs, in this order; one query, planned once: which runs they are, was asked before."""
     if not ids:
         return []
-    lines = {line.pk: line for line in _read(_OF_IDS, {"ids": list(ids)})}
+    lines = {line.pk: line for line in _listed(planned_rows(_OF_IDS, {"ids": list(ids)}))}
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def open_and_ended(*, most_open: int, most_ended: int) -> list[ListedRun]:
-    """Give some of the runs that are open and the latest of those that ended, the newest first; one query."""
-    return _read(_OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended})
+def open_and_ended(*, most_open: int, most_ended: int) -> Reading[list[ListedRun]]:
+    """Ask for some of the runs that are open and the latest of those that ended, the newest first."""
+    return Reading(_OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended}, _listed)
 
 
-def _read(statement: str, values: Mapping[str, Any]) -> list[ListedRun]:
-    rows = planned_rows(statement, values)
+def _listed(rows: Rows) -> list[ListedRun]:
     return [ListedRun._make([*row[:-NAME_COLUMNS], row[-NAME_COLUMNS:]]) for row in rows]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from benchweb.rows import planned_rows
+from benchweb.rows import Reading
 from benchweb.runs.models import FAULTY_STATES
 
 _COMING = """
@@ -38,12 +38,12 @@ class FaultySlot(NamedTuple):
     schedule: str
 
 
-def coming_schedules(*, most: int) -> list[ComingSchedule]:
-    """Give the schedules that come due next, the first one first; one query."""
-    return [ComingSchedule(*row) for row in planned_rows(_COMING, {"most": most})]
+def coming_schedules(*, most: int) -> Reading[list[ComingSchedule]]:
+    """Ask for the schedules that come due next, the first one first."""
+    return Reading(_COMING, {"most": most}, lambda rows: [ComingSchedule(*row) for row in rows])
 
 
-def faulty_slots(*, since: datetime, most: int) -> list[FaultySlot]:
-    """Give the latest slots that gave no whole result, the latest first; one query."""
+def faulty_slots(*, since: datetime, most: int) -> Reading[list[FaultySlot]]:
+    """Ask for the latest slots that gave no whole result, the latest first."""
     values = {"since": since, "states": [state.value for state in FAULTY_STATES], "most": most}
-    return [FaultySlot(*row) for row in planned_rows(_WITHOUT_RESULT, values)]
+    return Reading(_WITHOUT_RESULT, values, lambda rows: [FaultySlot(*row) for row in rows])

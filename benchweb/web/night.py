@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
-from benchweb.results.glances import FigureNights, changes_since, environment_figures
+from benchweb.results.glances import Changes, FigureNights, changes_since, environment_figures
 from benchweb.results.nights import FIGURES, night_of
 from benchweb.results.recents import deviation_of
+from benchweb.rows import Reading
 from benchweb.runs.outcomes import Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
@@ -60,7 +61,7 @@ class EnvironmentRow:
 
 @dataclass(frozen=True)
 class Night:
-    """What the overview tells of the last night; three queries."""
+    """What the overview tells of the last night."""
 
     since: datetime
     environments: list[EnvironmentRow]
@@ -70,13 +71,21 @@ class Night:
     changes_hidden: int
 
 
-def last_night() -> Night:
-    """Prepare the last night beside those before it."""
+def changes_of_the_night() -> Reading[Changes]:
+    """Ask for what changed in the last night."""
+    return changes_since(timezone.now() - NIGHT, _CHANGES_SHOWN)
+
+
+def nights() -> Reading[list[FigureNights]]:
+    """Ask for every environment's figures of the last nights."""
+    return environment_figures(_first_night(timezone.now()))
+
+
+def last_night(changed: Changes, nights: list[FigureNights]) -> Night:
+    """Prepare the last night beside those before it; one query for how its runs ended."""
     now = timezone.now()
     since = now - NIGHT
     ended = {each.environment_id: each for each in outcomes(since)}
-    changed = changes_since(since, _CHANGES_SHOWN)
-    nights = environment_figures(_first_night(now))
     names = {row.environment_id: row.environment for row in nights}
     names |= {environment_id: outcome.environment for environment_id, outcome in ended.items()}
     rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
@@ -90,11 +99,12 @@ def last_night() -> Night:
     )
 
 
-def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]:
-    """Give one environment's figures for its own page; one query."""
+def environment_night(environment_id: int) -> Reading[list[tuple[Metric, Figure | None]]]:
+    """Ask for one environment's figures for its own page."""
     now = timezone.now()
-    found = figures_of(environment_figures(_first_night(now), environment_id), now)
-    return _in_order(found.get(environment_id, {}))
+    return environment_figures(_first_night(now), environment_id).then(
+        lambda rows: _in_order(figures_of(rows, now).get(environment_id, {}))
+    )
 
 
 def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:

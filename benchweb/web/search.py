@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.hosts.pair_words import pair_named
-from benchweb.rows import document
+from benchweb.rows import document, read
 from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.web.row_ids import row_id
 from benchweb.web.row_urls import row_url
@@ -136,7 +136,7 @@ def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow],
     versions = [plan.version for plan in plans if plan.version]
     wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
     of = {what: ids for what, ids in wanted.items() if ids}
-    runs = latest_runs(of, most=most) if of else []
+    runs = read(latest_runs(of, most=most)) if of else []
     return [_of_run(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
 
 

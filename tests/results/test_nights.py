@@ -7,6 +7,7 @@ import pytest
 from benchweb.results import nights, recents
 from benchweb.results.glances import environment_figures
 from benchweb.results.models import EnvironmentNights
+from benchweb.rows import read
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, NIGHT, measured
 
@@ -90,6 +91,6 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
     while recents.sum_up():
         pass
     nights.make()
-    told = {row.metric: row.identity for row in environment_figures(TODAY)}
+    told = {row.metric: row.identity for row in read(environment_figures(TODAY))}
     assert told == {"throughput_bps": large, "packets_per_second": {"flows": 2}, "latency_p99_seconds": small}
-    assert environment_figures(TODAY + DAY) == []
+    assert read(environment_figures(TODAY + DAY)) == []

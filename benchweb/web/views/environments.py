@@ -14,6 +14,7 @@ from benchweb.hosts.models import Environment
 from benchweb.hosts.pair_lines import pairs_of
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
+from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
@@ -46,15 +47,21 @@ def environment_list(request: HttpRequest) -> HttpResponse:
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
+    figures, series, pairs, runs = read_together(
+        environment_night(environment.pk),
+        glance_section(request, Scope(environment=environment.pk)),
+        pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN),
+        latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
+    )
     context = {
         "environment": environment,
-        "figures": environment_night(environment.pk),
-        "series": glance_section(request, Scope(environment=environment.pk)),
-        "pairs": pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN),
+        "figures": figures,
+        "series": series,
+        "pairs": pairs,
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
-        "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
+        "runs": runs,
     }
     return render(request, "pages/environment.html", context)
 

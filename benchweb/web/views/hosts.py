@@ -16,6 +16,7 @@ from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pair_lines import pairs_of
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
+from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted
@@ -65,23 +66,28 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
+    series, pairs, runs = read_together(
+        glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
+        pairs_of({"host": host.pk}, most=PAIRS_SHOWN),
+        latest_runs({"host": host.pk}, most=RUNS_SHOWN),
+    )
     return render(
         request,
         "pages/host.html",
         {
             "host": host,
-            "series": glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
+            "series": series,
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": pairs_of({"host": host.pk}, most=PAIRS_SHOWN),
+            "pairs": pairs,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
-            "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
+            "runs": runs,
         },
     )
 

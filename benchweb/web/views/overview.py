@@ -9,11 +9,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from benchweb.hosts.selectors import hosts_in_short
-from benchweb.runs.listed import open_and_ended
+from benchweb.hosts.selectors import HostsInShort, hosts_in_short
+from benchweb.rows import Reading, read, read_together
+from benchweb.runs.listed import ListedRun, open_and_ended
 from benchweb.runs.models import State
-from benchweb.schedules.in_short import coming_schedules, faulty_slots
-from benchweb.web.night import last_night
+from benchweb.schedules.in_short import ComingSchedule, FaultySlot, coming_schedules, faulty_slots
+from benchweb.web.night import changes_of_the_night, last_night, nights
 from benchweb.web.run_rows import run_rows
 from benchweb.web.silent_hosts import silent_groups
 
@@ -30,16 +31,27 @@ def overview(request: HttpRequest) -> HttpResponse:
     part = request.GET.get("part", "")
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
         return render(request, f"partials/overview_{part}.html", _PARTS[part]())
-    return render(request, "pages/overview.html", _night() | _runs() | _coming() | _beside())
+    changes, figures, runs, hosts = read_together(changes_of_the_night(), nights(), _listed(), hosts_in_short())
+    coming, slots = read_together(_coming(), _slots())
+    context = {"night": last_night(changes, figures), **_runs(runs), "coming": coming, **_beside(hosts, slots)}
+    return render(request, "pages/overview.html", context)
 
 
-def _night() -> dict[str, object]:
-    return {"night": last_night()}
+def _listed() -> Reading[list[ListedRun]]:
+    return open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN)
 
 
-def _runs() -> dict[str, object]:
-    """Give what runs and what ran last; two queries."""
-    rows = run_rows(open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN))
+def _slots() -> Reading[list[FaultySlot]]:
+    return faulty_slots(since=timezone.now() - timedelta(days=1), most=_WITHOUT_SHOWN)
+
+
+def _coming() -> Reading[list[ComingSchedule]]:
+    return coming_schedules(most=_COMING_SHOWN)
+
+
+def _runs(runs: list[ListedRun]) -> dict[str, object]:
+    """Give what runs and what ran last; one query for how far they are."""
+    rows = run_rows(runs)
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: row.run.state != State.RUNNING),
@@ -47,27 +59,32 @@ def _runs() -> dict[str, object]:
     }
 
 
-def _beside() -> dict[str, object]:
-    """Give the hosts, and slots without a result; two queries."""
-    hosts = hosts_in_short()
+def _beside(hosts: HostsInShort, slots: list[FaultySlot]) -> dict[str, object]:
+    """Give the hosts, and slots without a result."""
     silent_shown, silent_hidden = silent_groups(hosts.silent)
-    return {
-        "hosts": hosts,
-        "silent": silent_shown,
-        "silent_hidden": silent_hidden,
-        "without": faulty_slots(since=timezone.now() - timedelta(days=1), most=_WITHOUT_SHOWN),
-    }
+    return {"hosts": hosts, "silent": silent_shown, "silent_hidden": silent_hidden, "without": slots}
 
 
-def _coming() -> dict[str, object]:
-    """Give the schedules that come due next; one query."""
-    return {"coming": coming_schedules(most=_COMING_SHOWN)}
+def _night_part() -> dict[str, object]:
+    return {"night": last_night(*read_together(changes_of_the_night(), nights()))}
+
+
+def _runs_part() -> dict[str, object]:
+    return _runs(read(_listed()))
+
+
+def _coming_part() -> dict[str, object]:
+    return {"coming": read(_coming())}
+
+
+def _beside_part() -> dict[str, object]:
+    return _beside(*read_together(hosts_in_short(), _slots()))
 
 
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {
-    "night": _night,
-    "running": _runs,
-    "last": _runs,
-    "coming": _coming,
-    "beside": _beside,
+    "night": _night_part,
+    "running": _runs_part,
+    "last": _runs_part,
+    "coming": _coming_part,
+    "beside": _beside_part,
 }
