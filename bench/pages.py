@@ -5,6 +5,7 @@ Server time is taken by a client on loopback over one kept connection, so its ow
 requests a page, each for another run, host, series and so on. Prints times, queries a page, sequential scans of large
 tables, a series over a year beside the same rows by bare SQL, rates of ingest beside bare COPY, and bytes a point. A
 virtual machine may run at half its speed for an hour: beside each page is what a fixed piece of Python takes meanwhile.
+Its CPUs are kept from idling, by what runs only when nothing else wants to: waking up is the machine's time.
 Keeps the plan of every query in --plans. The status is 1 when a promise of PROMISED doesn't hold at the largest size.
 """
 
@@ -24,6 +25,7 @@ import psycopg
 from bench.page_list import PAGES, SAMPLES, Page, Samples
 from bench.page_plans import Plans
 from bench.rig.rig import Rig
+from bench.truth.wakeups import awake_apart
 
 SIZES = (1_000_000, 10_000_000)
 WARM_UP = 10
@@ -61,19 +63,20 @@ def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
     pages = [page for page in PAGES if options.only in page.name]
     plans = Plans(rig)
     rig.start("web")
-    client = Client(rig.port, cookie)
-    broken: list[str] = []
     addresses = {page.name: [page.address(samples, number) for number in range(options.requests)] for page in pages}
     asked = json.dumps({name: each[:3] for name, each in addresses.items() if each[0]})
     queries = json.loads(rig.run("-m", "bench.page_queries", "queries", text=asked))
     print(
         "| page | p50 ms | p95 ms | max ms | CPU ms | work ms | kB | queries | sequential scans |\n" + "|---" * 9 + "|"
     )
-    for page in pages:
-        broken += row(page, addresses[page.name], client, rig, plans, queries.get(page.name, []))
-    for page in pages:
-        if page.promise == "year":
-            broken += year_of_a_series(page, samples, rig, client)
+    broken: list[str] = []
+    with awake_apart():
+        client = Client(rig.port, cookie)
+        for page in pages:
+            broken += row(page, addresses[page.name], client, rig, plans, queries.get(page.name, []))
+        for page in pages:
+            if page.promise == "year":
+                broken += year_of_a_series(page, samples, rig, client)
     sizes(rig)
     if not options.no_ingest:
         print(rig.run("-m", "bench.ingest_rate"))

@@ -29,6 +29,8 @@ from benchweb.web.language import ActiveLanguage
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 django.setup(set_prefix=False)
 trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
+# Addresses whose view is remembered: longer ones would let strangers fill the memory.
+_LONGEST_KEPT = 120
 _TEMPLATES = Path(__file__).parent / "web" / "templates"
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -54,7 +56,8 @@ class OneVisit(ASGIHandler):
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
         """Find the view of an address: the same for everyone, so what was found before is known."""
-        request.resolver_match = _view_of(request.path_info)
+        path = request.path_info
+        request.resolver_match = _view_of(path) if len(path) <= _LONGEST_KEPT else get_resolver().resolve(path)
         return request.resolver_match
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -1,11 +1,11 @@
 """Sessions as Django keeps them in the database, read together with their user: every answer waits for it."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
@@ -23,7 +23,7 @@ WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
 # Only who a session is opened for is remembered, as a guess of what to read: nothing is believed of it.
 _guesses: dict[str, int] = {}
 # What a session holds, as JSON, by its signed text: what was found valid once needn't be examined again.
-_read: dict[tuple[str, str], bytes] = {}
+_read: dict[tuple[str, str], str] = {}
 _MOST_KEPT = 2_000
 _at_hand: ContextVar["SessionStore | None"] = ContextVar("_at_hand", default=None)
 
@@ -55,12 +55,13 @@ class SessionStore(db.SessionStore):
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Give what a signed text holds; nothing of one that isn't signed by this benchweb."""
         signed = (settings.SECRET_KEY, str(session_data))
-        if signed not in _read:
-            found = dict(super().decode(session_data))
-            if not found:
-                return found
-            _keep(_read, signed, orjson.dumps(found))
-        return dict(orjson.loads(_read[signed]))
+        text = _read.get(signed)
+        if text is not None:
+            return dict(json.loads(text))
+        found = dict(super().decode(session_data))
+        if found:
+            _keep(_read, signed, json.dumps(found))
+        return found
 
 
 @contextmanager

@@ -139,7 +139,7 @@ def history_points(
     statement = _SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN))
     # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
     every = Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
-    if len(series) > 1 or ceilings or plan is not None:
+    if len(series) != 1 or ceilings or plan is not None:
         return every
     values["some"] = values["most"] + 1
     return Reading(_ONE_SQL.format(figures=RUN_FIGURES.format(only="")), values, partial(_of_one, every))
