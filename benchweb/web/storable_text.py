@@ -20,7 +20,9 @@ class StorableTextMiddleware(MiddlewareMixin):
         # A share link asks the database for its token's digest only, and answers with headers of its own.
         is_link = request.path.startswith("/s/")
         is_page = request.resolver_match is not None and request.resolver_match.app_name == "web" and not is_link
-        if is_page and (_has_nul(request.GET) or _has_nul(request.POST)):
+        # In a query string it can only be written like this; most have none.
+        in_query = "%00" in request.META["QUERY_STRING"] and _has_nul(request.GET)
+        if is_page and (in_query or (request.method == "POST" and _has_nul(request.POST))):
             return HttpResponseBadRequest(gettext(_REFUSAL), content_type="text/plain; charset=utf-8")
         return None
 
