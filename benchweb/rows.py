@@ -60,7 +60,7 @@ def planned_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     if _is_watched(database):
         with planned_once():
             return fast_rows(statement, values)
-    with database.wrap_database_errors:
+    with database.wrap_database_errors, _Prepared(database.connection):
         return _sent(database, statement, values).fetchall()
 
 
@@ -87,7 +87,7 @@ def read_together(*readings: Reading[Any]) -> tuple[Any, ...]:
     if _is_watched(database) or not all(reading.is_planned_once for reading in readings):
         return tuple([read(reading) for reading in readings])
     with database.wrap_database_errors:
-        with database.connection.pipeline():
+        with _Prepared(database.connection), database.connection.pipeline():
             cursors = [_sent(database, reading.statement, reading.values) for reading in readings]
         found = [cursor.fetchall() for cursor in cursors]
     return tuple([reading.made(rows) for reading, rows in zip(readings, found, strict=True)])
@@ -152,9 +152,26 @@ def planned_once() -> Iterator[None]:
     usual = raw.cursor_factory
     raw.cursor_factory = ServerBindingCursor
     try:
-        yield
+        with _Prepared(raw):
+            yield
     finally:
         raw.cursor_factory = usual
+
+
+class _Prepared:
+    """Within it statements are prepared from the first time on: psycopg would forget how often each of a page's came.
+
+    Only within: else it would keep the text of every statement of Django's, whole documents in it.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+    def __enter__(self) -> None:
+        self._usual, self._raw.prepare_threshold = self._raw.prepare_threshold, 0
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.prepare_threshold = self._usual
 
 
 def document(value: Any) -> Any:

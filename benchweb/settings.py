@@ -44,9 +44,8 @@ def _database(url: str) -> dict[str, Any]:
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
     pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10}
-    # Statements that benchweb.rows sends with their values beside them are prepared from the first time on, and planned
-    # once and for all; Django's have their values in them, and never are.
-    options = {"connect_timeout": 5, "options": "-c plan_cache_mode=force_generic_plan", "prepare_threshold": 0}
+    # Statements are prepared only by benchweb.rows, to be planned once and for all.
+    options = {"connect_timeout": 5, "options": "-c plan_cache_mode=force_generic_plan"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",

@@ -37,7 +37,9 @@ class SessionStore(db.SessionStore):
     def load(self) -> dict[str, Any]:
         """Read the session; one that is over or not there is empty and loses its key."""
         key = self.session_key or ""
-        rows = planned_rows(_SQL, {"key": key, "now": timezone.now(), "user": _guesses.get(key)})
+        # A cookie may hold what PostgreSQL has no text for.
+        asked = {"key": key, "now": timezone.now(), "user": _guesses.get(key)}
+        rows = planned_rows(_SQL, asked) if "\0" not in key else []
         if not rows:
             self._session_key = None
             return {}

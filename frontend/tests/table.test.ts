@@ -50,9 +50,9 @@ test("a band that is sent without borders has its points' extremes, a missing po
 });
 
 test("what was measured is sent in short and put together with the gaps by time, what was measured first", () => {
-  const [first, second] = ["2026-03-01T02:00:00.000000Z", "2026-03-02T02:00:00.000000Z"];
+  const [first, second] = ["2026-03-01T02:00:00.000000Z", "2026-03-01T02:00:00.500000Z"];
   const gap = { ...lost, x: first, reason: "run 3 failed" };
-  const line = { id: "s", points: [gap], measured: [[first, 100, 3, 90, 110, 7], [second, 120, 1, 120, 120, null]], bands: [{ label: "all", low: null, high: null }] };
+  const line = { id: "s", points: [gap], measured: [["2026-03-01T02:00:00Z", 100, 3, 90, 110, 7], [second, 120, 1, 120, 120, null]], bands: [{ label: "all", low: null, high: null }] };
   const strip = { series: [{ of: "s", points: [], measured: [[first, 0.5, 3, 0, 0.5, null]] }] };
   const spec = received([{ series: [line], strip }])[0] as Spec;
   assert.deepEqual(spec.series[0]?.points.map(({ x, y, n, href, reason }) => [x, y, n, href, reason]), [

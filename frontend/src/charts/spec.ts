@@ -91,6 +91,8 @@ export interface Spec {
   scale_group?: string;
 }
 
+const FULL_SECOND = "2026-01-01T00:00:00Z";
+
 /** Time, median, repetitions, lowest, highest, and the run's id: what was measured, as a long line's points are sent. */
 type Measured = [string, number, number, number, number, number | null];
 
@@ -112,15 +114,16 @@ export function received(sent: unknown): Spec[] {
   return specs;
 }
 
-function point([x, y, n, low, high, run]: Measured): SpecPoint {
+/** Times are written alike, with all microseconds: the server leaves out those of a full second. */
+function point([at, y, n, low, high, run]: Measured): SpecPoint {
+  const x = at.length === FULL_SECOND.length ? `${at.slice(0, -1)}.000000Z` : at;
   return { x, y, n, low, high, repetitions: [], href: run === null ? "" : `/runs/${run}`, reason: "" };
 }
 
-/** Both are in order of time; of one time, what was measured is first. */
+/** Texts of times that are written alike have their order; of one time, what was measured is first. */
 function together(points: SpecPoint[], gaps: SpecPoint[]): SpecPoint[] {
   if (!gaps.length) return points;
-  const at = new Map([...points, ...gaps].map((each) => [each, Date.parse(String(each.x))]));
-  return [...at.keys()].sort((one, other) => (at.get(one) ?? 0) - (at.get(other) ?? 0));
+  return [...points, ...gaps].sort((one, other) => (one.x < other.x ? -1 : one.x > other.x ? 1 : 0));
 }
 
 /** Where a point stands on the x axis: a category's place, a time's milliseconds, or the number itself. */
