@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Count, F
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from hdrh.histogram import HdrHistogram
 
@@ -180,6 +181,28 @@ def test_indexes_and_constraints_set_aside_are_back_as_they_were():
     with indexes_set_aside([Trial, Result, Point]):
         assert len(indexes_and_constraints()) < len(before) - 12
     assert indexes_and_constraints() == before
+
+
+@pytest.mark.django_db
+def test_the_same_seed_gives_more_of_the_same_the_second_time():
+    first, second = nights(), nights()
+    assert (first.points, first.runs) == (second.points, second.runs)
+    assert Point.objects.count() == first.points + second.points
+
+
+@pytest.mark.django_db
+def test_indexes_are_set_aside_only_by_who_has_the_lock_of_the_sums(monkeypatch):
+    """The tick reads the tables while it has the lock: taken the other way round, each waited for the other."""
+    monkeypatch.setattr("benchweb.ops.synthetic.generation.is_cheaper_set_aside", lambda *_: True)
+    with CaptureQueriesContext(connection) as asked:
+        nights()
+    steps = [
+        query["sql"]
+        for query in asked
+        if re.search("pg_advisory_xact_lock|results_runfigure.* drop const", query["sql"])
+    ]
+    assert "pg_advisory_xact_lock" in steps[0]
+    assert any("drop const" in step for step in steps)
 
 
 @pytest.mark.django_db

@@ -18,7 +18,7 @@ from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper
 from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Test
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
-from benchweb.results import recents
+from benchweb.results import nights, recents
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import Point, Result, RunFigure, Series
 from benchweb.runs.bulk import new_ids
@@ -85,8 +85,11 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     _vacuum("")
     vacuumed = time.perf_counter()
     # The tick sums up a few runs at a time: of so many it is done at once.
-    with transaction.atomic(), indexes_set_aside([RunFigure]) if is_aside else nullcontext():
-        recents.write_figures()
+    with transaction.atomic():
+        # Before the tables: the tick reads them while it has this lock, and each would wait for the other.
+        nights.alone(wait=True)
+        with indexes_set_aside([RunFigure]) if is_aside else nullcontext():
+            recents.write_figures()
     # Each run says now that it is summed up: a plan by what was known before reads all runs for the few that are not.
     _vacuum(f"{RunFigure._meta.db_table}, {Run._meta.db_table}")
     recents.rebuild()

@@ -115,9 +115,11 @@ class RunWriter:
         run, test, draw = self.run, self.run.tests[number], self.source.getrandbits
         at = run.at + _offset(number)
         times = f"{at.isoformat()}\t{(at + _TRIAL).isoformat()}" if is_begun else f"{_NULL}\t{_NULL}"
+        # No session is another's, whatever was drawn of the same seed before.
+        session = draw(128) >> 64 << 64 | run.trial_ids[number]
         self.lines.trials.append(
             f"{run.trial_ids[number]}\t{run.id}\t{number + 1}\t{test.kind}\t{test.params}\t{test.repetition}\t"
-            f"{state.value}\t{reason}\t{draw(128):032x}\t{draw(256):064x}\t{times}\n"
+            f"{state.value}\t{reason}\t{session:032x}\t{draw(256):064x}\t{times}\n"
         )
 
     def _result(self, number: int) -> None:
