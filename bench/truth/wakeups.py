@@ -12,7 +12,7 @@ import platform
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -43,11 +43,7 @@ def quick() -> Iterator[None]:
 @contextmanager
 def awake() -> Iterator[None]:
     """Keep every CPU from idling, at the lowest level of this session: whoever is woken runs at once."""
-    with ExitStack() as stack:
-        for cpu in os.sched_getaffinity(0):
-            words = ["nice", "-n", "39", "taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]
-            spinner = stack.enter_context(subprocess.Popen(words))
-            stack.callback(spinner.kill)
+    with _spinning(["nice", "-n", "39"], is_apart=False):
         yield
 
 
@@ -57,10 +53,19 @@ def awake_apart() -> Iterator[None]:
 
     A virtual CPU that idles is given away: its next wake-up may then be late by hundreds of milliseconds.
     """
-    spin = "echo 19 >/proc/self/autogroup 2>/dev/null; while :; do :; done"
+    with _spinning(["chrt", "--idle", "0"], is_apart=True):
+        yield
+
+
+@contextmanager
+def _spinning(low: Sequence[str], *, is_apart: bool) -> Iterator[None]:
+    """Spin on every CPU, in the session's own group or in one of the lowest level apart from it."""
+    spin = "while :; do :; done"
+    if is_apart:
+        spin = f"echo 19 >{AUTOGROUP} 2>/dev/null; {spin}"
     with ExitStack() as stack:
         for cpu in os.sched_getaffinity(0):
-            words = ["chrt", "--idle", "0", "taskset", "-c", str(cpu), "sh", "-c", spin]
-            spinner = stack.enter_context(subprocess.Popen(words, start_new_session=True))
+            words = [*low, "taskset", "-c", str(cpu), "sh", "-c", spin]
+            spinner = stack.enter_context(subprocess.Popen(words, start_new_session=is_apart))
             stack.callback(spinner.kill)
         yield

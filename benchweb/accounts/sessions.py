@@ -1,7 +1,7 @@
 """Sessions as Django keeps them in the database, read together with their user: every answer waits for it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -52,7 +52,7 @@ class SessionStore(db.SessionStore):
     def save(self, must_create: bool = False) -> None:
         """Write the session."""
         super().save(must_create)
-        _guess(self.session_key or "", dict(self.items()))
+        _guess(self.session_key or "", self)
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Give what a signed text holds; nothing of one that isn't signed by this benchweb."""
@@ -83,7 +83,7 @@ def user_row_at_hand(user_id: Any) -> tuple[Any, ...] | None:
     return row if row and row[0] == user_id else None
 
 
-def _guess(key: str, session: Mapping[str, Any]) -> None:
+def _guess(key: str, session: Any) -> None:
     if SESSION_KEY in session:
         _keep(_guesses, key, int(session[SESSION_KEY]))
 

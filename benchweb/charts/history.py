@@ -48,7 +48,10 @@ class History:
 
 
 def history(query: HistoryQuery, kind: Kind | None) -> History:
-    """Draw a kind's history; seven queries, and one for a plan or for plan versions new to this process."""
+    """Draw a kind's history; five queries.
+
+    One more each for a plan, for plan versions new to this process, and for a single line of more runs than fit.
+    """
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")
     asked = asked_of(kind, query.metric)

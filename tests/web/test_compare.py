@@ -15,7 +15,7 @@ from benchweb.runs.models import Run, State
 from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session, user, runs, trials, last results, facts.
+# Session with its user, runs, trials, last results, facts.
 PAGE_QUERIES = 4
 MOST_QUERIES = 10
 SWEEP = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024], "duration_seconds": 1}}]

@@ -183,7 +183,7 @@ def test_a_matrix_costs_the_same_queries_whatever_its_size(
 ) -> None:
     zone, at = environment_create(name="lab"), list(endpoints(["alpha", "beta", "gamma"]).values())
     measured_run(plan, joined(zone, at[0], at[1]), [1e9] * 3)
-    # Session, user, environments, endpoints, pairs, tests, metrics, values, ended runs, and once their plans' steps.
+    # Session with user, environments, endpoints, pairs, tests, metrics, values, ended runs; once their plans' steps.
     with django_assert_num_queries(9):
         shown(signed_in)
     for source, sink in ((0, 2), (1, 0), (1, 2), (2, 0)):

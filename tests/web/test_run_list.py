@@ -7,7 +7,7 @@ from benchweb.runs.models import Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session, user, runs, trials' counts, and the choices of four filters.
+# Session with its user, runs, trials' counts, and the choices of four filters.
 PAGE_QUERIES = 8
 
 

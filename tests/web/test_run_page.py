@@ -11,7 +11,7 @@ from benchweb.runs.models import Run, State
 from tests.factories import SIZES, make_run
 
 pytestmark = pytest.mark.django_db
-# Session, user, run, trials, last result's facts, the facts, events.
+# Session with its user, run, trials, last result's facts, the facts, events.
 PAGE_QUERIES = 5
 
 

@@ -9,7 +9,7 @@ from benchweb.hosts.services import archive, facts_record
 from benchweb.web.search import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
-# Session, user, what is called so, its runs, and facts.
+# Session with its user, what is called so, its runs, and facts.
 SEARCH_QUERIES = 4
 DOCUMENT = {
     "kernel": "6.1.0-18-amd64",

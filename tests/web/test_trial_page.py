@@ -119,6 +119,6 @@ def test_a_trial_page_costs_the_same_queries_whatever_its_document(
 ) -> None:
     small, large = finished(DOCUMENT | {"flows": []}), finished(DOCUMENT | {"flows": DOCUMENT["flows"] * 300})
     for run in (small, large):
-        # Session, user, run, trial, result, the trials before and after.
+        # Session with its user, run, trial, result, the trials before and after.
         with django_assert_num_queries(6):
             assert reader.get(f"/runs/{run.pk}/trials/1").status_code == 200
