@@ -27,6 +27,8 @@ _COUNTED = {*_WORDS, "replies"}
 _WITHOUT_PREFIX = {"", "s/GB"}
 _MOST_DIGITS = 12
 _LEAST_PREFIXED = 1_000
+# Up to here so many digits need no rounding to the next power of ten.
+_WHOLE_BELOW = {2: 99, 3: 999}
 # Longer than two days is told in days: nobody divides 521 h by 24.
 _HOURS_UNTIL = 48
 
@@ -47,21 +49,26 @@ def quantity(value: float | None, unit: str = "") -> Quantity:
     """Give three significant digits with an SI prefix; sizes in bytes get binary prefixes, ratios per cent."""
     if value is None:
         return Quantity(MISSING, "", "missing")
+    return Quantity(*three_digits(value, unit), _full(value, "" if unit == "ratio" else unit))
+
+
+def three_digits(value: float, unit: str) -> tuple[str, str]:
+    """Give a quantity's number and unit alone."""
     if unit == "ratio":
-        return Quantity(significant(value * 100), "%", _full(value))
+        return significant(value * 100), "%"
     if unit == "B" and _is_frame_size(value):
-        return Quantity(f"{value:,.0f}", "B", _full(value, unit))
+        return f"{value:,.0f}", "B"
     factor, shown_unit = _scale(value, unit)
     if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
-        return Quantity(_with_minus(f"{value:.0f}"), shown_unit, _full(value, unit))
-    return Quantity(significant(value / factor), shown_unit, _full(value, unit))
+        return _with_minus(f"{value:.0f}"), shown_unit
+    return significant(value / factor), shown_unit
 
 
 def significant(value: float, digits: int = 3) -> str:
     """Give so many significant digits without an exponent: 16.3, 0.0123, 1230."""
-    if 1 <= value < 999 and digits == 3:
+    if 1 <= value < _WHOLE_BELOW.get(digits, 0):
         # Most figures, once scaled; Python says the same at once: 5.00, 16.3, and "123." with its point.
-        return f"{value:#.3g}".rstrip(".")
+        return f"{value:#.{digits}g}".rstrip(".")
     if value == 0:
         return "0"
     rounded = f"{value:.{digits - 1}e}"
@@ -103,7 +110,7 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
     if unit in _WITHOUT_PREFIX or value == 0:
         return 1, unit
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
-    thousands = _exponent(f"{value:.2e}") // 3
+    thousands = 0 if 1 <= value < 999 else _exponent(f"{value:.2e}") // 3
     return _prefixed(thousands, unit, get_language() if unit.startswith(_WORDS) else None)
 
 

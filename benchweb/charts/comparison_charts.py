@@ -30,9 +30,18 @@ class DrawnRun:
 
 def comparison_charts(runs: Sequence[DrawnRun]) -> list[ChartSpec]:
     """Overlay the curves of runs; a chart with a single place on its axis is left out: the table says as much."""
-    together = sweeps([trial for run in runs for trial in run.trials], catalog().kinds)
-    specs = [_FORMS[chart.form](_by_identity(sweep), chart, runs) for sweep in together for chart in sweep.kind.charts]
+    together = map(_by_identity, sweeps([trial for run in runs for trial in run.trials], catalog().kinds))
+    drawn = [(sweep, chart) for sweep in together for chart in sweep.kind.charts if _may_have_places(sweep, chart)]
+    specs = [_FORMS[chart.form](sweep, chart, runs) for sweep, chart in drawn]
     return [spec for spec in specs if len({entry.x for line in spec.series for entry in line.points}) > 1]
+
+
+def _may_have_places(sweep: Sweep, chart: Chart) -> bool:
+    """Tell whether a chart can have more than one place on its axis: most have not, and to make them takes time."""
+    if chart.form != "sweep":
+        return True
+    x = axes.x_parameter(sweep, chart)
+    return x != "" and len(set(sweep.values(sweep.trials, x))) > 1
 
 
 def _by_identity(sweep: Sweep) -> Sweep:

@@ -21,8 +21,11 @@ def summary(values: Sequence[float]) -> Summary | None:
     """Give the median, extremes and spread of repetitions; None for none."""
     if not values:
         return None
-    middle, low, high = median(values), min(values), max(values)
-    return Summary(len(values), middle, low, high, _half_range(len(values), middle, low, high))
+    # Sorted once: the statistics module's median does it again, and a page has hundreds.
+    by_size, n = sorted(values), len(values)
+    low, high = by_size[0], by_size[-1]
+    middle = by_size[n // 2] if n % 2 else (by_size[n // 2 - 1] + by_size[n // 2]) / 2
+    return Summary(n, middle, low, high, _half_range(n, middle, low, high))
 
 
 def half_range_ratio(values: Sequence[float]) -> float | None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
-from benchweb.formatting import quantity, significant
+from benchweb.formatting import significant, three_digits
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
 
@@ -190,8 +190,8 @@ def _signed(value: float) -> str:
 
 def _quantity(value: float, unit: str) -> tuple[str, str]:
     sign = "+" if value > 0 else "−" if value < 0 else ""
-    shown = quantity(abs(value), unit)
-    return sign + shown.number, shown.unit
+    number, shown_unit = three_digits(abs(value), unit)
+    return sign + number, shown_unit
 
 
 def summary_words(counts: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Template tag for the cells of a comparison: written here in one piece, for a page has hundreds."""
+"""Template tag for the rows of a comparison: written here in one piece, for a page has hundreds of cells."""
 
 from collections.abc import Iterable
 from html import escape
@@ -6,18 +6,27 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from benchweb.web.compare_view import ShownEntry
+from benchweb.web.compare_view import ShownEntry, ShownRow
 from benchweb.web.compare_words import Words
-from benchweb.web.templatetags.show import metric, setting
+from benchweb.web.escaping import escaped
+from benchweb.web.templatetags.show import metric, params, setting
 
 register = template.Library()
 
 
 @register.simple_tag
-def compare_cells(entries: Iterable[ShownEntry], unit: str) -> SafeString:
-    """Write the runs' figures of a measure: what is missing, what was set otherwise, and how each differs."""
+def compare_rows(rows: Iterable[ShownRow]) -> SafeString:
+    """Write each measure with the runs' figures: what is missing, what was set otherwise, and how each differs."""
     # Every text in them is escaped where it is put in.
-    return mark_safe("".join([_cell(shown, unit) for shown in entries]))  # noqa: S308
+    return mark_safe("".join([_row(row) for row in rows]))  # noqa: S308
+
+
+def _row(row: ShownRow) -> str:
+    kind, metric_shown = row.measure.kind, row.measure.metric
+    settings = f" · {params(kind.name, row.measure.params)}" if row.measure.params else ""
+    named = f'{escaped(metric_shown.label)}<br><span class="meta">{escaped(kind.label)}{settings}</span>'
+    cells = "".join([_cell(shown, metric_shown.unit) for shown in row.entries])
+    return f'<tr><th scope="row" class="card-title">{named}</th>{cells}</tr>'
 
 
 def _cell(shown: ShownEntry, unit: str) -> str:
@@ -29,7 +38,7 @@ def _cell(shown: ShownEntry, unit: str) -> str:
     if shown.words:
         tone = f" tone-{shown.words.tone or 'none'}"
         parts.append(_difference(shown.words))
-    return f'<td class="num{tone}" data-label="{escape(shown.label)}">{"".join(parts)}</td>'
+    return f'<td class="num{tone}" data-label="{escaped(shown.label)}">{"".join(parts)}</td>'
 
 
 def _difference(words: Words) -> str:
@@ -37,11 +46,11 @@ def _difference(words: Words) -> str:
     arrow = f'<span aria-hidden="true">{words.arrow}</span>'
     found = f'<br><span class="change" title="{escape(words.full)}">{arrow} {escape(change)}</span>'
     if words.interval:
-        effect = f' <span class="effect">{escape(words.effect)}</span>' if words.effect else ""
+        effect = f' <span class="effect">{escaped(words.effect)}</span>' if words.effect else ""
         found += f' <span class="meta">({escape(words.interval)}){effect}</span>'
     return found + _why(words.verdict, words.verdict_full)
 
 
 def _why(text: str, full: str = "") -> str:
-    title = f' title="{escape(full)}"' if full else ""
-    return f'<br><span class="why"{title}>{escape(text)}</span>' if text else ""
+    title = f' title="{escaped(full)}"' if full else ""
+    return f'<br><span class="why"{title}>{escaped(text)}</span>' if text else ""

@@ -1,14 +1,18 @@
-"""Template tag for a matrix's cell: written here in one piece, for a page may have hundreds."""
+"""Template tag for a row of a matrix's cells: written here in one piece, for a page may have hundreds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
+from typing import NamedTuple
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.sparkline import sparkline
 from benchweb.formatting import Quantity
+from benchweb.web.escaping import escaped
 from benchweb.web.matrix_cells import ShownCell
 from benchweb.web.templatetags.sparklines import drawn_parts
 
@@ -18,29 +22,47 @@ _WIDTH, _HEIGHT = 56, 16
 
 
 @register.simple_tag
-def matrix_cell(cell: ShownCell) -> SafeString:
-    """Write a cell: a number with n, spread, change and course, or a word for why there is none."""
-    inside = _number(cell) if cell.shown else _state(cell) if cell.word_href else _nothing(cell)
+def matrix_cells(cells: Iterable[ShownCell]) -> SafeString:
+    """Write cells: each a number with n, spread, change and course, or a word for why there is none."""
+    texts = _texts(get_language())
+    # Every text in them is escaped where it is put in.
+    return mark_safe("".join([_cell(cell, texts) for cell in cells]))  # noqa: S308
+
+
+class _Texts(NamedTuple):
+    """What cells say in a language, escaped."""
+
+    mean: str
+    baseline: str
+    make_baseline: str
+
+
+@cache
+def _texts(_language: str | None) -> _Texts:
+    """Keep the texts of a language: a matrix has hundreds of cells, and each would look up three of them."""
+    return _Texts(*map(escape, (_("mean"), _("baseline"), _("baseline: this cell"))))
+
+
+def _cell(cell: ShownCell, texts: _Texts) -> str:
+    inside = _number(cell, texts) if cell.shown else _state(cell) if cell.word_href else _nothing(cell)
     base = " is-base" if cell.is_base else ""
-    # Every text in it is escaped where it is put in.
-    return mark_safe(f'<td class="cell {cell.css}{base}">{inside}</td>')  # noqa: S308
+    return f'<td class="cell {cell.css}{base}">{inside}</td>'
 
 
-def _number(cell: ShownCell) -> str:
+def _number(cell: ShownCell, texts: _Texts) -> str:
     assert cell.shown  # noqa: S101
     parts = [_link(cell.href, cell.title, "quantity", _quantity(cell.shown))]
     if cell.mean:
-        parts.append(_small(f"{_('mean')} {cell.mean.number}"))
+        parts.append(f'<span class="small ">{texts.mean} {escape(cell.mean.number)}</span>')
     parts.append(_small(cell.meta))
     if cell.change:
         parts.append(_small(cell.change, cell.change_css, cell.change_title))
     parts += [_small(cell.note) if cell.note else "", _course(cell.history)]
-    word = escape(_("baseline"))
     if cell.is_base:
-        parts.append(f'<span class="base">{word}</span>')
+        parts.append(f'<span class="base">{texts.baseline}</span>')
     else:
-        label = escape(_("baseline: this cell"))
-        parts.append(f'<a class="base" href="{escape(cell.base_href)}" aria-label="{label}">{word}</a>')
+        link = f'href="{escape(cell.base_href)}" aria-label="{texts.make_baseline}"'
+        parts.append(f'<a class="base" {link}>{texts.baseline}</a>')
     return "".join(parts)
 
 
@@ -64,7 +86,7 @@ def _link(href: str, title: str, css: str, inside: str) -> str:
 
 
 def _quantity(shown: Quantity) -> str:
-    return f'{escape(shown.number)}<span class="unit"> {escape(shown.unit)}</span>'
+    return f'{escape(shown.number)}<span class="unit"> {escaped(shown.unit)}</span>'
 
 
 def _small(text: str, css: str = "", title: str = "") -> str:
