@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import steps
+from benchweb.ops import bootstrap, steps
 from benchweb.ops.build import Build, build_all
 from benchweb.ops.home import PROJECT, digest_of_files
 from benchweb.ops.processes import SetupError, is_alive
@@ -168,7 +168,19 @@ def test_a_warm_set_up_calls_no_tool():
     assert (answer.returncode, answer.stdout) == (0, "System check identified no issues (1 silenced).\n")
 
 
-def wait_for(condition, seconds: float = 10) -> None:
+def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_the_tools(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    # Set first, so that the function's own is undone too.
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX")
+    bootstrap.keep_bytecode()
+    words = [sys.executable, "-c", "import benchweb.formatting; print(benchweb.formatting.__cached__)"]
+    cached = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(cached).is_relative_to(bootstrap.TOOLS)
+    assert Path(cached).exists()
+
+
+def wait_for(condition, seconds: float = 60) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at
