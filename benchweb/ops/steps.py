@@ -85,7 +85,7 @@ def frontend(tools: Path) -> Build:
 def engine(tools: Path) -> Build:
     """Build the engine."""
     what = "compiling the engine (about a minute the first time)"
-    return _cargo_build(tools, "engine", what=what, program="benchweb-engine")
+    return _cargo_build(tools, "engine", what=what, package="agent", program="benchweb-engine")
 
 
 def fixture(tools: Path) -> Build:
@@ -94,17 +94,15 @@ def fixture(tools: Path) -> Build:
         tools,
         "fixture",
         what="compiling the tests' engine",
+        package="programs",
         program="benchweb-engine-fixture",
-        options=["--features", "fixture-kind"],
         needs=["engine"],
     )
 
 
-def _cargo_build(
-    tools: Path, name: str, *, what: str, program: str, options: Sequence[str] = (), needs: Sequence[str] = ()
-) -> Build:
+def _cargo_build(tools: Path, name: str, *, what: str, package: str, program: str, needs: Sequence[str] = ()) -> Build:
     sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
-    words = ["build", "--release", "--locked", "--package", "agent", "--bin", program, *options]
+    words = ["build", "--release", "--locked", "--package", package, "--bin", program]
     return Build(
         name=name,
         what=what,

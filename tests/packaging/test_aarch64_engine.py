@@ -12,7 +12,7 @@ from benchweb.ops.steps import ENGINE
 from tests.packaging import portable
 
 TARGET = "aarch64-unknown-linux-gnu"
-BINARY = ENGINE / "target" / TARGET / "portable" / "benchweb-engine"
+BINARY = ENGINE / "target" / TARGET / "debug" / "benchweb-engine"
 NATIVE = ENGINE / "target" / "release" / "benchweb-engine"
 EMULATOR = Path("/usr/bin/qemu-aarch64-static")
 # The kernel runs ARM programs by the emulator, so that the daemon may start its sessions: in namespaces of our own.

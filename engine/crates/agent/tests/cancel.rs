@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hyper::Method;
 use serde_json::{Value, json};
-use support::{Engine, program, wait_until};
+use support::{Engine, can_take_less, program, wait_until};
 
 /// What is promised from the cancel to the final event with no process left.
 const PROMISE: Duration = Duration::from_millis(500);
@@ -21,25 +21,18 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn wait_until_running(engine: &Engine, id: &str) {
-    wait_until(Duration::from_secs(10), || {
-        engine.get(&format!("/v1/sessions/{id}"))["state"] == "running"
-    });
+    wait_until(|| engine.get(&format!("/v1/sessions/{id}"))["state"] == "running");
 }
 
 fn last(engine: &Engine, id: &str) -> Value {
     engine.events(id, 0).pop().unwrap()
 }
 
-/// The least of up to three times: on a busy machine 600 threads wait for the CPU before they can end.
-fn least_of_three(measure: impl Fn() -> Duration) -> Duration {
-    (0..3).map(|_| measure()).find(|took| *took < PROMISE).unwrap_or(PROMISE)
-}
-
 #[test]
 fn a_cancel_ends_300_flows_within_half_a_second_and_keeps_what_was_measured() {
     let _alone = alone();
     let engine = Engine::start();
-    let took = least_of_three(|| {
+    assert!(can_take_less(PROMISE, || {
         engine.start_pair("a", "tcp_stream", &json!({"duration_seconds": 30, "flows": 300}));
         wait_until_running(&engine, "a-source");
         wait_until_running(&engine, "a-sink");
@@ -50,7 +43,7 @@ fn a_cancel_ends_300_flows_within_half_a_second_and_keeps_what_was_measured() {
             engine.call(Method::POST, &path, Some(&json!({"reason": "enough"})));
         }
         let ends = ["a-source", "a-sink"].map(|id| last(&engine, id));
-        wait_until(Duration::from_secs(5), || engine.session_processes().is_empty());
+        wait_until(|| engine.session_processes().is_empty());
         let took = begin.elapsed();
         for end in &ends {
             // An end whose peer was told first has its reason from there.
@@ -65,34 +58,39 @@ fn a_cancel_ends_300_flows_within_half_a_second_and_keeps_what_was_measured() {
             engine.call(Method::DELETE, &format!("/v1/sessions/{id}"), None);
         }
         took
-    });
-    assert!(took < PROMISE);
+    }));
 }
 
 #[test]
 fn a_cancel_during_the_set_up_ends_both_ends_at_once() {
     let _alone = alone();
     let engine = Engine::start();
-    engine.start_pair("a", "udp_stream", &json!({"duration_seconds": 30, "flows": 300}));
-    let begin = Instant::now();
-    for id in ["a-source", "a-sink"] {
-        engine.call(Method::POST, &format!("/v1/sessions/{id}/cancel"), None);
-    }
-    for id in ["a-source", "a-sink"] {
-        let end = last(&engine, id);
-        assert_eq!(end["state"], "cancelled", "{end}");
-    }
-    wait_until(PROMISE, || engine.session_processes().is_empty());
-    assert!(begin.elapsed() < PROMISE, "{:?}", begin.elapsed());
+    assert!(can_take_less(PROMISE, || {
+        engine.start_pair("a", "udp_stream", &json!({"duration_seconds": 30, "flows": 300}));
+        let begin = Instant::now();
+        for id in ["a-source", "a-sink"] {
+            engine.call(Method::POST, &format!("/v1/sessions/{id}/cancel"), None);
+        }
+        for id in ["a-source", "a-sink"] {
+            let end = last(&engine, id);
+            assert_eq!(end["state"], "cancelled", "{end}");
+        }
+        wait_until(|| engine.session_processes().is_empty());
+        let took = begin.elapsed();
+        for id in ["a-source", "a-sink"] {
+            engine.call(Method::DELETE, &format!("/v1/sessions/{id}"), None);
+        }
+        took
+    }));
 }
 
 #[test]
 fn ctrl_c_ends_a_run_of_300_flows_within_half_a_second() {
     let _alone = alone();
     let engine = Engine::start();
-    let took = least_of_three(|| {
+    assert!(can_take_less(PROMISE, || {
         let mut child = start_run(&engine);
-        wait_until(Duration::from_secs(5), || !engine.session_processes().is_empty());
+        wait_until(|| !engine.session_processes().is_empty());
         std::thread::sleep(Duration::from_secs(1));
         let begin = Instant::now();
         assert!(
@@ -103,10 +101,9 @@ fn ctrl_c_ends_a_run_of_300_flows_within_half_a_second() {
                 .success()
         );
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        wait_until(Duration::from_secs(5), || engine.session_processes().is_empty());
+        wait_until(|| engine.session_processes().is_empty());
         begin.elapsed()
-    });
-    assert!(took < PROMISE);
+    }));
 }
 
 fn start_run(engine: &Engine) -> Child {
@@ -124,6 +121,10 @@ fn start_run(engine: &Engine) -> Child {
 #[test]
 fn a_process_killed_in_mid_test_fails_alone_and_its_peer_says_so_within_three_seconds() {
     let _alone = alone();
+    assert!(can_take_less(Duration::from_secs(3), time_to_the_end_of_a_killed_test));
+}
+
+fn time_to_the_end_of_a_killed_test() -> Duration {
     let engine = Engine::start();
     engine.start_pair("a", "tcp_stream", &json!({"duration_seconds": 30}));
     engine.start_pair_of("b", &"cd".repeat(32), "tcp_rr", &json!({"duration_seconds": 1}));
@@ -133,12 +134,13 @@ fn a_process_killed_in_mid_test_fails_alone_and_its_peer_says_so_within_three_se
     assert!(Command::new("kill").args(["-KILL", &sink.to_string()]).status().unwrap().success());
     let begin = Instant::now();
     let (sink, source) = (last(&engine, "a-sink"), last(&engine, "a-source"));
-    assert!(begin.elapsed() < Duration::from_secs(3));
+    let took = begin.elapsed();
     assert_eq!((&sink["state"], &sink["code"]), (&json!("failed"), &json!("internal")));
     assert!(sink["reason"].as_str().unwrap().contains("signal: 9 (SIGKILL)"), "{sink}");
     assert_eq!((&source["state"], &source["code"]), (&json!("failed"), &json!("peer_lost")));
     assert!(source["partial"].is_object(), "{source}");
     assert_eq!(last(&engine, "b-source")["type"], "result");
+    took
 }
 
 #[test]
@@ -171,5 +173,5 @@ fn twenty_tests_at_once_all_give_their_result() {
             assert_eq!(last["type"], "result", "{} {end}: {last}", kinds[number % kinds.len()].0);
         }
     }
-    wait_until(Duration::from_secs(2), || engine.session_processes().is_empty());
+    wait_until(|| engine.session_processes().is_empty());
 }

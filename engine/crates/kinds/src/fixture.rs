@@ -7,11 +7,19 @@ use proto::{Metrics, Role, SinkReport};
 
 use crate::counter::Count;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::registry;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::Settings;
 use crate::streams::joint_seconds;
 
 const METRIC: &str = "probe_round_trip_seconds";
+const OVERLAY: &str = include_str!("../../../schema/fixture/catalog.json");
+
+/// Adds this kind to the catalog and to the kinds; called before either is used.
+pub fn add() {
+    proto::Catalog::overlay(OVERLAY);
+    registry::add(&TcpEchoProbe);
+}
 
 /// One-byte round trips, a given number of them.
 pub struct TcpEchoProbe;

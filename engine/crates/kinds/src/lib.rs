@@ -11,8 +11,8 @@
 mod compose;
 mod counter;
 mod facts;
-#[cfg(feature = "fixture-kind")]
-mod fixture;
+#[doc(hidden)]
+pub mod fixture;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;

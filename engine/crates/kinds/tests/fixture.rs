@@ -1,7 +1,5 @@
 //! What the fixture kind shows of every kind: one catalog entry and one module are enough, and no fault is lost.
 
-#![cfg(feature = "fixture-kind")]
-
 mod support;
 
 use proto::FailureCode;
@@ -9,6 +7,7 @@ use support::{Pair, failed, params, result};
 
 #[test]
 fn the_fixture_kind_runs_like_any_other() {
+    kinds::fixture::add();
     let result = result("tcp_echo_probe", r#"{"probe_count": 50}"#);
     let mean = result.metrics["probe_round_trip_seconds"];
     assert!(mean > 0.0 && mean < 0.1);
@@ -18,6 +17,7 @@ fn the_fixture_kind_runs_like_any_other() {
 
 #[test]
 fn a_fault_in_a_client_that_has_done_its_work_fails_the_test_and_keeps_what_was_measured() {
+    kinds::fixture::add();
     let (source, _) =
         Pair::start("tcp_echo_probe", &params(r#"{"probe_count": 50, "fault_at_end": true}"#))
             .join();

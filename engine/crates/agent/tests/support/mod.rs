@@ -15,6 +15,7 @@ use tokio::runtime::{self, Runtime};
 
 pub const TOKEN: &str = "the-token-of-the-test";
 pub const COOKIE_BYTES: [u8; 32] = [0xab; 32];
+const PATIENCE: Duration = Duration::from_secs(60);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_benchweb-engine");
 
 /// A serving engine, stopped with its value.
@@ -126,9 +127,8 @@ impl Engine {
             let response = client.send(Method::GET, &path, None).await.unwrap();
             response.into_body().collect().await.unwrap().to_bytes()
         };
-        let bytes = self
-            .runtime
-            .block_on(async { tokio::time::timeout(Duration::from_secs(20), read).await.unwrap() });
+        let bytes =
+            self.runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap() });
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     }
@@ -192,14 +192,18 @@ pub fn is_alive(pid: u32) -> bool {
     !status.is_empty() && !status.contains("State:\tZ")
 }
 
-/// Waits until `condition` holds, for at most `limit`; answers how long it took.
-pub fn wait_until(limit: Duration, condition: impl Fn() -> bool) -> Duration {
+/// Waits until `condition` holds, for as long as nothing takes that is not stuck.
+pub fn wait_until(condition: impl Fn() -> bool) {
     let begin = Instant::now();
     while !condition() {
-        assert!(begin.elapsed() < limit, "it did not come about within {limit:?}");
+        assert!(begin.elapsed() < PATIENCE, "it did not come about within {PATIENCE:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
-    begin.elapsed()
+}
+
+/// Whether one of five tries takes less than `limit`: a busy machine makes a try longer, none is shorter than it can be.
+pub fn can_take_less(limit: Duration, attempt: impl FnMut() -> Duration) -> bool {
+    std::iter::repeat_with(attempt).take(5).any(|took| took < limit)
 }
 
 impl Engine {

@@ -3,12 +3,13 @@
 #![allow(dead_code)] // Each test file uses a part of it.
 
 mod agent;
+pub mod stalls;
 pub mod web;
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use proto::{
 
 pub use agent::Agent;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a session told.
 #[derive(Default)]
@@ -50,7 +51,7 @@ impl Told {
         let state = self.state.lock().unwrap();
         let (_state, timeout) =
             self.changed.wait_timeout_while(state, PATIENCE, |state| !is_met(state)).unwrap();
-        assert!(!timeout.timed_out(), "nothing of the kind was told within 20 s");
+        assert!(!timeout.timed_out(), "nothing of the kind was told within {PATIENCE:?}");
     }
 
     pub fn events(&self) -> Vec<EventBody> {
@@ -97,11 +98,13 @@ pub struct Pair {
     source_supply: Sender<Supply>,
     sink_supply: Sender<Supply>,
     threads: Vec<JoinHandle<()>>,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Pair {
     /// Starts both ends of a test.
     pub fn start(kind: &str, params: &Params) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let cookie = Cookie::new([7; 32]);
         let params =
             Catalog::embedded().fill(kind, params).expect("the test's parameters are valid");
@@ -134,7 +137,7 @@ impl Pair {
         threads.push(thread::spawn(move || {
             run_session(source_spec, 0, source_receiver, Arc::new(source_notes));
         }));
-        Self { source, sink, agent, source_supply, sink_supply, threads }
+        Self { source, sink, agent, source_supply, sink_supply, threads, _alone: alone }
     }
 
     /// Cancels one end; how long it takes until it has ended.
@@ -169,7 +172,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs a test to its end: the results of source and sink.
 pub fn results(kind: &str, text: &str) -> (RunResult, RunResult) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (source, sink) = Pair::start(kind, &params(text)).join();
     (finished(source), finished(sink))
 }

@@ -1,16 +1,14 @@
 //! Whom a controller can make an engine send HTTP requests to: nobody but its operator's choice.
 
-mod support;
-
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::support::{Engine, sink};
 use hyper::StatusCode;
 use serde_json::{Value, json};
-use support::{Engine, sink};
 
 /// A web server that redirects every request elsewhere; its address and its count of connections.
 fn redirecting(location: String) -> (String, Arc<AtomicUsize>) {

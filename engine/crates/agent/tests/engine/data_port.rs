@@ -1,15 +1,13 @@
 //! Strangers at the data port.
 
-mod support;
-
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
+use crate::support::{COOKIE_BYTES, Engine, sink};
 use proto::Cookie;
 use proto::wire::{Challenge, ConnectionRole, Preamble};
 use serde_json::json;
-use support::{COOKIE_BYTES, Engine, sink};
 
 const STRANGER: Cookie = Cookie::new([1; 32]);
 

@@ -1,10 +1,8 @@
 //! What sessions may ask for, and whose they are.
 
-mod support;
-
+use crate::support::{Engine, sink};
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
-use support::{Engine, sink};
 
 const TWO: &str =
     "alpha sessions=1 duration=5 flows=4 rate=1e9 kinds=tcp_stream,udp_stream,tcp_rr\nbeta\n";

@@ -1,11 +1,9 @@
 //! `run` with several tests: sweeps, repetitions, confidence.
 
-mod support;
-
 use std::process::Output;
 
+use crate::support::Engine;
 use serde_json::Value;
-use support::Engine;
 
 fn lines(output: &Output) -> Vec<Value> {
     let text = String::from_utf8_lossy(&output.stdout);

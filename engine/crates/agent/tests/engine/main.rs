@@ -1,0 +1,13 @@
+//! The engine's program, tried from outside; one program of all these tests is built in a fifth of the time.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod control;
+mod data_port;
+mod hostile;
+mod limits;
+mod run;
+mod sessions;
+mod sweep;
+mod urls;

@@ -1,0 +1,142 @@
+//! The send modes of UDP streams end to end on loopback.
+
+// Counts in metrics are whole numbers far below 2^53.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
+use crate::support::result;
+use crate::support::stalls::undisturbed;
+use proto::RunResult;
+
+fn metric(result: &RunResult, key: &str) -> f64 {
+    *result.metrics.get(key).unwrap_or_else(|| panic!("{key} is missing from {:?}", result.metrics))
+}
+
+fn stream(mode: &str, others: &str) -> RunResult {
+    result("udp_stream", &format!(r#"{{"send_mode": "{mode}", {others}}}"#))
+}
+
+fn has_flag(result: &RunResult, flag: &str) -> bool {
+    result.flags.iter().any(|raised| raised == flag)
+}
+
+/// 2,000 datagrams a second: slow enough for a busy machine to lose none, even when a receiver is held up for 0.2 s.
+fn is_whole_and_in_order(mode: &str, direction: &str) {
+    let source = stream(
+        mode,
+        &format!(
+            r#""duration_seconds": 1, "warmup_seconds": 0.1, "rate_bps": 3200000, "message_size_bytes": 200,
+               "sink_socket_buffer_bytes": 200000, "source_socket_buffer_bytes": 200000, "direction": "{direction}""#
+        ),
+    );
+    let count = |key: &str| metric(&source, key) as u64;
+    assert_eq!(count("sent_packets"), count("received_packets"), "{mode} {direction}");
+    for key in ["lost_packets", "duplicate_packets", "out_of_order_packets"] {
+        assert_eq!(metric(&source, key) as u64, 0, "{mode} {direction}: {key}");
+    }
+    let sent = metric(&source, "sent_packets");
+    assert!((1_960.0..=2_040.0).contains(&sent), "{mode} {direction}: {sent} datagrams of 2,000");
+    assert!(metric(&source, "jitter_seconds") > 0.0);
+    assert_eq!(has_flag(&source, "segmentation_offload"), mode == "segmentation");
+    assert!(!has_flag(&source, "rate_not_reached"), "{:?}", source.flags);
+    assert!(!has_flag(&source, "strange_datagrams"), "{:?}", source.flags);
+}
+
+#[test]
+fn a_paced_sendmmsg_stream_is_whole_and_in_order() {
+    undisturbed(|| {
+        is_whole_and_in_order("sendmmsg", "forward");
+    });
+}
+
+#[test]
+fn a_paced_reverse_sendmmsg_stream_is_whole_and_in_order() {
+    undisturbed(|| {
+        is_whole_and_in_order("sendmmsg", "reverse");
+    });
+}
+
+#[test]
+fn a_paced_segmented_stream_is_whole_and_in_order() {
+    undisturbed(|| {
+        is_whole_and_in_order("segmentation", "forward");
+    });
+}
+
+#[test]
+fn a_paced_reverse_segmented_stream_is_whole_and_in_order() {
+    undisturbed(|| {
+        is_whole_and_in_order("segmentation", "reverse");
+    });
+}
+
+#[test]
+fn a_paced_stream_of_single_sends_is_whole_and_in_order() {
+    undisturbed(|| {
+        is_whole_and_in_order("send", "forward");
+    });
+}
+
+#[test]
+fn full_batches_both_ways_are_received_or_lost_and_never_doubled_or_out_of_order() {
+    undisturbed(|| {
+        for mode in ["sendmmsg", "segmentation"] {
+            let source = stream(
+                mode,
+                r#""duration_seconds": 0.4, "warmup_seconds": 0.1, "flows": 2, "direction": "bidirectional""#,
+            );
+            for prefix in ["", "reverse_"] {
+                let count = |key: &str| metric(&source, &format!("{prefix}{key}")) as u64;
+                assert!(count("received_packets") > 0);
+                assert_eq!(
+                    count("sent_packets"),
+                    count("received_packets") + count("lost_packets")
+                );
+                assert_eq!((count("duplicate_packets"), count("out_of_order_packets")), (0, 0));
+            }
+            assert!(!has_flag(&source, "strange_datagrams"), "{:?}", source.flags);
+        }
+    });
+}
+
+#[test]
+fn small_datagrams_of_every_mode_give_counts_and_loss_only() {
+    undisturbed(|| {
+        for mode in ["send", "sendmmsg", "segmentation"] {
+            let source = stream(
+                mode,
+                r#""duration_seconds": 0.4, "warmup_seconds": 0.2, "message_size_bytes": 16, "rate_bps": 128000"#,
+            );
+            let received = metric(&source, "received_packets");
+            assert!((380.0..=420.0).contains(&received), "{mode}: {received} datagrams of 400");
+            assert_eq!(metric(&source, "lost_packets") as u64, 0, "{mode}");
+            assert!(!source.metrics.contains_key("jitter_seconds"));
+            // The longer datagrams that end such a warm-up were not split.
+            assert!(!has_flag(&source, "strange_datagrams"), "{mode}: {:?}", source.flags);
+        }
+    });
+}
+
+#[test]
+fn the_greatest_datagrams_pass_in_every_mode() {
+    undisturbed(|| {
+        for mode in ["send", "sendmmsg", "segmentation"] {
+            let source = stream(
+                mode,
+                r#""duration_seconds": 0.2, "message_size_bytes": 65507, "rate_bps": 52405600"#,
+            );
+            let sent = metric(&source, "sent_packets");
+            assert!((16.0..=21.0).contains(&sent), "{mode}: {sent} datagrams of 20");
+            assert_eq!(metric(&source, "received_packets") as u64, sent as u64, "{mode}");
+        }
+    });
+}
+
+#[test]
+fn a_rate_that_no_machine_reaches_is_flagged() {
+    undisturbed(|| {
+        let impossible = r#"{"duration_seconds": 0.2, "flow_rate_bps": 1000000000000}"#;
+        for kind in ["udp_stream", "tcp_stream"] {
+            assert!(has_flag(&result(kind, impossible), "rate_not_reached"), "{kind}");
+        }
+    });
+}
