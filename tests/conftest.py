@@ -21,7 +21,7 @@ from tests.processes import Engine, begun, said_by, started, stopped
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
 CHROMIUM = "/usr/bin/chromium"
-_PATIENCE_MILLISECONDS = 15_000
+_PATIENCE_MILLISECONDS = 60_000
 # Chromium on a closed network tries to phone home at every start, many times a minute.
 QUIET = (
     "--disable-gpu",
@@ -54,7 +54,7 @@ class Web:
 
 
 def _await_answer(url: str) -> None:
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     while True:
         try:
             with urllib.request.urlopen(url, timeout=5):
@@ -185,7 +185,7 @@ def page(browser: object, web: str) -> Iterator[object]:
 def _await_idle_database() -> None:
     """Wait until what pages asked for last is answered: a statement under way could keep tables from being emptied."""
     busy = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     with connection.cursor() as cursor:
         while time.monotonic() < give_up_at:
             cursor.execute(f"{busy} and backend_type = 'client backend' and state <> 'idle'")

@@ -18,7 +18,7 @@ import pytest
 from benchweb.ops import postgres, processes, valkey
 from benchweb.ops.translations import compile_translations
 
-START_SECONDS = 20
+START_SECONDS = 120
 
 HOME = Path(tempfile.mkdtemp(prefix="benchweb-test-"))
 OWN_SERVERS = not os.environ.get("BENCHWEB_DATABASE_URL")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-START_SECONDS = 30
+START_SECONDS = 120
 _logs: dict[int, Any] = {}
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def connection(web: str) -> Iterator[http.client.HTTPConnection]:
-    opened = http.client.HTTPConnection(urlsplit(web).netloc, timeout=20)
+    opened = http.client.HTTPConnection(urlsplit(web).netloc, timeout=60)
     yield opened
     opened.close()
 

@@ -60,7 +60,7 @@ def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
         # Another site that shows the chart in a frame: to a browser this is one.
         seen.goto(web.replace("127.0.0.1", "localhost") + "/login")
         seen.evaluate(_FRAME, f"{url}/embed")
-        expect(seen.frame_locator("iframe").locator("canvas")).to_be_visible(timeout=15_000)
+        expect(seen.frame_locator("iframe").locator("canvas")).to_be_visible()
         assert complaints == []
         page.once("dialog", lambda question: question.accept())
         dialog.get_by_role("button", name="Revoke").press("Enter")

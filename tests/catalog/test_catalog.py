@@ -17,7 +17,7 @@ KINDS = list(json.loads(CATALOG_FILE.read_text())["kinds"])
 
 
 def test_the_engine_was_built_with_the_catalog_that_python_reads():
-    printed = subprocess.run([ENGINE, "catalog"], capture_output=True, check=True, timeout=10).stdout
+    printed = subprocess.run([ENGINE, "catalog"], capture_output=True, check=True, timeout=60).stdout
     assert json.loads(printed) == json.loads(CATALOG_FILE.read_text())
 
 

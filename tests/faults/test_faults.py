@@ -87,7 +87,7 @@ def source_of_a_trial_under_way(scene: Scene) -> str:
         join hosts_pair p on p.id = r.pair_id join hosts_endpoint source on source.id = p.source_id
         where t.state = 'running' and t.started_at < clock_timestamp() - interval '0.3 s' order by t.started_at desc
     """
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 120
     while not (found := scene.rig.rows(query)):
         assert time.monotonic() < give_up_at, "no trial began"
         time.sleep(0.05)

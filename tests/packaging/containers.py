@@ -16,8 +16,8 @@ from tests.packaging import rules
 from tests.packaging.image import Image
 
 # A machine that compiles beside the tests is slow.
-READY_SECONDS = 60
-CHECK_SECONDS = 60
+READY_SECONDS = 240
+CHECK_SECONDS = 240
 SECRETS = {name: secrets.token_hex(32) for name in ("POSTGRES_PASSWORD", "VALKEY_PASSWORD", "BENCHWEB_SECRET_KEY")}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::[?-]([^}]*))?\}")
 

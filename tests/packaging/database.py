@@ -34,7 +34,7 @@ class Database:
     def run(self, words: list[str]) -> int:
         """Run a command with the server's own programs."""
         environment = {"PATH": f"{postgres.binary('psql').parent}:/usr/bin:/bin", "PGHOST": self.host}
-        return subprocess.run(words, check=False, cwd=self._folder, env=environment, timeout=30).returncode
+        return subprocess.run(words, check=False, cwd=self._folder, env=environment, timeout=120).returncode
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Run one statement and commit it."""

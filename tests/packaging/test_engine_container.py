@@ -39,13 +39,13 @@ def served(tmp_path: Path) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
         process = processes.spawn([ENGINE, *(here.get(word, word) for word in words)], output=log)
     assert processes.wait_until(lambda: listens(port), timeout_seconds=READY_SECONDS), (tmp_path / "log").read_text()
     yield port, process
-    processes.stop(process, signal_number=signal.SIGTERM, patience_seconds=5)
+    processes.stop(process, signal_number=signal.SIGTERM, patience_seconds=60)
 
 
 def test_the_engine_is_healthy_until_it_ends(served: tuple[int, "subprocess.Popen[bytes]"]) -> None:
     port, process = served
     assert _check(port) == 0
-    assert processes.stop(process, signal_number=signal.SIGTERM, patience_seconds=5)
+    assert processes.stop(process, signal_number=signal.SIGTERM, patience_seconds=60)
     assert _check(port) == 1
 
 

@@ -21,9 +21,9 @@ BUILT = ["engine/target/release/benchweb-engine", "frontend/dist", "frontend/nod
 STAMPS = ["engine", "frontend", "npm"]
 PYTHON = "/usr/bin/python3"
 PORT = 8471
-READY_SECONDS = 300
-RUN_SECONDS = 90
-STOP_SECONDS = 5
+READY_SECONDS = 600
+RUN_SECONDS = 400
+STOP_SECONDS = 30
 # What belongs to root's own tools, and would point the user at folders that aren't theirs.
 FOREIGN = ("BENCHWEB_", "CARGO", "RUSTUP", "PYENV", "UV_CACHE", "XDG_", "NPM_CONFIG_CACHE", "VIRTUAL_ENV", "PYTHON")
 
@@ -74,7 +74,7 @@ def passes(account: pwd.struct_passwd, checkout: Path) -> None:
     finally:
         stop_at = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(2 * STOP_SECONDS)
     took = time.monotonic() - stop_at
     print(f"stopped in {took:.1f} s", flush=True)
     check(took < STOP_SECONDS, f"stopping took {took:.1f} s")
@@ -118,14 +118,14 @@ def finished_run(token: str) -> dict:
 def answer(path: str, token: str) -> dict:
     """Give the API's answer."""
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", headers={"Authorization": f"Bearer {token}"})
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         return json.load(response)
 
 
 def status(path: str) -> int:
     """Give the status of a GET, 0 when nothing answers."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}", timeout=10) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}", timeout=60) as response:
             return response.status
     except urllib.error.HTTPError as error:
         return error.code

@@ -11,7 +11,7 @@ import pytest
 
 from tests.setup.processes import STOP_SECONDS, Up, children
 
-RUN_SECONDS = 90
+RUN_SECONDS = 400
 MEMORY_KB = 450_000
 STEPS = {"tcp_stream": 6, "udp_stream": 3, "tcp_rr": 2}
 REPETITIONS = 3
@@ -28,7 +28,7 @@ def demo(state: Path) -> Iterator[Up]:
 
 
 def test_the_console_tells_the_address_and_the_log_in(demo):
-    give_up_at = time.monotonic() + 5
+    give_up_at = time.monotonic() + 60
     while "Ctrl-C" not in demo.output and time.monotonic() < give_up_at:
         time.sleep(0.05)
     assert f"http://127.0.0.1:{demo.port}/" in demo.output
@@ -81,11 +81,11 @@ def test_a_dead_engine_is_started_again_on_its_ports(demo):
     before = (demo.home / "engines" / "a" / "listening.json").read_text()
     dead = demo.child("engines/a")
     os.kill(dead, signal.SIGKILL)
-    give_up_at = time.monotonic() + 10
-    while not any("engines/a" in line for line in lines_of(demo)) and time.monotonic() < give_up_at:
+    give_up_at = time.monotonic() + 60
+    while not any("engines/a" in line for line in lines_of(demo)) or demo.child("engines/a") == dead:
+        assert time.monotonic() < give_up_at, lines_of(demo)
         time.sleep(0.1)
-    time.sleep(1)
-    assert demo.child("engines/a") != dead
+    demo.wait_ready()
     assert (demo.home / "engines" / "a" / "listening.json").read_text() == before
 
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from benchweb.ops.home import PROJECT, Home
+from tests.setup.processes import STOP_SECONDS
 
 SEED = 20_26
 KILLS = 10
@@ -57,7 +58,7 @@ def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up):
     second = up("killed", "--no-demo")
     second.wait_ready()
     assert json.loads((second.home / "runtime.json").read_text())["pid"] == second.pid
-    assert second.terminate() < 5
+    assert second.terminate() < STOP_SECONDS
 
 
 def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(up, state):
@@ -97,7 +98,7 @@ def test_up_killed_at_ten_moments_of_its_start_goes_on_at_the_next(up):
     last.wait_ready()
     assert len(last.json("/api/v1/pairs")["items"]) == 2
     assert len(last.json("/api/v1/runs")["items"]) == 1
-    assert last.terminate() < 5
+    assert last.terminate() < STOP_SECONDS
 
 
 def run_up(folder: Path) -> "subprocess.CompletedProcess[str]":

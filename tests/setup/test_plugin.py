@@ -12,7 +12,7 @@ TOLD = "import os, tests.plugin as p; print(p.OWN_BROKER, os.environ['BENCHWEB_R
 def told(**environment: str) -> tuple[str, str]:
     command = [sys.executable, "-c", TOLD]
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=30
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=300
     )
     is_own, url = done.stdout.split()
     return is_own, url

@@ -49,7 +49,7 @@ def owner_of_the_running_server(home: Home) -> tuple[int, int]:
             postgres.command(home.postgres, home.sockets, postgres.NO_DURABILITY), output=log, unprivileged=True
         )
     try:
-        ready = processes.wait_until(lambda: postgres.is_ready(home.postgres, server.pid), timeout_seconds=15)
+        ready = processes.wait_until(lambda: postgres.is_ready(home.postgres, server.pid), timeout_seconds=120)
         assert ready, (home.folder / "log").read_text()
         return Path(f"/proc/{server.pid}").stat().st_uid, home.postgres.stat().st_uid
     finally:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def open_stream(web: str, run_id: int, client: Client | None, **headers: str) -> HTTPResponse:
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value if client else ""
-    stream = HTTPConnection(urlsplit(web).netloc, timeout=10)
+    stream = HTTPConnection(urlsplit(web).netloc, timeout=60)
     headers["Cookie"] = f"{settings.SESSION_COOKIE_NAME}={cookie}"
     stream.request("GET", f"/runs/{run_id}/events", headers=headers)
     return stream.getresponse()

@@ -9,6 +9,9 @@ from benchweb.runs.models import OPEN_STATES, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.processes import Engine
 
+# Far more than anything takes that is not stuck.
+PATIENCE_SECONDS = 240
+
 
 def pair_of(source: Engine, sink: Engine, **fields: str) -> Pair:
     def endpoint(name: str, engine: Engine) -> Endpoint:
@@ -24,25 +27,25 @@ def long_run(pair: Pair, seconds: float = 2, repetitions: int = 4) -> Run:
     )
 
 
-def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> float:
+def wait_for(condition: Callable[[], bool], what: str) -> float:
     started = time.monotonic()
     while not condition():
-        assert time.monotonic() - started < seconds, f"{what} did not come within {seconds} s"
+        assert time.monotonic() - started < PATIENCE_SECONDS, f"{what} did not come within {PATIENCE_SECONDS} s"
         time.sleep(0.02)
     return time.monotonic() - started
 
 
-def ended(run: Run, seconds: float) -> Run:
+def ended(run: Run) -> Run:
     def is_final() -> bool:
         run.refresh_from_db()
         return run.state not in OPEN_STATES
 
-    wait_for(is_final, seconds, f"the end of run {run.pk} ({run.state})")
+    wait_for(is_final, f"the end of run {run.pk} ({run.state})")
     return run
 
 
 def running_trial(run: Run, index: int) -> None:
-    wait_for(lambda: run.trials.filter(index=index, state=State.RUNNING).exists(), 20, f"trial {index} of run {run.pk}")
+    wait_for(lambda: run.trials.filter(index=index, state=State.RUNNING).exists(), f"trial {index} of run {run.pk}")
     time.sleep(0.5)
 
 

@@ -25,7 +25,7 @@ def test_an_engine_killed_in_a_trial_fails_the_run_with_the_reason_and_keeps_wha
     run = long_run(pair_of(*engine_pair), repetitions=3)
     running_trial(run, 2)
     killed(engine_pair[victim].process)
-    ended(run, 40)
+    ended(run)
     assert run.state == State.FAILED
     assert ("alpha", "beta")[victim] in run.trials.exclude(reason="").order_by("-index")[0].reason
     assert run.trials.get(index=1).result.metrics["transactions_per_second"] > 0
@@ -39,7 +39,7 @@ def test_an_engine_that_hangs_in_a_trial_fails_it_in_time(worker, engine_pair):
     running_trial(run, 1)
     os.kill(engine_pair[0].process.pid, signal.SIGSTOP)
     try:
-        ended(run, 60)
+        ended(run)
     finally:
         os.kill(engine_pair[0].process.pid, signal.SIGCONT)
     assert run.state == State.FAILED
@@ -48,14 +48,14 @@ def test_an_engine_that_hangs_in_a_trial_fails_it_in_time(worker, engine_pair):
 
 def test_a_run_with_a_wrong_token_does_not_start_and_says_where_to_enter_the_right_one(worker, engine_pair):
     worker()
-    run = ended(long_run(pair_of(*engine_pair, token="wrong")), 20)
+    run = ended(long_run(pair_of(*engine_pair, token="wrong")))
     assert run.state == State.NONSTART
     assert "refused the token: enter the token" in run.reason
 
 
 def test_a_run_with_a_wrong_fingerprint_does_not_start_and_says_what_that_may_mean(worker, engine_pair):
     worker()
-    run = ended(long_run(pair_of(*engine_pair, fingerprint="sha256:" + "0" * 64)), 20)
+    run = ended(long_run(pair_of(*engine_pair, fingerprint="sha256:" + "0" * 64)))
     assert run.state == State.NONSTART
     assert "another certificate than the pinned one" in run.reason
 
@@ -74,7 +74,7 @@ def test_a_database_that_cannot_store_for_a_while_loses_no_result(worker, engine
     assert Result.objects.count() == 0
     with connection.cursor() as cursor:
         cursor.execute("DROP TRIGGER full_disk ON results_result; DROP FUNCTION refuse")
-    assert ended(run, 30).state == State.FINISHED
+    assert ended(run).state == State.FINISHED
     assert Result.objects.filter(trial__run=run).count() == 2
 
 
@@ -91,5 +91,5 @@ def test_a_worker_holds_no_database_connection_while_it_waits_on_an_engine(worke
         busy = [other.execute(query).fetchone()[0] for _ in range(20) if not time.sleep(0.05)]
     # The heartbeat and the tick borrow one for a moment; the waiting run has none, not even an open transaction.
     assert sorted(busy)[len(busy) // 2] == 0
-    assert ended(run, 30).state == State.FINISHED
+    assert ended(run).state == State.FINISHED
     assert settings.DATABASES["default"]["CONN_MAX_AGE"] == 0

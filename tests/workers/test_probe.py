@@ -67,7 +67,7 @@ def dropping():
 def test_an_engine_that_answers_is_answered_with_its_response_time_and_its_hosts_load(engine):
     running = engine()
     endpoint = endpoint_of(running)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not ProbeHour.objects.filter(endpoint=endpoint, metered__gt=0).exists():
         assert time.monotonic() < deadline, "the engine's sampler never told a rate"
         assert probed(endpoint).state == "answered"
@@ -212,7 +212,8 @@ def test_many_silent_endpoints_are_probed_at_once_without_a_database_connection(
     monkeypatch.setattr(probing, "ThreadPoolExecutor", watching(probing.ThreadPoolExecutor, closed))
     started = time.monotonic()
     probing.probe([endpoint.pk for endpoint in endpoints])
-    assert time.monotonic() - started < 3
+    # One after the other they would take 12.8 s.
+    assert time.monotonic() - started < 10
     assert AvailabilitySpan.objects.filter(state="answered").count() == 64
     assert (held, closed) == ([None] * 64, [None])
 
@@ -235,7 +236,7 @@ def test_the_tick_has_a_worker_probe_what_is_due(worker, engine):
 
 
 def awaited(rows: QuerySet[Any, Any]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not rows.exists():
         assert time.monotonic() < deadline, f"nothing within the time: {rows.query}"
         time.sleep(0.1)

@@ -8,7 +8,7 @@ from benchweb.ops.processes import wait_until
 from workers import runner as module
 from workers.runner import Runner
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 class Runs:
