@@ -164,7 +164,11 @@ fn interrupted(engine: &Engine, arguments: &[&str]) -> (std::process::Output, Du
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    crate::support::wait_until(|| !engine.session_processes().is_empty());
+    let is_running = |id: &String| {
+        let path = format!("/v1/sessions/{id}");
+        engine.call(hyper::Method::GET, &path, None).1["state"] == "running"
+    };
+    crate::support::wait_until(|| engine.session_ids().iter().any(is_running));
     std::thread::sleep(Duration::from_millis(500));
     let begin = Instant::now();
     assert!(

@@ -146,6 +146,13 @@ impl Engine {
         children_of(self.child.id())
     }
 
+    /// The ids of the sessions that the engine keeps.
+    pub fn session_ids(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.folder.path().join("state/sessions")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter_map(|name| name.strip_suffix(".ndjson").map(str::to_owned)).collect()
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Output {
         Command::new(PROGRAM)
             .args(["run", arguments[0], "--peer", &self.control, "--token-file"])
