@@ -4,10 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 from django.db import ProgrammingError, connection, transaction
+from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from benchweb import rows
-from benchweb.rows import Reading, fast_rows, planned_once, planned_rows, read_together
+from benchweb.plans.models import PlanVersion
+from benchweb.rows import ByIds, Reading, fast_rows, planned_once, planned_rows, read, read_together
+from benchweb.runs.selectors import lines_reading, run_lines
+from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -76,3 +80,27 @@ def test_statements_are_counted_as_django_counts_them() -> None:
         read_together(Reading("SELECT 1", {}, list), Reading("SELECT 2", {}, list))
         planned_rows("SELECT 3", {})
     assert [query["sql"] for query in asked] == ["SELECT 1", "SELECT 2", "SELECT 3"]
+
+
+def test_rows_by_ids_are_what_django_gives_and_need_no_query_more(django_assert_num_queries) -> None:
+    pair = make_pair()
+    runs = [make_run(pair=pair), make_run(pair=pair, name="other")]
+    expected = list(run_lines().filter(pk__in=[run.pk for run in runs]).order_by("pk"))
+    with django_assert_num_queries(1):
+        found = sorted(read(lines_reading([runs[1].pk, 0, runs[0].pk])), key=lambda run: run.pk)
+        named = [(str(run.pair), str(run.plan_version), run.pair.environment.name) for run in found]
+    assert named == [(str(run.pair), str(run.plan_version), run.pair.environment.name) for run in expected]
+    assert list(map(_values, found)) == list(map(_values, expected))
+    assert [run.get_deferred_fields() for run in found] == [run.get_deferred_fields() for run in expected]
+    assert read(lines_reading([])) == []
+
+
+def _values(row: Model) -> dict[str, object]:
+    return {name: value for name, value in vars(row).items() if name != "_state"}
+
+
+def test_rows_whose_values_django_would_change_are_not_read_by_ids() -> None:
+    with pytest.raises(TypeError, match="only plain columns"):
+        ByIds(PlanVersion.objects.all).reading([1])
+    with pytest.raises(TypeError, match="nothing else be asked"):
+        ByIds(lambda: run_lines().filter(state="finished")).reading([1])

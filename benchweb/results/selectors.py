@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import F, QuerySet
 
 from benchweb.results.models import Point, Result, Series
-from benchweb.rows import document, planned_rows
+from benchweb.rows import Reading, Rows, document, read
 from benchweb.runs.models import State
 
 
@@ -54,8 +55,16 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Give the trials of each of several runs as `trial_rows` does; one query."""
+    return read(trials_reading(run_ids))
+
+
+def trials_reading(run_ids: Sequence[int]) -> Reading[dict[int, list[TrialRow]]]:
+    """Ask for what `trial_rows_of_runs` gives."""
+    return Reading(_TRIALS, {"runs": list(run_ids)}, partial(_by_run, run_ids))
+
+
+def _by_run(run_ids: Sequence[int], rows: Rows) -> dict[int, list[TrialRow]]:
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
-    rows = planned_rows(_TRIALS, {"runs": list(run_ids)})
     for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
         figures = document(metrics) or {}, document(flags) or [], document(limits) or []
         trial: list[Any] = [pk, index, kind, document(params), *told, *figures, has_result]
@@ -80,7 +89,15 @@ def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dic
 
     A run whose results came without facts is left out.
     """
-    rows = planned_rows(_FACTS, {"runs": list(run_ids)})
+    return read(facts_reading(run_ids))
+
+
+def facts_reading(run_ids: Sequence[int]) -> Reading[dict[int, tuple[dict[str, Any], dict[str, Any]]]]:
+    """Ask for what `facts_of_runs` gives."""
+    return Reading(_FACTS, {"runs": list(run_ids)}, _facts)
+
+
+def _facts(rows: Rows) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
     return {run_id: (document(source) or {}, document(sink) or {}) for run_id, source, sink in rows}
 
 

@@ -11,14 +11,15 @@ from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.spec import ChartSpec
-from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
-from benchweb.rows import planned_once
+from benchweb.results.selectors import TrialRow, facts_of_runs, facts_reading, trial_rows_of_runs, trials_reading
+from benchweb.rows import read, read_together
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.runs.selectors import run_lines
+from benchweb.runs.selectors import lines_reading
 from benchweb.web.compare_query import CompareQuery
 from benchweb.web.compare_words import Words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
 
+_Documents = dict[int, tuple[dict[str, Any], dict[str, Any]]]
 _NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
@@ -94,18 +95,18 @@ class Comparison:
 
 def runs_asked(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
-    with planned_once():
-        found = {run.pk: run for run in run_lines().filter(pk__in=query.runs)}
+    found = {run.pk: run for run in read(lines_reading(query.runs))}
     return [found[pk] for pk in query.runs if pk in found]
 
 
 def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
-    """Prepare the comparison of runs, the baseline first; two queries: trials, facts of last results."""
-    trials = trial_rows_of_runs([run.pk for run in runs])
+    """Prepare the comparison of runs, the baseline first; two queries in one visit: trials, facts of last results."""
+    ids = [run.pk for run in runs]
+    trials, documents = read_together(trials_reading(ids), facts_reading(ids))
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs)
     columns = [_column(query, run, labels[run.pk], found, place) for place, run in enumerate(runs)]
-    facts, without_facts = facts_changed(runs)
+    facts, without_facts = _facts_changed(runs, documents)
     present = {row.measure.kind.name for row in found.rows}
     return Comparison(
         columns=columns,
@@ -130,7 +131,10 @@ def compared_charts(runs: Sequence[Run], query: CompareQuery) -> list[ChartSpec]
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
     """Give the facts that differ between the runs' last results, and the runs of which none are known; one query."""
-    documents = facts_of_runs([run.pk for run in runs])
+    return _facts_changed(runs, facts_of_runs([run.pk for run in runs]))
+
+
+def _facts_changed(runs: Sequence[Run], documents: _Documents) -> tuple[list[ChangedFact], list[Run]]:
     source = [HostFacts(run.pair.source_id, documents.get(run.pk, _NO_FACTS)[0]) for run in runs]
     sink = [HostFacts(run.pair.sink_id, documents.get(run.pk, _NO_FACTS)[1]) for run in runs]
     return changed_facts(source, sink), [run for run in runs if run.pk not in documents]
