@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::stalls::undisturbed;
 use crate::support::{Engine, program};
 use serde_json::Value;
 
@@ -181,45 +182,55 @@ fn interrupted(engine: &Engine, arguments: &[&str]) -> (std::process::Output, Du
 
 #[test]
 fn ctrl_c_ends_both_ends_within_half_a_second_and_keeps_what_both_measured() {
-    let engine = Engine::start();
-    let mut told = Vec::new();
-    assert!(crate::support::can_take_less(Duration::from_millis(500), || {
-        let (output, took) = interrupted(&engine, &["tcp_stream", "--json"]);
-        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-        told = output.stdout;
-        took
-    }));
-    let partial: Value = serde_json::from_slice(&told).unwrap();
-    assert!(partial["flags"].as_array().unwrap().contains(&Value::from("partial")), "{partial}");
-    for key in ["throughput_bps", "send_throughput_bps", "sink_cpu_ratio", "source_cpu_ratio"] {
-        assert!(partial["metrics"][key].as_f64().is_some(), "{key}: {}", partial["metrics"]);
-    }
-    assert!(partial["window"]["bytes"].as_u64().unwrap() > 0);
+    undisturbed(|| {
+        let engine = Engine::start();
+        let mut told = Vec::new();
+        assert!(crate::support::can_take_less(Duration::from_millis(500), || {
+            let (output, took) = interrupted(&engine, &["tcp_stream", "--json"]);
+            assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+            told = output.stdout;
+            took
+        }));
+        let partial: Value = serde_json::from_slice(&told).unwrap();
+        assert!(
+            partial["flags"].as_array().unwrap().contains(&Value::from("partial")),
+            "{partial}"
+        );
+        for key in ["throughput_bps", "send_throughput_bps", "sink_cpu_ratio", "source_cpu_ratio"] {
+            assert!(partial["metrics"][key].as_f64().is_some(), "{key}: {}", partial["metrics"]);
+        }
+        assert!(partial["window"]["bytes"].as_u64().unwrap() > 0);
+    });
 }
 
 #[test]
 fn an_interrupted_sweep_tells_people_what_was_measured_until_then() {
-    let engine = Engine::start();
-    let (output, _) = interrupted(&engine, &["tcp_rr", "--repetitions", "2"]);
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let line = text.lines().last().unwrap();
-    assert!(line.starts_with("  failed: interrupted"), "{text}");
-    assert!(line.contains("(until then ") && line.ends_with("transactions/s)"), "{text}");
+    undisturbed(|| {
+        let engine = Engine::start();
+        let (output, _) = interrupted(&engine, &["tcp_rr", "--repetitions", "2"]);
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let line = text.lines().last().unwrap();
+        assert!(line.starts_with("  failed: interrupted"), "{text}");
+        assert!(line.contains("(until then ") && line.ends_with("transactions/s)"), "{text}");
+    });
 }
 
 #[test]
 fn a_sweep_that_is_interrupted_keeps_its_finished_tests() {
-    let engine = Engine::start();
-    let sweep = ["tcp_rr", "--json", "--repetitions", "2"];
-    let (output, _) = interrupted(&engine, &sweep);
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 2, "{text}");
-    assert_eq!(lines[0]["failure"]["exit_code"], 130);
-    assert!(lines[0]["partial"]["metrics"]["transactions_per_second"].as_f64().unwrap() > 0.0);
-    assert_eq!(lines[1]["summary"]["failed"], 1);
+    undisturbed(|| {
+        let engine = Engine::start();
+        let sweep = ["tcp_rr", "--json", "--repetitions", "2"];
+        let (output, _) = interrupted(&engine, &sweep);
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert_eq!(lines[0]["failure"]["exit_code"], 130);
+        assert!(lines[0]["partial"]["metrics"]["transactions_per_second"].as_f64().unwrap() > 0.0);
+        assert_eq!(lines[1]["summary"]["failed"], 1);
+    });
 }
 
 #[test]

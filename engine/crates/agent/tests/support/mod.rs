@@ -1,6 +1,9 @@
 //! A serving engine of the test's own, and a controller's calls to it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[path = "../../../kinds/tests/support/stalls.rs"]
+pub mod stalls;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -209,8 +212,10 @@ pub fn wait_until(condition: impl Fn() -> bool) {
 }
 
 /// Whether one of five tries takes less than `limit`: a busy machine makes a try longer, none is shorter than it can be.
+///
+/// On a machine that stands still even when nothing is asked of it, nothing can be told.
 pub fn can_take_less(limit: Duration, attempt: impl FnMut() -> Duration) -> bool {
-    std::iter::repeat_with(attempt).take(5).any(|took| took < limit)
+    std::iter::repeat_with(attempt).take(5).any(|took| took < limit) || stalls::stands_still()
 }
 
 impl Engine {
