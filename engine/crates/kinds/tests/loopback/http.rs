@@ -97,54 +97,45 @@ fn a_fixed_rate_is_kept_within_two_percent_and_is_said_to_be_corrected() {
 
 #[test]
 fn a_server_that_closes_after_each_response_is_connected_to_again_without_an_error() {
-    undisturbed(|| {
-        let web = Web::start(|stream, _| {
-            respond(stream, "200 OK\r\nConnection: close", "hello");
-            false
-        });
-        let result = load(&web, r#""duration_seconds": 0.4, "connections": 4"#);
-        assert!(requests(&result) > 20, "{:?}", result.metrics);
-        assert_errors(&result, NO_ERRORS);
-        assert!(web.connections() as u64 >= requests(&result));
+    let web = Web::start(|stream, _| {
+        respond(stream, "200 OK\r\nConnection: close", "hello");
+        false
     });
+    let result = load(&web, r#""duration_seconds": 0.4, "connections": 4"#);
+    assert!(requests(&result) > 20, "{:?}", result.metrics);
+    assert_errors(&result, NO_ERRORS);
+    assert!(web.connections() as u64 >= requests(&result));
 }
 
 #[test]
 fn a_body_without_a_length_ends_with_the_connection() {
-    undisturbed(|| {
-        let web = Web::start(|stream, _| {
-            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nsome");
-            thread::sleep(Duration::from_millis(5));
-            let _ = stream.write_all(b"thing");
-            false
-        });
-        let result = load(&web, r#""duration_seconds": 0.3, "connections": 2"#);
-        assert!(requests(&result) > 5 && result.metrics["latency_min_seconds"] >= 0.005);
-        assert_errors(&result, NO_ERRORS);
+    let web = Web::start(|stream, _| {
+        let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nsome");
+        thread::sleep(Duration::from_millis(5));
+        let _ = stream.write_all(b"thing");
+        false
     });
+    let result = load(&web, r#""duration_seconds": 0.3, "connections": 2"#);
+    assert!(requests(&result) > 5 && result.metrics["latency_min_seconds"] >= 0.005);
+    assert_errors(&result, NO_ERRORS);
 }
 
 #[test]
 fn responses_other_than_2xx_and_3xx_are_counted_apart() {
-    undisturbed(|| {
-        let web = Web::start(|stream, number| {
-            respond(stream, if number % 2 == 0 { "404 Not Found" } else { "302 Found" }, "x")
-        });
-        let result = load(&web, r#""duration_seconds": 0.3, "connections": 1, "threads": 1"#);
-        assert_errors(&result, only("failed_responses"));
-        assert_eq!(count(&result, "failed_responses"), requests(&result).div_ceil(2));
+    let web = Web::start(|stream, number| {
+        respond(stream, if number % 2 == 0 { "404 Not Found" } else { "302 Found" }, "x")
     });
+    let result = load(&web, r#""duration_seconds": 0.3, "connections": 1, "threads": 1"#);
+    assert_errors(&result, only("failed_responses"));
+    assert_eq!(count(&result, "failed_responses"), requests(&result).div_ceil(2));
 }
 
 #[test]
 fn a_server_that_never_answers_is_a_time_out_per_connection() {
-    undisturbed(|| {
-        let web = Web::start(|_, _| true);
-        let result =
-            load(&web, r#""duration_seconds": 0.4, "connections": 6, "timeout_seconds": 0.1"#);
-        assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 6));
-        assert_errors(&result, only("timeout_errors"));
-    });
+    let web = Web::start(|_, _| true);
+    let result = load(&web, r#""duration_seconds": 0.4, "connections": 6, "timeout_seconds": 0.1"#);
+    assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 6));
+    assert_errors(&result, only("timeout_errors"));
 }
 
 #[test]
@@ -164,20 +155,16 @@ fn a_response_that_is_slower_than_the_time_out_is_one_and_keeps_its_latency() {
 
 #[test]
 fn garbage_and_broken_off_responses_are_read_errors() {
-    undisturbed(|| {
-        for garbage in
-            ["SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"]
-        {
-            let web = Web::start(move |stream, _| {
-                let _ = stream.write_all(garbage.as_bytes());
-                false
-            });
-            let result = load(&web, r#""duration_seconds": 0.3, "connections": 2"#);
-            assert_eq!(requests(&result), 0);
-            assert!(count(&result, "read_errors") > 2, "{:?}", result.metrics);
-            assert_errors(&result, only("read_errors"));
-        }
-    });
+    for garbage in ["SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"] {
+        let web = Web::start(move |stream, _| {
+            let _ = stream.write_all(garbage.as_bytes());
+            false
+        });
+        let result = load(&web, r#""duration_seconds": 0.3, "connections": 2"#);
+        assert_eq!(requests(&result), 0);
+        assert!(count(&result, "read_errors") > 2, "{:?}", result.metrics);
+        assert_errors(&result, only("read_errors"));
+    }
 }
 
 #[test]
@@ -203,44 +190,38 @@ fn a_stall_shows_in_the_latencies_of_all_requests_that_were_due_meanwhile() {
 
 #[test]
 fn a_server_that_goes_away_leaves_connect_errors() {
-    undisturbed(|| {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
-        // The first connection asks whether anyone is there; after it nobody is.
-        let closing = thread::spawn(move || drop((listener.accept(), listener)));
-        let text = format!(r#"{{"url": "{url}", "duration_seconds": 0.3, "connections": 2}}"#);
-        let result = result("http_load", &text);
-        closing.join().unwrap();
-        assert_eq!(requests(&result), 0);
-        assert!(count(&result, "connect_errors") > 2, "{:?}", result.metrics);
-        assert_errors(&result, only("connect_errors"));
-    });
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    // The first connection asks whether anyone is there; after it nobody is.
+    let closing = thread::spawn(move || drop((listener.accept(), listener)));
+    let text = format!(r#"{{"url": "{url}", "duration_seconds": 0.3, "connections": 2}}"#);
+    let result = result("http_load", &text);
+    closing.join().unwrap();
+    assert_eq!(requests(&result), 0);
+    assert!(count(&result, "connect_errors") > 2, "{:?}", result.metrics);
+    assert_errors(&result, only("connect_errors"));
 }
 
 #[test]
 fn nobody_at_the_url_is_told_with_the_address_and_the_reason() {
-    undisturbed(|| {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let text = format!(r#"{{"url": "http://127.0.0.1:{port}/"}}"#);
-        let (code, reason, _) = failed(Pair::start("http_load", &params(&text)).join().0);
-        assert_eq!(code, FailureCode::Unreachable);
-        assert_eq!(
-            reason,
-            format!(
-                "the URL's server can't be reached from the source host: 127.0.0.1:{port} takes no connection: Connection refused (os error 111)"
-            )
-        );
-    });
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let text = format!(r#"{{"url": "http://127.0.0.1:{port}/"}}"#);
+    let (code, reason, _) = failed(Pair::start("http_load", &params(&text)).join().0);
+    assert_eq!(code, FailureCode::Unreachable);
+    assert_eq!(
+        reason,
+        format!(
+            "the URL's server can't be reached from the source host: 127.0.0.1:{port} takes no connection: Connection refused (os error 111)"
+        )
+    );
 }
 
 #[test]
 fn a_thousand_connections_are_answered() {
-    undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.5, "connections": 1000, "response_size_bytes": 10}"#;
-        let result = result("http_load", text);
-        assert!(requests(&result) >= 1_000, "{:?}", result.metrics);
-        assert_errors(&result, NO_ERRORS);
-    });
+    let text = r#"{"duration_seconds": 0.5, "connections": 1000, "response_size_bytes": 10}"#;
+    let result = result("http_load", text);
+    assert!(requests(&result) >= 1_000, "{:?}", result.metrics);
+    assert_errors(&result, NO_ERRORS);
 }
 
 #[test]
@@ -286,12 +267,10 @@ fn a_rate_far_beyond_the_server_leaves_the_client_its_time_for_requests() {
 
 #[test]
 fn a_request_that_waits_since_the_warm_up_is_a_time_out_of_the_window() {
-    undisturbed(|| {
-        let web = Web::start(|_, _| true);
-        let result = load(
-            &web,
-            r#""duration_seconds": 0.4, "warmup_seconds": 0.3, "connections": 3, "timeout_seconds": 0.1"#,
-        );
-        assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 3));
-    });
+    let web = Web::start(|_, _| true);
+    let result = load(
+        &web,
+        r#""duration_seconds": 0.4, "warmup_seconds": 0.3, "connections": 3, "timeout_seconds": 0.1"#,
+    );
+    assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 3));
 }

@@ -42,16 +42,14 @@ fn tcp_rr_has_a_latency_for_every_transaction() {
 
 #[test]
 fn tcp_rr_with_a_burst_has_one_more_than_the_burst_in_flight() {
-    undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.2, "burst": 3, "flows": 2,
+    let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.2, "burst": 3, "flows": 2,
                    "request_size_bytes": 100, "response_size_bytes": 200, "nodelay": true}"#;
-        let result = result("tcp_rr", text);
-        assert_whole(&result);
-        let in_flight =
-            result.metrics["transactions_per_second"] * result.metrics["latency_mean_seconds"];
-        assert!((in_flight - 8.0).abs() < 0.8, "2 flows with 4 each in flight, got {in_flight}");
-        assert!((result.window.expect("a window").elapsed_seconds - 0.4).abs() < 0.01);
-    });
+    let result = result("tcp_rr", text);
+    assert_whole(&result);
+    let in_flight =
+        result.metrics["transactions_per_second"] * result.metrics["latency_mean_seconds"];
+    assert!((in_flight - 8.0).abs() < 0.8, "2 flows with 4 each in flight, got {in_flight}");
+    assert!((result.window.expect("a window").elapsed_seconds - 0.4).abs() < 0.01);
 }
 
 #[test]
@@ -66,33 +64,27 @@ fn udp_rr_loses_nothing_on_loopback() {
 
 #[test]
 fn tcp_crr_opens_a_connection_per_transaction() {
-    undisturbed(|| {
-        let result = result("tcp_crr", r#"{"duration_seconds": 0.4, "flows": 3}"#);
-        assert_whole(&result);
-        assert_eq!(result.metrics["errors"] as u64, 0);
-        assert_eq!(
-            result.metrics["connections_per_second"].to_bits(),
-            result.metrics["transactions_per_second"].to_bits()
-        );
-    });
+    let result = result("tcp_crr", r#"{"duration_seconds": 0.4, "flows": 3}"#);
+    assert_whole(&result);
+    assert_eq!(result.metrics["errors"] as u64, 0);
+    assert_eq!(
+        result.metrics["connections_per_second"].to_bits(),
+        result.metrics["transactions_per_second"].to_bits()
+    );
 }
 
 #[test]
 fn tcp_crr_closed_by_reset_makes_transactions_all_the_same() {
-    undisturbed(|| {
-        let result =
-            result("tcp_crr", r#"{"duration_seconds": 0.4, "close_mode": "reset", "flows": 2}"#);
-        assert_whole(&result);
-        assert_eq!(result.metrics["errors"] as u64, 0);
-    });
+    let result =
+        result("tcp_crr", r#"{"duration_seconds": 0.4, "close_mode": "reset", "flows": 2}"#);
+    assert_whole(&result);
+    assert_eq!(result.metrics["errors"] as u64, 0);
 }
 
 #[test]
 fn a_burst_that_fills_every_buffer_is_answered_all_the_same() {
-    undisturbed(|| {
-        // 200 requests of 64 KiB are more than both ends' buffers hold, and so are their responses.
-        let text = r#"{"duration_seconds": 0.5, "burst": 200, "request_size_bytes": 65536, "response_size_bytes": 65536}"#;
-        let result = result("tcp_rr", text);
-        assert_whole(&result);
-    });
+    // 200 requests of 64 KiB are more than both ends' buffers hold, and so are their responses.
+    let text = r#"{"duration_seconds": 0.5, "burst": 200, "request_size_bytes": 65536, "response_size_bytes": 65536}"#;
+    let result = result("tcp_rr", text);
+    assert_whole(&result);
 }

@@ -78,24 +78,19 @@ fn a_paced_stream_of_single_sends_is_whole_and_in_order() {
 
 #[test]
 fn full_batches_both_ways_are_received_or_lost_and_never_doubled_or_out_of_order() {
-    undisturbed(|| {
-        for mode in ["sendmmsg", "segmentation"] {
-            let source = stream(
-                mode,
-                r#""duration_seconds": 0.4, "warmup_seconds": 0.1, "flows": 2, "direction": "bidirectional""#,
-            );
-            for prefix in ["", "reverse_"] {
-                let count = |key: &str| metric(&source, &format!("{prefix}{key}")) as u64;
-                assert!(count("received_packets") > 0);
-                assert_eq!(
-                    count("sent_packets"),
-                    count("received_packets") + count("lost_packets")
-                );
-                assert_eq!((count("duplicate_packets"), count("out_of_order_packets")), (0, 0));
-            }
-            assert!(!has_flag(&source, "strange_datagrams"), "{:?}", source.flags);
+    for mode in ["sendmmsg", "segmentation"] {
+        let source = stream(
+            mode,
+            r#""duration_seconds": 0.4, "warmup_seconds": 0.1, "flows": 2, "direction": "bidirectional""#,
+        );
+        for prefix in ["", "reverse_"] {
+            let count = |key: &str| metric(&source, &format!("{prefix}{key}")) as u64;
+            assert!(count("received_packets") > 0);
+            assert_eq!(count("sent_packets"), count("received_packets") + count("lost_packets"));
+            assert_eq!((count("duplicate_packets"), count("out_of_order_packets")), (0, 0));
         }
-    });
+        assert!(!has_flag(&source, "strange_datagrams"), "{:?}", source.flags);
+    }
 }
 
 #[test]
@@ -133,10 +128,8 @@ fn the_greatest_datagrams_pass_in_every_mode() {
 
 #[test]
 fn a_rate_that_no_machine_reaches_is_flagged() {
-    undisturbed(|| {
-        let impossible = r#"{"duration_seconds": 0.2, "flow_rate_bps": 1000000000000}"#;
-        for kind in ["udp_stream", "tcp_stream"] {
-            assert!(has_flag(&result(kind, impossible), "rate_not_reached"), "{kind}");
-        }
-    });
+    let impossible = r#"{"duration_seconds": 0.2, "flow_rate_bps": 1000000000000}"#;
+    for kind in ["udp_stream", "tcp_stream"] {
+        assert!(has_flag(&result(kind, impossible), "rate_not_reached"), "{kind}");
+    }
 }

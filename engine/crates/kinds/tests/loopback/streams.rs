@@ -25,66 +25,57 @@ fn assert_close(value: f64, expected: f64, share: f64) {
 
 #[test]
 fn a_forward_tcp_stream_accounts_for_every_byte_on_the_sinks_clock() {
-    undisturbed(|| {
-        let (source, sink) = results("tcp_stream", r#"{"duration_seconds": 0.4, "flows": 3}"#);
-        let window = source.window.clone().expect("a window");
-        assert_eq!(window.clock, "sink");
-        assert_eq!(flow_bytes(&source), (window.bytes, 0));
-        assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()), "{:?}", source.flags);
-        assert_close(
-            metric(&source, "throughput_bps"),
-            window.bytes as f64 * 8.0 / window.elapsed_seconds,
-            1e-9,
-        );
-        assert_eq!(
-            sink.metrics["throughput_bps"].to_bits(),
-            source.metrics["throughput_bps"].to_bits()
-        );
-        assert!(source.flags.contains(&"same_host".to_owned()));
-        assert!(source.metrics.keys().all(|key| !key.starts_with("reverse_")));
-        for key in
-            ["send_throughput_bps", "packets_per_second", "retransmits", "congestion_window_bytes"]
-        {
-            assert!(metric(&source, key) >= 0.0);
-        }
-        assert!(metric(&source, "cpu_seconds_per_gigabyte") > 0.0);
-    });
+    let (source, sink) = results("tcp_stream", r#"{"duration_seconds": 0.4, "flows": 3}"#);
+    let window = source.window.clone().expect("a window");
+    assert_eq!(window.clock, "sink");
+    assert_eq!(flow_bytes(&source), (window.bytes, 0));
+    assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()), "{:?}", source.flags);
+    assert_close(
+        metric(&source, "throughput_bps"),
+        window.bytes as f64 * 8.0 / window.elapsed_seconds,
+        1e-9,
+    );
+    assert_eq!(
+        sink.metrics["throughput_bps"].to_bits(),
+        source.metrics["throughput_bps"].to_bits()
+    );
+    assert!(source.flags.contains(&"same_host".to_owned()));
+    assert!(source.metrics.keys().all(|key| !key.starts_with("reverse_")));
+    for key in
+        ["send_throughput_bps", "packets_per_second", "retransmits", "congestion_window_bytes"]
+    {
+        assert!(metric(&source, key) >= 0.0);
+    }
+    assert!(metric(&source, "cpu_seconds_per_gigabyte") > 0.0);
 }
 
 #[test]
 fn a_reverse_tcp_stream_is_measured_at_the_source_under_plain_names() {
-    undisturbed(|| {
-        let source = result("tcp_stream", r#"{"duration_seconds": 0.4, "direction": "reverse"}"#);
-        let window = source.window.clone().expect("a window");
-        assert_eq!((window.clock.as_str(), window.bytes), ("source", 0));
-        assert_eq!(flow_bytes(&source), (0, window.reverse_bytes.expect("reverse bytes")));
-        assert!(metric(&source, "throughput_bps") > 0.0);
-        assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()));
-    });
+    let source = result("tcp_stream", r#"{"duration_seconds": 0.4, "direction": "reverse"}"#);
+    let window = source.window.clone().expect("a window");
+    assert_eq!((window.clock.as_str(), window.bytes), ("source", 0));
+    assert_eq!(flow_bytes(&source), (0, window.reverse_bytes.expect("reverse bytes")));
+    assert!(metric(&source, "throughput_bps") > 0.0);
+    assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()));
 }
 
 #[test]
 fn a_bidirectional_tcp_stream_has_metrics_of_both_directions() {
-    undisturbed(|| {
-        let source = result(
-            "tcp_stream",
-            r#"{"duration_seconds": 0.4, "direction": "bidirectional", "flows": 2}"#,
-        );
-        let window = source.window.clone().expect("a window");
-        assert_eq!(
-            flow_bytes(&source),
-            (window.bytes, window.reverse_bytes.expect("reverse bytes"))
-        );
-        for key in [
-            "throughput_bps",
-            "reverse_throughput_bps",
-            "send_throughput_bps",
-            "reverse_send_throughput_bps",
-        ] {
-            assert!(metric(&source, key) > 0.0, "{key}");
-        }
-        assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()));
-    });
+    let source = result(
+        "tcp_stream",
+        r#"{"duration_seconds": 0.4, "direction": "bidirectional", "flows": 2}"#,
+    );
+    let window = source.window.clone().expect("a window");
+    assert_eq!(flow_bytes(&source), (window.bytes, window.reverse_bytes.expect("reverse bytes")));
+    for key in [
+        "throughput_bps",
+        "reverse_throughput_bps",
+        "send_throughput_bps",
+        "reverse_send_throughput_bps",
+    ] {
+        assert!(metric(&source, key) > 0.0, "{key}");
+    }
+    assert!(!source.flags.contains(&"bytes_unaccounted".to_owned()));
 }
 
 #[test]
@@ -104,19 +95,17 @@ fn a_tcp_warmup_is_cut_at_the_mark_and_its_bytes_are_not_counted() {
 
 #[test]
 fn intervals_sum_to_the_bytes_of_the_window() {
-    undisturbed(|| {
-        let source =
-            result("tcp_stream", r#"{"duration_seconds": 0.5, "report_interval_seconds": 0.1}"#);
-        let bits: f64 = source
-            .intervals
-            .iter()
-            .map(|interval| {
-                interval.metrics["throughput_bps"] * (interval.end_seconds - interval.start_seconds)
-            })
-            .sum();
-        assert_eq!(source.intervals.len(), 5);
-        assert_close(bits / 8.0, source.window.expect("a window").bytes as f64, 1e-9);
-    });
+    let source =
+        result("tcp_stream", r#"{"duration_seconds": 0.5, "report_interval_seconds": 0.1}"#);
+    let bits: f64 = source
+        .intervals
+        .iter()
+        .map(|interval| {
+            interval.metrics["throughput_bps"] * (interval.end_seconds - interval.start_seconds)
+        })
+        .sum();
+    assert_eq!(source.intervals.len(), 5);
+    assert_close(bits / 8.0, source.window.expect("a window").bytes as f64, 1e-9);
 }
 
 #[test]
@@ -129,15 +118,12 @@ fn a_rate_limit_counts_payload_bits_of_all_flows() {
 
 #[test]
 fn datagrams_sent_are_received_or_lost() {
-    undisturbed(|| {
-        let source = result("udp_stream", r#"{"duration_seconds": 0.4, "flows": 2}"#);
-        let (sent, received) =
-            (metric(&source, "sent_packets"), metric(&source, "received_packets"));
-        assert!(received > 0.0);
-        assert_eq!(sent as u64, received as u64 + metric(&source, "lost_packets") as u64);
-        assert_eq!(metric(&source, "duplicate_packets") as u64, 0);
-        assert_eq!(source.window.expect("a window").bytes, received as u64 * 1_400);
-    });
+    let source = result("udp_stream", r#"{"duration_seconds": 0.4, "flows": 2}"#);
+    let (sent, received) = (metric(&source, "sent_packets"), metric(&source, "received_packets"));
+    assert!(received > 0.0);
+    assert_eq!(sent as u64, received as u64 + metric(&source, "lost_packets") as u64);
+    assert_eq!(metric(&source, "duplicate_packets") as u64, 0);
+    assert_eq!(source.window.expect("a window").bytes, received as u64 * 1_400);
 }
 
 #[test]

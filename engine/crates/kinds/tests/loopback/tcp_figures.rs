@@ -68,59 +68,47 @@ fn a_reverse_stream_tells_the_sinks_connections_beside_the_sources_throughput() 
 
 #[test]
 fn a_bidirectional_stream_tells_each_ends_connections_under_its_own_names() {
-    undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.4, "direction": "bidirectional",
+    let text = r#"{"duration_seconds": 0.4, "direction": "bidirectional",
                    "report_interval_seconds": 0.2}"#;
-        let result = result("tcp_stream", text);
-        assert_eq!((told(&result, Role::Source).len(), told(&result, Role::Sink).len()), (1, 1));
-        assert_eq!(result.intervals.len(), 2);
-        for interval in &result.intervals {
-            let ends: Vec<_> = interval.flows.iter().map(|flow| flow.end).collect();
-            assert!(ends.contains(&Role::Source) && ends.contains(&Role::Sink), "{ends:?}");
-            assert!(interval.metrics.contains_key("reverse_rtt_seconds"));
-            assert!(interval.metrics.contains_key("rtt_seconds"));
-        }
-        assert_intervals_sum(&result, "");
-        assert_intervals_sum(&result, "reverse_");
-        for key in [
-            "busy_ratio",
-            "reverse_busy_ratio",
-            "minimum_rtt_seconds",
-            "reverse_minimum_rtt_seconds",
-        ] {
-            assert!(result.metrics[key] > 0.0, "{key}");
-        }
-    });
+    let result = result("tcp_stream", text);
+    assert_eq!((told(&result, Role::Source).len(), told(&result, Role::Sink).len()), (1, 1));
+    assert_eq!(result.intervals.len(), 2);
+    for interval in &result.intervals {
+        let ends: Vec<_> = interval.flows.iter().map(|flow| flow.end).collect();
+        assert!(ends.contains(&Role::Source) && ends.contains(&Role::Sink), "{ends:?}");
+        assert!(interval.metrics.contains_key("reverse_rtt_seconds"));
+        assert!(interval.metrics.contains_key("rtt_seconds"));
+    }
+    assert_intervals_sum(&result, "");
+    assert_intervals_sum(&result, "reverse_");
+    for key in
+        ["busy_ratio", "reverse_busy_ratio", "minimum_rtt_seconds", "reverse_minimum_rtt_seconds"]
+    {
+        assert!(result.metrics[key] > 0.0, "{key}");
+    }
 }
 
 #[test]
 fn a_request_test_tells_the_clients_round_trip() {
-    undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.1, "flows": 2}"#;
-        let result = result("tcp_rr", text);
-        assert_eq!(told(&result, Role::Source).len(), 2);
-        for key in ["rtt_seconds", "minimum_rtt_seconds"] {
-            assert!(result.metrics[key] > 0.0 && result.metrics[key] < 0.1, "{key}");
-        }
-        // The kernel tells whole microseconds, of which steady round trips have none.
-        assert!((0.0..0.1).contains(&result.metrics["rtt_variation_seconds"]));
-        assert!(
-            !result.metrics.contains_key("busy_ratio"),
-            "a request test is never a busy sender"
-        );
-    });
+    let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.1, "flows": 2}"#;
+    let result = result("tcp_rr", text);
+    assert_eq!(told(&result, Role::Source).len(), 2);
+    for key in ["rtt_seconds", "minimum_rtt_seconds"] {
+        assert!(result.metrics[key] > 0.0 && result.metrics[key] < 0.1, "{key}");
+    }
+    // The kernel tells whole microseconds, of which steady round trips have none.
+    assert!((0.0..0.1).contains(&result.metrics["rtt_variation_seconds"]));
+    assert!(!result.metrics.contains_key("busy_ratio"), "a request test is never a busy sender");
 }
 
 #[test]
 fn intervals_tell_sixty_four_flows_and_their_metrics_cover_all() {
-    undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.4, "flows": 70, "rate_bps": 7000000,
+    let text = r#"{"duration_seconds": 0.4, "flows": 70, "rate_bps": 7000000,
                    "message_size_bytes": 1000}"#;
-        let result = result("tcp_stream", text);
-        assert_eq!(told(&result, Role::Source).len(), 70);
-        assert_eq!(result.intervals.len(), 1);
-        assert_eq!(result.intervals[0].flows.len(), 64);
-        let sum: u64 = result.flows.iter().filter_map(|flow| flow.source_tcp?.retransmits).sum();
-        assert!((result.metrics["retransmits"] - sum as f64).abs() < 0.5);
-    });
+    let result = result("tcp_stream", text);
+    assert_eq!(told(&result, Role::Source).len(), 70);
+    assert_eq!(result.intervals.len(), 1);
+    assert_eq!(result.intervals[0].flows.len(), 64);
+    let sum: u64 = result.flows.iter().filter_map(|flow| flow.source_tcp?.retransmits).sum();
+    assert!((result.metrics["retransmits"] - sum as f64).abs() < 0.5);
 }
