@@ -13,7 +13,7 @@ from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
-from benchweb.formatting import Quantity, plain, quantity, significant, three_digits
+from benchweb.formatting import Quantity, plain, quantity, significant
 from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
 from benchweb.web.matrix_query import MatrixQuery
@@ -119,8 +119,8 @@ class CellMaker:
         unit = self.metric.unit
         texts = {
             "full": full,
-            "low": " ".join(three_digits(cell.found.low, unit)).rstrip(),
-            "high": " ".join(three_digits(cell.found.high, unit)).rstrip(),
+            "low": quantity(cell.found.low, unit),
+            "high": quantity(cell.found.high, unit),
             "runs": ", ".join(map(str, cell.runs[:3])) + ("…" if len(cell.runs) > 3 else ""),
             "at": f"{cell.at:%Y-%m-%d %H:%M} UTC",
         }
