@@ -21,6 +21,8 @@ from benchweb.runs.wording import place
 
 # The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
 LEASE = timedelta(seconds=6)
+# No worker's name: whose lease ended, and who took its run over, is another's.
+_GIVEN_UP = "given up"
 _OCCUPY = """
 UPDATE runs_reservation
 SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')
@@ -120,10 +122,14 @@ def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
 
 
 def leases_give_up(*, owners: Iterable[str]) -> None:
-    """Let these runs' leases end now and wake the next worker for them: this one is about to stop."""
+    """Let these runs' leases end now and wake the next worker for them: this one is about to stop.
+
+    They are no longer its own: a heartbeat that was under way would else give them another lease.
+    """
     held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
-    held.update(lease_until=Now())
-    dispatch.wake_these(held.values_list("pk", flat=True))
+    run_ids = list(held.values_list("pk", flat=True))
+    held.update(lease_owner=_GIVEN_UP, lease_until=Now())
+    dispatch.wake_these(run_ids)
 
 
 def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:
