@@ -14,9 +14,9 @@ from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.postgresql.psycopg_any import get_adapters_template
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
-from psycopg import Cursor
+from psycopg import Cursor, postgres
 from psycopg.abc import Buffer
-from psycopg.adapt import Loader
+from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 
 _ONE_ID = " IN (%s)"
@@ -45,6 +45,31 @@ class Reading(Generic[A]):
         return Reading(self.statement, self.values, lambda rows: made(self.made(rows)), self.is_planned_once)
 
 
+def united(first: Reading[A], second: Reading[B], third: Reading[C]) -> "Reading[tuple[A, B, C]]":
+    """Ask in one statement for what three small ones ask, whose columns have the same types, each in any order.
+
+    A statement costs a twentieth of a millisecond beside its work. Values of one name are the same in all of them.
+    """
+    readings: tuple[Reading[Any], ...] = (first, second, third)
+    # Statements of ours, whose values go beside them.
+    parts = [f"SELECT {place}, part.* FROM ({each.statement}) part" for place, each in enumerate(readings)]  # noqa: S608
+    values: dict[str, Any] = {}
+    for each in readings:
+        values |= each.values
+    if any(values[name] != value for each in readings for name, value in each.values.items()):
+        raise ValueError("statements that are united have a name for two different values")
+
+    def made(rows: Rows) -> tuple[A, B, C]:
+        found: tuple[Rows, Rows, Rows] = ([], [], [])
+        for place, *row in rows:
+            found[place].append(tuple(row))
+        return first.made(found[0]), second.made(found[1]), third.made(found[2])
+
+    return Reading(
+        " UNION ALL ".join(parts), values, made, is_planned_once=all(each.is_planned_once for each in readings)
+    )
+
+
 def fast_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     """Run one hand-written statement with named values; times come in UTC.
 
@@ -54,7 +79,7 @@ def fast_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     with connection.cursor() as cursor:
         if connection.connection.cursor_factory is ServerBindingCursor:
             cursor.cursor.format = Format.BINARY
-        cursor.execute(statement, values)
+        cursor.execute(statement, _with_ids(values))
         return list(cursor.fetchall())
 
 
@@ -141,7 +166,9 @@ class ByIds(Generic[M]):
 def _open() -> Any:
     """Give this thread's database, connected: each look at `connection` takes a dozen calls."""
     database = connections[DEFAULT_DB_ALIAS]
-    database.ensure_connection()
+    # Asked by a look at it, for to ensure what is so takes three calls more.
+    if database.connection is None:
+        database.ensure_connection()
     database.validate_no_broken_transaction()
     return database
 
@@ -157,7 +184,28 @@ def _sent(database: Any, statement: str, values: Mapping[str, Any]) -> "Cursor[t
     Its rows come as bytes: the driver makes times and numbers of them in half of the time that their texts take.
     """
     cursor: Cursor[tuple[Any, ...]] = Cursor(database.connection)
-    return cursor.execute(_with_limits(statement, values), values, binary=True)
+    return cursor.execute(_with_limits(statement, values), _with_ids(values), binary=True)
+
+
+class _Ids(list[int]):
+    """Whole numbers of any size as one type of array: each type would have a plan of its own.
+
+    psycopg finds out what a list has in it, and writes it, in Python: half of what it takes to send a small statement.
+    """
+
+
+class _IdsDumper(Dumper):
+    oid = postgres.types["int8"].array_oid
+
+    def dump(self, obj: _Ids) -> bytes:
+        return b"{%b}" % ",".join(map(str, obj)).encode()
+
+
+def _with_ids(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _Ids(value) if type(value) is list and {*map(type, value)} == {int} else value
+        for name, value in values.items()
+    }
 
 
 def _with_limits(statement: str, values: Mapping[str, Any]) -> str:
@@ -224,12 +272,13 @@ def document(value: Any) -> Any:
     return orjson.loads(value) if isinstance(value, str) else value
 
 
-def read_documents_fast() -> None:
-    """Have JSON that comes as bytes read by orjson, on every connection that Django makes from now on."""
+def adapt_fast() -> None:
+    """Have JSON that comes as bytes read by orjson, and lists of ids written here, on every connection from now on."""
     # Cached by its arguments: the very object that connections are made with.
     template = get_adapters_template(settings.USE_TZ, connection.timezone)
     template.register_loader("json", _JsonLoader)
     template.register_loader("jsonb", _JsonbLoader)
+    template.register_dumper(_Ids, _IdsDumper)
 
 
 class _JsonLoader(Loader):

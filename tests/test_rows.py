@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchweb import rows
 from benchweb.plans.models import PlanVersion
-from benchweb.rows import ByIds, Reading, fast_rows, planned_once, planned_rows, read, read_together
+from benchweb.rows import ByIds, Reading, fast_rows, planned_once, planned_rows, read, read_together, united
 from benchweb.runs.selectors import lines_reading, run_lines
 from tests.factories import make_pair, make_run
 
@@ -57,6 +57,36 @@ def test_statements_sent_together_are_planned_once_each_and_give_what_is_made_of
         assert (numbers, words) == ([last, last - 1][: min(last, 2)], "MTU")
     plans = planned_rows(_PREPARED, {"like": "SELECT n FROM generate_series%"})
     assert [counts for _statement, *counts in plans] == [[3, 0]]
+
+
+def test_united_statements_are_one_and_each_makes_something_of_its_own_rows(django_assert_num_queries) -> None:
+    def numbers(count: str, values: dict[str, int]) -> Reading[list[int]]:
+        statement = f"SELECT n, NULL::text FROM generate_series(1, %({count})s) AS n ORDER BY n DESC LIMIT %(most)s"
+        return Reading(statement, values | {"most": 2}, lambda rows: sorted(n for n, _text in rows))
+
+    words = Reading("SELECT NULL::integer, upper(%(word)s)", {"word": "mtu"}, lambda rows: rows[0][1])
+    with django_assert_num_queries(1):
+        found = read(united(numbers("few", {"few": 1}), words, numbers("many", {"many": 9})))
+    assert found == ([1], "MTU", [8, 9])
+    assert read(united(numbers("few", {"few": 0}), words, numbers("many", {"many": 3}))) == ([], "MTU", [2, 3])
+
+
+def test_statements_with_one_name_for_two_values_are_not_united() -> None:
+    ours, theirs = (Reading("SELECT %(n)s", {"n": n}, list) for n in (1, 2))
+    with pytest.raises(ValueError, match="two different values"):
+        united(ours, ours, theirs)
+
+
+def test_ids_of_any_size_have_one_plan_and_other_lists_stay_what_they_are() -> None:
+    statement = "SELECT n FROM generate_series(1, 3) AS n WHERE n = ANY(%(ids)s)"
+    for ids, found in (([1, 3], [1, 3]), ([2, 40_000, 9_007_199_254_740_993], [2]), ([-1], [])):
+        assert [n for (n,) in planned_rows(statement, {"ids": ids})] == found
+        assert [n for (n,) in fast_rows(statement, {"ids": ids})] == found
+    plans = planned_rows(_PREPARED, {"like": "SELECT n FROM generate_series(1, 3)%"})
+    assert [counts for _statement, *counts in plans] == [[3, 0]]
+    lists = {"none": [], "words": ["a", "{b}"], "halves": [1.5, 0.5], "truths": [True]}
+    statement = "SELECT %(none)s::bigint[], %(words)s::text[], %(halves)s::float8[], %(truths)s::boolean[]"
+    assert planned_rows(statement, lists) == fast_rows(statement, lists) == [tuple(lists.values())]
 
 
 def test_what_depends_on_its_values_is_planned_for_them_among_others_too() -> None:

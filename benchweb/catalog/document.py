@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -103,6 +103,11 @@ class Kind:
     slot_when: dict[str, SlotPart]
     # A parameter that makes a trial exclusive when it isn't its default; empty for none.
     exclusive_when: str
+
+    @cached_property
+    def loss(self) -> str:
+        """Name the metric that tells what was lost; empty where there is none."""
+        return next((name for name, metric in self.metrics.items() if metric.is_loss), "")
 
     def filled(self, params: Mapping[str, Any]) -> Params:
         """Give every parameter a value: the given one, else its default."""

@@ -1,13 +1,17 @@
 """What changed on a host between two of its facts, in words short enough for a flag on a time axis."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+
+Document = Mapping[str, Any]
+# Gives documents by their digest: asked for only where words about them aren't known.
+Documents = Callable[[], Mapping[str, Document]]
 
 _PLAIN = {
     "kernel": gettext_lazy("kernel"),
@@ -23,9 +27,9 @@ _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "
 
 @dataclass(frozen=True)
 class SeenFacts:
-    """One row of an endpoint's facts."""
+    """One row of an endpoint's facts; its digest tells the document, but for what changes all the time."""
 
-    document: Mapping[str, Any]
+    digest: str
     first_seen_at: datetime
     last_seen_at: datetime
 
@@ -38,7 +42,7 @@ class FactChange:
     words: str
 
 
-def fact_changes(rows: Sequence[SeenFacts]) -> list[FactChange]:
+def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactChange]:
     """Give the changes of one endpoint in order of time.
 
     Equal facts are one row, however often they come: a row that outlives a later one came back after that.
@@ -49,14 +53,32 @@ def fact_changes(rows: Sequence[SeenFacts]) -> list[FactChange]:
         if before.last_seen_at > between.last_seen_at:
             turns.append((between.last_seen_at, before))
     turns.sort(key=lambda turn: turn[0])
+    language = get_language()
     return [
-        FactChange(at, "; ".join(words))
+        FactChange(at, words)
         for (_at, before), (at, after) in pairwise(turns)
-        if (words := differences(before.document, after.document))
+        if (words := _said(before.digest, after.digest, language, documents))
     ]
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+# Facts never change, so what was said of two holds; a year of one host has some changes, and every chart marks them.
+_MOST_KEPT = 20_000
+_kept: dict[tuple[str, str, str | None], str] = {}
+
+
+def _said(before: str, after: str, language: str | None, documents: Documents) -> str:
+    """Say what differs between two documents, which are compared once."""
+    words = _kept.get((before, after, language))
+    if words is None:
+        found = documents()
+        words = "; ".join(differences(found[before], found[after]))
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[before, after, language] = words
+    return words
+
+
+def differences(before: Document, after: Document) -> list[str]:
     """Say what differs: a new kernel is one, the boot that came with it goes without saying."""
     words = list(_changed(before, after, _PLAIN))
     words += _changed(before.get("cpu") or {}, after.get("cpu") or {}, _OF_CPU)

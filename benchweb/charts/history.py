@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from operator import attrgetter
 
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
@@ -14,7 +15,15 @@ from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
 from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, Chosen, asked_of, chosen_lines, common_words, line_names
+from benchweb.charts.history_series import (
+    Asked,
+    Chosen,
+    asked_of,
+    chosen_lines,
+    common_words,
+    line_names,
+    line_parts,
+)
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
@@ -28,7 +37,7 @@ from benchweb.charts.spec import (
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
-from benchweb.rows import read_together
+from benchweb.rows import read_together, united
 
 # Beside the first and the last point, as a share of the time between them.
 _ROOM = 0.02
@@ -66,7 +75,7 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
 
 def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
     wanted = [*asked.metrics, *filter(None, [asked.strip])]
-    points, events, notes, facts = read_together(
+    points, (events, notes, facts) = read_together(
         history_points(
             [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
             pairs=list({line.pair.pk for line in chosen.lines}),
@@ -75,9 +84,11 @@ def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
             plan=query.plan,
             ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
         ),
-        events_between(chosen.lines, query.shown, query.plan),
-        notes_on(chosen.lines, query.shown),
-        facts_of(chosen.lines, query.shown),
+        united(
+            events_between(chosen.lines, query.shown, query.plan),
+            notes_on(chosen.lines, query.shown),
+            facts_of(chosen.lines, query.shown),
+        ),
     )
     return _Drawing(
         query=query,
@@ -123,17 +134,17 @@ class _Drawing:
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
         metric = self.asked.kind.metrics[self.asked.main]
         x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.asked.is_percentiles)
-        names = line_names(lines, self.asked.kind)
+        parts = line_parts(lines, self.asked.kind)
+        names = line_names(parts)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
         strip = self._strip(lines, names)
         first, last = self._extent()
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
             title=" · ".join(filter(None, [title, self.asked.title])),
-            subtitle=common_words(lines, self.asked.kind)
-            + pgettext("between sentences", ". ")
-            + self._words()
-            + pgettext("end of a sentence", "."),
+            subtitle=_subtitle(
+                common_words(parts, self.asked.kind), self.points.step, self.asked.is_percentiles, get_language()
+            ),
             form="time",
             x=x,
             y=y,
@@ -157,12 +168,6 @@ class _Drawing:
         first, last = min(rows[0].at for rows in drawn), max(rows[-1].at for rows in drawn)
         room = max(_LEAST_ROOM, (last - first) * _ROOM)
         return first - room, last + room
-
-    def _words(self) -> str:
-        words = _point_words()[self.points.step] + pgettext("between parts of a sentence", "; ")
-        if self.asked.is_percentiles:
-            return words + _("the bands lie between percentiles")
-        return words + _("the band reaches from the lowest to the highest of all repetitions")
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         rows = self.points.series.get(line.series.get(self.asked.main, 0), [])
@@ -229,6 +234,17 @@ class _Drawing:
             ends = {end.pk for line in lines for end in line.pair.ends}
             found |= {(_("Link rate"), speed): None for pk, speed in self.links.items() if pk in ends}
         return [ReferenceLine(label=label, y=value) for label, value in found]
+
+
+@lru_cache(maxsize=1_024)
+def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | None) -> str:
+    """Keep what was said: every look at the same lines has the same words."""
+    if is_percentiles:
+        bands = _("the bands lie between percentiles")
+    else:
+        bands = _("the band reaches from the lowest to the highest of all repetitions")
+    parts = _point_words()[step] + pgettext("between parts of a sentence", "; ") + bands
+    return common + pgettext("between sentences", ". ") + parts + pgettext("end of a sentence", ".")
 
 
 def _point_words() -> dict[str, str]:

@@ -4,8 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, sub
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
@@ -28,21 +27,23 @@ _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
-# their schedule's target and its plan's latest version.
+# their schedule's target and its plan's latest version. The columns are those of facts and notes too,
+# so that one statement gives all (rows.united).
 _SQL = """
-(SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.state, r.reason, r.plan_version_id, r.id, r.pair_id, NULL
+(SELECT coalesce(r.started_at, r.planned_at, r.created_at), NULL::timestamptz, r.id, r.pair_id, r.plan_version_id,
+  r.state, r.reason, NULL::jsonb
 FROM runs_run r {joined}
 WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
   AND r.created_at >= %(first)s - interval '7 days' AND r.created_at <= %(last)s
   AND coalesce(r.started_at, r.planned_at, r.created_at) BETWEEN %(first)s AND %(last)s {of_runs}
-ORDER BY r.id DESC LIMIT %(most)s)
+ORDER BY r.id DESC LIMIT %(most_events)s)
 UNION ALL
-(SELECT s.at, s.state, s.reason,
+(SELECT s.at, NULL, NULL, NULL,
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
-  NULL, NULL, c.target
+  s.state, s.reason, c.target
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
 WHERE s.campaign_id IS NULL AND s.state IN ({states}) AND s.at >= %(first)s AND s.at <= %(last)s {of_slots}
-ORDER BY s.at DESC LIMIT %(most)s)
+ORDER BY s.at DESC LIMIT %(most_events)s)
 """
 
 
@@ -56,15 +57,6 @@ class Event(NamedTuple):
     keys: frozenset[tuple[str, str]]
     state: str
     cause: str
-
-    @property
-    def href(self) -> str:
-        return "" if self.run is None else f"/runs/{self.run}"
-
-    def reason(self, language: str | None) -> str:
-        """Say what came of it and why, only when it breaks a line, which most don't; in the language at work."""
-        words = _reason(self.state, self.cause, self.run is None, language)
-        return words.replace(_RUN, str(self.run))
 
 
 # Where a run's number goes; PostgreSQL stores no such character.
@@ -89,6 +81,12 @@ class Break(NamedTuple):
     href: str = ""
 
 
+def _break(at: datetime, run: int | None, state: str, cause: str, language: str | None) -> Break:
+    """Say what came of an event and why, only when it breaks a line, which most don't; in the language at work."""
+    words = _reason(state, cause, run is None, language)
+    return Break(at, words) if run is None else Break(at, words.replace(_RUN, str(run)), f"/runs/{run}")
+
+
 def events_between(
     lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None
 ) -> Reading[list[Event]]:
@@ -105,27 +103,22 @@ def events_between(
         "first": shown[0],
         "last": shown[1],
         "plan": plan,
-        "most": _MOST_EVENTS,
+        "most_events": _MOST_EVENTS,
     }
     return Reading(statement, values, partial(_events, pairs))
 
 
 def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
-    rows = [_Row._make(row) for row in found]
-    keys = keys_of_versions({row.version for row in rows if row.version})
+    keys = keys_of_versions({row[4] for row in found if row[4]})
     none: frozenset[tuple[str, str]] = frozenset()
     events = []
-    for row in rows:
-        known = keys.get(row.version or 0, none)
-        if row.run is not None and row.pair is not None:
-            events.append(Event(row.at, row.pair, row.run, known, row.state, row.reason))
+    for at, _until, run, pair_id, version, state, reason, target in found:
+        known = keys.get(version or 0, none)
+        if run is not None:
+            events.append(Event(at, pair_id, run, known, state, reason))
         else:
-            target = document(row.target)
-            events += [
-                Event(row.at, pair.pk, None, known, row.state, row.reason)
-                for pair in pairs.values()
-                if targets(target, pair)
-            ]
+            told = document(target)
+            events += [Event(at, pair.pk, None, known, state, reason) for pair in pairs.values() if targets(told, pair)]
     return sorted(events, key=attrgetter("at"))
 
 
@@ -135,11 +128,11 @@ def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedel
     starts = [point.at for point in points]
     language = get_language()
     found = []
-    for event in events:
-        place = bisect_right(starts, event.at) - 1
-        is_covered = place >= 0 and event.at <= starts[place] + covered
-        if not is_covered and event.run not in measured:
-            found.append(Break(event.at, event.reason(language), event.href))
+    for at, _pair, run, _keys, state, cause in events:
+        place = bisect_right(starts, at) - 1
+        is_covered = place >= 0 and at <= starts[place] + covered
+        if not is_covered and run not in measured:
+            found.append(_break(at, run, state, cause, language))
     said_at = [each.at for each in found]
     for start, after in _silences(starts):
         before = start + covered
@@ -165,16 +158,6 @@ def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
     return pair.source.network_mode in value["source_modes"] and pair.sink.network_mode in value["sink_modes"]
 
 
-class _Row(NamedTuple):
-    at: datetime
-    state: str
-    reason: str
-    version: int | None
-    run: int | None
-    pair: int | None
-    target: Any
-
-
 def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
     """Give each two neighbours between which a measurement is missing; none of too few to know what is usual.
 
@@ -182,8 +165,8 @@ def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
     """
     if len(starts) < _FEWEST_TO_KNOW:
         return []
-    times = [start.timestamp() for start in starts]
-    seconds = [after - before for before, after in pairwise(times)]
+    times = [*map(datetime.timestamp, starts)]
+    seconds = [*map(sub, times[1:], times)]
     longest = _longest_usual(seconds).total_seconds()
     # Of a thousand steps one or two are longer.
     return [(starts[place], starts[place + 1]) for place, step in enumerate(seconds) if step > longest]

@@ -14,7 +14,7 @@ from benchweb.catalog import Kind
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_points import OF_PLAN
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, common_words, line_names
+from benchweb.charts.history_series import Asked, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.phrasebook import sentence_gap
@@ -69,7 +69,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
     bins = _bins([row[2] for _line, rows in chosen for row in rows])
-    names = line_names(shown, asked.kind)
+    names = line_names(line_parts(shown, asked.kind))
     specs = []
     for (line, rows), name in zip(chosen, names, strict=True):
         decoded = [(run, at, place, median, bins.get(trial)) for run, at, trial, median, place, _total in rows]
@@ -121,7 +121,7 @@ def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], 
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
         title=f"{_('Latencies over time')} · {name}",
-        subtitle=f"{common_words([line], kind)}{pgettext('between sentences', '. ')}"
+        subtitle=f"{common_words(line_parts([line], kind), kind)}{pgettext('between sentences', '. ')}"
         f"{_words(len(columns), total)}{sentence_gap()}{_reading()}",
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),

@@ -4,20 +4,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 
-from benchweb.charts.fact_changes import SeenFacts, fact_changes
+from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes
 from benchweb.charts.history_lines import HistoryLine, LineEnd
-from benchweb.charts.moments import rfc3339
+from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.rows import Reading, Rows, document
+from benchweb.rows import Reading, Rows, document, fast_rows
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
-SELECT endpoint_id, document, first_seen_at, last_seen_at FROM hosts_facts
+SELECT first_seen_at, last_seen_at, endpoint_id, NULL::bigint, NULL::bigint, digest, NULL::text, NULL::jsonb
+FROM hosts_facts
 WHERE endpoint_id = ANY(%(endpoints)s) AND last_seen_at >= %(first)s AND first_seen_at <= %(last)s
-ORDER BY last_seen_at DESC LIMIT %(most)s
+ORDER BY last_seen_at DESC LIMIT %(most_facts)s
 """
+_DOCUMENTS_SQL = """
+SELECT DISTINCT ON (digest) digest, document FROM hosts_facts
+WHERE endpoint_id = ANY(%(endpoints)s) AND digest = ANY(%(digests)s)
+"""
+# Facts never change, so neither does the speed that they tell of the interface with an address.
+_MOST_KEPT = 5_000
+_speeds: dict[tuple[str, str], float | None] = {}
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> 
 def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Reading[Facts]:
     """Ask for what was seen of the lines' hosts."""
     endpoints = {end.pk: end for line in lines for end in line.pair.ends}
-    values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most": _MOST_FACTS}
+    values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most_facts": _MOST_FACTS}
     return Reading(_FACTS_SQL, values, partial(_facts, endpoints, shown))
 
 
@@ -67,10 +76,11 @@ def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
     """Give the flags of a chart of these lines, in order of time."""
     lines = list(lines)
     hosts = {end.host_id for line in lines for end in line.pair.ends}
+    changes = [each for each in marks.changes if each.host in hosts]
+    times = rfc3339_all([each.at for each in changes])
     found = [
-        ChartMark(at=rfc3339(each.at), label=f"{each.name}: {each.words}", kind="fact")
-        for each in marks.changes
-        if each.host in hosts
+        ChartMark(at=at, label=f"{each.name}: {each.words}", kind="fact")
+        for each, at in zip(changes, times, strict=True)
     ]
     found += [
         ChartMark(at=rfc3339(note.at), until=rfc3339(note.until) if note.until else "", label=note.text, kind="note")
@@ -94,22 +104,43 @@ def concerns(note: Note, lines: Iterable[HistoryLine]) -> bool:
 
 def _facts(endpoints: Mapping[int, LineEnd], shown: tuple[datetime, datetime], rows: Rows) -> Facts:
     facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
-    for endpoint_id, told, first, last in rows:
-        facts[endpoint_id].append(SeenFacts(document(told), first, last))
+    for first, last, endpoint_id, _two, _three, digest, *_ in rows:
+        facts[endpoint_id].append(SeenFacts(digest, first, last))
+    documents = _Documents(list(endpoints), {row[5] for row in rows})
     changes = {
         Change(change.at, end.host_id, end.host_name, change.words)
         for pk, end in endpoints.items()
-        for change in fact_changes(facts[pk])
+        for change in fact_changes(facts[pk], documents)
         if shown[0] <= change.at <= shown[1]
     }
-    links = {pk: speed for pk, end in endpoints.items() if (speed := _link_bps(end, facts[pk]))}
+    newest = {pk: max(seen, key=attrgetter("last_seen_at")) for pk, seen in facts.items() if seen}
+    latest = {pk: (seen.digest, endpoints[pk].address) for pk, seen in newest.items()}
+    links = {pk: speed for pk, (digest, address) in latest.items() if (speed := _link_bps(digest, address, documents))}
     return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
-def _link_bps(endpoint: LineEnd, facts: Sequence[SeenFacts]) -> float | None:
+class _Documents:
+    """Documents by digest, read when first asked for: mostly all that they say is known."""
+
+    def __init__(self, endpoints: Sequence[int], digests: Iterable[str]) -> None:
+        self._values = {"endpoints": endpoints, "digests": list(digests)}
+        self._found: dict[str, Document] | None = None
+
+    def __call__(self) -> Mapping[str, Document]:
+        if self._found is None:
+            rows = fast_rows(_DOCUMENTS_SQL, self._values)
+            self._found = {digest: document(told) for digest, told in rows}
+        return self._found
+
+
+def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
     """Give the speed of the interface that holds the endpoint's address, as its latest facts tell it."""
-    for row in facts[:1]:
-        for interface in row.document.get("interfaces") or []:
-            if endpoint.address in (interface.get("addresses") or []) and interface.get("speed_bps"):
-                return float(interface["speed_bps"])
-    return None
+    if (digest, address) not in _speeds:
+        if len(_speeds) >= _MOST_KEPT:
+            _speeds.clear()
+        interfaces = documents()[digest].get("interfaces") or []
+        with_address = [each for each in interfaces if address in (each.get("addresses") or [])]
+        _speeds[digest, address] = next(
+            (float(each["speed_bps"]) for each in with_address if each.get("speed_bps")), None
+        )
+    return _speeds[digest, address]

@@ -24,13 +24,13 @@ STEPS = {
 
 # Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, such as
 # one that is running, the points.
-RUN_FIGURES = """
-  SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
-  WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}
+_RUN_FIGURES = """
+  (SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
+  WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}{order})
   UNION ALL
   SELECT series_id, run_id, at, n, median, low, high FROM (
     SELECT fresh.id AS run_id, point.* FROM runs_run fresh CROSS JOIN LATERAL (
-      SELECT series_id, min(at) AS at, count(*) AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
+      SELECT series_id, min(at) AS at, count(*)::int AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
         min(value) AS low, max(value) AS high
       FROM results_point WHERE run_id = fresh.id AND series_id = ANY(%(series)s) GROUP BY series_id
     ) point WHERE NOT fresh.has_figures AND fresh.pair_id = ANY(%(pairs)s)
@@ -74,10 +74,17 @@ ORDER BY 1, 2
 """
 
 
-# Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes.
-_ONE_SQL = """
-SELECT series_id, at, run_id, n, median, low, high FROM ({figures}) runs ORDER BY at LIMIT %(some)s
-"""
+def run_figures(only: str = "", order: str = "") -> str:
+    """Give the statement of series' figures run by run, with further conditions; `order` is of those summed up."""
+    return _RUN_FIGURES.format(only=only, order=order)
+
+
+# Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes. Its
+# figures are in order of time in the index, which is only seen where the series is no array.
+_ONE_SQL = f"""
+SELECT series_id, at, run_id, n, median, low, high FROM ({run_figures(order=" ORDER BY at")}) runs
+ORDER BY at LIMIT %(some)s
+""".replace("ANY(%(series)s)", "%(one)s")  # noqa: S608  (our own statement)
 
 
 # A frozen dataclass would take three times as long to make, and there are thousands.
@@ -136,13 +143,13 @@ def history_points(
         "zone": str(zone),
         "most": min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series)))),
     }
-    statement = _SQL.format(figures=RUN_FIGURES.format(only="" if plan is None else OF_PLAN))
+    statement = _SQL.format(figures=run_figures("" if plan is None else OF_PLAN))
     # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
     every = Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
     if len(series) != 1 or ceilings or plan is not None:
         return every
     values["some"] = values["most"] + 1
-    return Reading(_ONE_SQL.format(figures=RUN_FIGURES.format(only="")), values, partial(_of_one, every))
+    return Reading(_ONE_SQL, values | {"one": series[0]}, partial(_of_one, every))
 
 
 def _of_one(every: Reading[HistoryPoints], rows: Rows) -> HistoryPoints:

@@ -12,6 +12,9 @@ from benchweb.charts.plan_keys import keys_of
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
 
+# Of each line its pair, its environment and its parameters in words, by name.
+Parts = list[dict[str, str]]
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -59,7 +62,7 @@ def with_series(query: HistoryQuery) -> HistoryQuery:
 def asked_of(kind: Kind, key: str) -> Asked:
     """Find what a key names: a metric of the kind, or one of its charts of percentiles; else the headline."""
     charts = {chart.id: chart for chart in kind.charts if chart.form == "percentiles"}
-    strip = next((name for name, metric in kind.metrics.items() if metric.is_loss), "")
+    strip = kind.loss
     if key in charts and key not in kind.metrics:
         chart = charts[key]
         return Asked(kind, key, chart.title, list(chart.metrics), strip, [])
@@ -75,16 +78,14 @@ def chosen_lines(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -
     return Chosen(lines, total)
 
 
-def line_names(lines: Sequence[HistoryLine], kind: Kind) -> list[str]:
+def line_names(parts: Parts) -> list[str]:
     """Name each line by what sets it apart from the others; a single one by its pair."""
-    parts = _parts(lines, kind)
     differing = [name for name in parts[0] if len({part[name] for part in parts}) > 1] if parts else []
     return [" · ".join(part[name] for name in differing or ["pair"]) for part in parts]
 
 
-def common_words(lines: Sequence[HistoryLine], kind: Kind) -> str:
+def common_words(parts: Parts, kind: Kind) -> str:
     """Say what all lines have in common: the kind, the pair, the environment, parameters."""
-    parts = _parts(lines, kind)
     same = [name for name in parts[0] if len({part[name] for part in parts}) == 1] if parts else []
     return " · ".join([kind.label, *(parts[0][name] for name in same)])
 
@@ -95,16 +96,13 @@ def setting_words(parameter: Parameter, value: Any) -> str:
     return f"{parameter.label} {shown}"
 
 
-def _parts(lines: Sequence[HistoryLine], kind: Kind) -> list[dict[str, str]]:
+def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
     """Give every line's parts by name, the same names for all: an identity leaves out what is a default."""
-    names = [name for name in kind.parameters if any(name in line.identity for line in lines)]
+    told = set().union(*[line.identity for line in lines])
+    parameters = [parameter for name, parameter in kind.parameters.items() if name in told] if told else []
     return [
         {"pair": line.pair_words, "environment": line.pair.environment}
-        | {
-            name: setting_words(parameter, line.identity.get(name, parameter.default))
-            for name, parameter in kind.parameters.items()
-            if name in names
-        }
+        | {each.name: setting_words(each, line.identity.get(each.name, each.default)) for each in parameters}
         for line in lines
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from benchweb.charts.history_points import OF_PLAN, RUN_FIGURES
+from benchweb.charts.history_points import OF_PLAN, run_figures
 from benchweb.rows import fast_rows, planned_rows
 
 # `place` says which point of which line a series' runs belong to; `part` parts it further, by run or by span of time.
@@ -78,6 +78,6 @@ def size_points(
         "runs": runs,
     }
     only = " ".join([OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
-    statement = _SQL.format(figures=RUN_FIGURES.format(only=only), part=_PARTS[part])
+    statement = _SQL.format(figures=run_figures(only), part=_PARTS[part])
     rows = (fast_rows if only.strip() else planned_rows)(statement, values)
     return SizePoints([SizePoint._make(row[:-2]) for row in rows], rows[0][-2:] if rows else shown)

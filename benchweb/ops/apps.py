@@ -13,4 +13,4 @@ class OpsConfig(AppConfig):
         from benchweb import checks, rows, times  # noqa: F401
 
         times.read_times_fast()
-        rows.read_documents_fast()
+        rows.adapt_fast()

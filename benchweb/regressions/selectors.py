@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import Reading
+from benchweb.hosts.pair_words import pair_named, with_pairs
+from benchweb.rows import Reading, document
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200
 
 # Written by hand: to build the seven joins from models takes ten times as long as to run them, mostly for no note.
 _SQL = with_pairs("""
-SELECT n.id, n.text, n.at, n.until, coalesce(u.username, ''),
-  n.environment_id, n.host_id, n.pair_id,
-  coalesce(o.name, e.name, ''), {pair_names}
+SELECT n.at, n.until, n.id, NULL::bigint, NULL::bigint, n.text, coalesce(u.username, ''),
+  jsonb_build_array(n.environment_id, n.host_id, n.pair_id, coalesce(o.name, e.name, ''), {pair_names})
 FROM regressions_annotation n
 LEFT JOIN auth_user u ON u.id = n.author_id
 LEFT JOIN hosts_environment e ON e.id = n.environment_id
@@ -25,7 +24,7 @@ LEFT JOIN hosts_pair pair ON pair.id = n.pair_id
 WHERE n.archived_at IS NULL AND n.at <= %(last)s AND coalesce(n.until, n.at) >= %(first)s AND (
   (n.environment_id IS NULL AND n.host_id IS NULL AND n.pair_id IS NULL)
   OR n.environment_id = ANY(%(environments)s) OR n.host_id = ANY(%(hosts)s) OR n.pair_id = ANY(%(pairs)s))
-ORDER BY n.at, n.id LIMIT %(most)s
+ORDER BY n.at, n.id LIMIT %(most_notes)s
 """)
 
 
@@ -59,12 +58,13 @@ def annotations_between(
         "environments": list(environments),
         "hosts": list(hosts),
         "pairs": list(pairs),
-        "most": MOST_NOTES,
+        "most_notes": MOST_NOTES,
     }
-    return Reading(_SQL, values, lambda rows: [_note(row) for row in rows])
+    return Reading(_SQL, values, lambda rows: sorted(map(_note, rows), key=lambda note: (note.at, note.pk)))
 
 
 def _note(row: tuple[Any, ...]) -> Note:
-    *values, about = row[:-NAME_COLUMNS]
-    names = row[-NAME_COLUMNS:]
-    return Note(about if names[0] is None else pair_named(names), *values)
+    at, until, pk, _two, _three, text, author, told = row
+    environment_id, host_id, pair_id, about, *names = document(told)
+    about = about if names[0] is None else pair_named(names)
+    return Note(about, pk, text, at, until, author, environment_id, host_id, pair_id)

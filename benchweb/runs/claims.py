@@ -22,7 +22,7 @@ from benchweb.runs.wording import place
 # The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
 LEASE = timedelta(seconds=6)
 # No worker's name: whose lease ended, and who took its run over, is another's.
-_GIVEN_UP = "given up"
+_GIVEN_UP = "-"
 _OCCUPY = """
 UPDATE runs_reservation
 SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')

@@ -30,7 +30,7 @@ class CompressionMiddleware(MiddlewareMixin):
         if len(response.content) < _LEAST_BYTES or not _COMPRESSIBLE.match(response.get("Content-Type", "")):
             return response
         patch_vary_headers(response, ("Accept-Encoding",))
-        if _ACCEPTED.search(request.headers.get("Accept-Encoding", "")):
+        if _ACCEPTED.search(request.META.get("HTTP_ACCEPT_ENCODING", "")):
             response.content = compressed(response.content)
             response["Content-Length"] = str(len(response.content))
             response["Content-Encoding"] = "gzip"

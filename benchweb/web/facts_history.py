@@ -37,7 +37,7 @@ def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence
     changes = [
         FactsChange(change.at, endpoint.name or endpoint.network_mode, change.words, _around(host_id, change.at))
         for endpoint in endpoints
-        for change in fact_changes(_seen(endpoint, rows))
+        for change in fact_changes(_seen(endpoint, rows), lambda: {row.digest: row.document for row in rows})
     ]
     return FactsHistory(
         changes=sorted(changes, key=lambda change: change.at, reverse=True),
@@ -48,7 +48,7 @@ def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence
 
 def _seen(endpoint: Endpoint, rows: Sequence[Facts]) -> list[SeenFacts]:
     return [
-        SeenFacts(row.document, row.first_seen_at, row.last_seen_at) for row in rows if row.endpoint_id == endpoint.pk
+        SeenFacts(row.digest, row.first_seen_at, row.last_seen_at) for row in rows if row.endpoint_id == endpoint.pk
     ]
 
 

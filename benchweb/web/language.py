@@ -5,27 +5,32 @@ from gettext import NullTranslations
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.deprecation import MiddlewareMixin
 
 # Addresses that programs read: their words must not depend on who asks.
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 
 
-class LanguageMiddleware(LocaleMiddleware):
-    """Show pages in the reader's language, and answer programs in English."""
+class LanguageMiddleware(MiddlewareMixin):
+    """Show pages in the reader's language, and answer programs in English.
+
+    As Django's LocaleMiddleware, without what that does for addresses that begin with a language: there are none.
+    """
 
     def process_request(self, request: HttpRequest) -> None:
         """Choose the language of this request's thread."""
-        if not request.path.startswith(_FOR_PROGRAMS):
-            super().process_request(request)
-            return
-        translation.activate("en")
-        request.LANGUAGE_CODE = "en"
+        is_for_programs = request.path.startswith(_FOR_PROGRAMS)
+        translation.activate("en" if is_for_programs else translation.get_language_from_request(request))
+        request.LANGUAGE_CODE = translation.get_language()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Say the language; for programs it is one, so no cache needs to tell answers apart by it."""
-        return response if request.path.startswith(_FOR_PROGRAMS) else super().process_response(request, response)
+        if not request.path.startswith(_FOR_PROGRAMS):
+            patch_vary_headers(response, ("Accept-Language",))
+            response.headers.setdefault("Content-Language", translation.get_language())
+        return response
 
 
 class ActiveLanguage:

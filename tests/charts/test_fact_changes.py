@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from benchweb.charts.fact_changes import SeenFacts, differences, fact_changes
 from tests.charts.history_rows import DAY, NIGHT
@@ -36,14 +37,30 @@ def test_a_difference_is_said_in_words(before: dict[str, Any], after: dict[str, 
 
 
 def test_facts_that_came_back_are_a_change_too() -> None:
-    usual = SeenFacts({"kernel": "6.1"}, NIGHT, NIGHT + 9 * DAY)
-    tried = SeenFacts({"kernel": "6.8"}, NIGHT + 3 * DAY, NIGHT + 5 * DAY)
-    changes = fact_changes([tried, usual])
+    usual = SeenFacts("usual", NIGHT, NIGHT + 9 * DAY)
+    tried = SeenFacts("tried", NIGHT + 3 * DAY, NIGHT + 5 * DAY)
+    changes = fact_changes([tried, usual], lambda: {"usual": {"kernel": "6.1"}, "tried": {"kernel": "6.8"}})
     assert [(change.at, change.words) for change in changes] == [
         (NIGHT + 3 * DAY, "kernel 6.1 → 6.8"),
         (NIGHT + 5 * DAY, "kernel 6.8 → 6.1"),
     ]
 
 
+def test_two_documents_are_read_and_compared_once_in_each_language() -> None:
+    rows = [SeenFacts("one", NIGHT, NIGHT + DAY), SeenFacts("other", NIGHT + 2 * DAY, NIGHT + 3 * DAY)]
+    documents = {"one": {"boot_id": "a"}, "other": {"boot_id": "b"}}
+    asked = []
+
+    def read() -> dict[str, dict[str, str]]:
+        asked.append(1)
+        return documents
+
+    for language in ("en", "en", "zh-hans", "zh-hans"):
+        with translation.override(language):
+            (change,) = fact_changes(rows, read)
+            assert change.words == ("rebooted" if language == "en" else "已重启")
+    assert len(asked) == 2
+
+
 def test_one_row_of_facts_is_no_change() -> None:
-    assert fact_changes([SeenFacts({"kernel": "6.1"}, NIGHT, NIGHT + timedelta(days=1))]) == []
+    assert fact_changes([SeenFacts("usual", NIGHT, NIGHT + timedelta(days=1))], dict) == []
