@@ -1,10 +1,9 @@
 """What changed on a host between two of its facts, in words short enough for a flag on a time axis."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -25,8 +24,8 @@ _OF_CPU = {"governor": gettext_lazy("governor"), "model": gettext_lazy("CPU"), "
 _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
 
 
-@dataclass(frozen=True)
-class SeenFacts:
+# Tuples, which take a third of the time to make: an environment's charts have hundreds.
+class SeenFacts(NamedTuple):
     """One row of an endpoint's facts; its digest tells the document, but for what changes all the time."""
 
     digest: str
@@ -34,8 +33,7 @@ class SeenFacts:
     last_seen_at: datetime
 
 
-@dataclass(frozen=True)
-class FactChange:
+class FactChange(NamedTuple):
     """A time at which facts of an endpoint were first seen to differ, and what did."""
 
     at: datetime

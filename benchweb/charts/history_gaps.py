@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from operator import attrgetter, sub
+from operator import attrgetter, itemgetter, sub
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
@@ -27,8 +27,8 @@ _FEWEST_TO_KNOW = 3
 _MOST_EVENTS = 1_000
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
-# their schedule's target and its plan's latest version. The columns are those of facts and notes too,
-# so that one statement gives all (rows.united).
+# their schedule's target and its plan's latest version. The columns are those of notes and facts
+# too: one statement gives all (rows.united).
 _SQL = """
 (SELECT coalesce(r.started_at, r.planned_at, r.created_at), NULL::timestamptz, r.id, r.pair_id, r.plan_version_id,
   r.state, r.reason, NULL::jsonb
@@ -38,7 +38,7 @@ WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
   AND coalesce(r.started_at, r.planned_at, r.created_at) BETWEEN %(first)s AND %(last)s {of_runs}
 ORDER BY r.id DESC LIMIT %(most_events)s)
 UNION ALL
-(SELECT s.at, NULL, NULL, NULL,
+(SELECT s.at, NULL, NULL, c.id,
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
   s.state, s.reason, c.target
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
@@ -58,6 +58,8 @@ class Event(NamedTuple):
     state: str
     cause: str
 
+
+_event = partial(tuple.__new__, Event)
 
 # Where a run's number goes; PostgreSQL stores no such character.
 _RUN = "\0"
@@ -84,7 +86,7 @@ class Break(NamedTuple):
 def _break(at: datetime, run: int | None, state: str, cause: str, language: str | None) -> Break:
     """Say what came of an event and why, only when it breaks a line, which most don't; in the language at work."""
     words = _reason(state, cause, run is None, language)
-    return Break(at, words) if run is None else Break(at, words.replace(_RUN, str(run)), f"/runs/{run}")
+    return Break(at, words, "") if run is None else Break(at, words.replace(_RUN, str(run)), f"/runs/{run}")
 
 
 def events_between(
@@ -99,7 +101,7 @@ def events_between(
         of_slots="" if plan is None else "AND c.plan_id = %(plan)s",
     )
     values = {
-        "pairs": list(pairs),
+        "pairs": sorted(pairs),
         "first": shown[0],
         "last": shown[1],
         "plan": plan,
@@ -112,14 +114,17 @@ def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
     keys = keys_of_versions({row[4] for row in found if row[4]})
     none: frozenset[tuple[str, str]] = frozenset()
     events = []
-    for at, _until, run, pair_id, version, state, reason, target in found:
+    meant: dict[int, list[int]] = {}
+    for at, _until, run, pair_or_schedule, version, state, reason, target in found:
         known = keys.get(version or 0, none)
         if run is not None:
-            events.append(Event(at, pair_id, run, known, state, reason))
-        else:
+            events.append(_event((at, pair_or_schedule, run, known, state, reason)))
+            continue
+        if pair_or_schedule not in meant:
             told = document(target)
-            events += [Event(at, pair.pk, None, known, state, reason) for pair in pairs.values() if targets(told, pair)]
-    return sorted(events, key=attrgetter("at"))
+            meant[pair_or_schedule] = [pk for pk, pair in pairs.items() if targets(told, pair)]
+        events += [_event((at, pk, None, known, state, reason)) for pk in meant[pair_or_schedule]]
+    return sorted(events, key=itemgetter(0))
 
 
 def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedelta) -> list[Break]:

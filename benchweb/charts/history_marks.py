@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
+from typing import NamedTuple
 
 from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes
 from benchweb.charts.history_lines import HistoryLine, LineEnd
@@ -29,8 +30,7 @@ _MOST_KEPT = 5_000
 _speeds: dict[tuple[str, str], float | None] = {}
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Facts of a host that changed; endpoints of one host that tell the same are one change."""
 
     at: datetime
@@ -108,10 +108,10 @@ def _facts(endpoints: Mapping[int, LineEnd], shown: tuple[datetime, datetime], r
         facts[endpoint_id].append(SeenFacts(digest, first, last))
     documents = _Documents(list(endpoints), {row[5] for row in rows})
     changes = {
-        Change(change.at, end.host_id, end.host_name, change.words)
+        Change(at, end.host_id, end.host_name, words)
         for pk, end in endpoints.items()
-        for change in fact_changes(facts[pk], documents)
-        if shown[0] <= change.at <= shown[1]
+        for at, words in fact_changes(facts[pk], documents)
+        if shown[0] <= at <= shown[1]
     }
     newest = {pk: max(seen, key=attrgetter("last_seen_at")) for pk, seen in facts.items() if seen}
     latest = {pk: (seen.digest, endpoints[pk].address) for pk, seen in newest.items()}

@@ -55,9 +55,9 @@ def annotations_between(
     values = {
         "first": first,
         "last": last,
-        "environments": list(environments),
-        "hosts": list(hosts),
-        "pairs": list(pairs),
+        "environments": sorted(environments),
+        "hosts": sorted(hosts),
+        "pairs": sorted(pairs),
         "most_notes": MOST_NOTES,
     }
     return Reading(_SQL, values, lambda rows: sorted(map(_note, rows), key=lambda note: (note.at, note.pk)))
