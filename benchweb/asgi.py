@@ -14,10 +14,12 @@ from typing import IO, Any
 import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
+from django.core.cache import close_caches
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
-from django.core.signals import request_started
-from django.db import close_old_connections
+from django.core.handlers.base import reset_urlconf
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.loader import get_template
@@ -122,6 +124,14 @@ def _load_all() -> None:
     for file in sorted(_TEMPLATES.rglob("*.html")):
         get_template(file.relative_to(_TEMPLATES).as_posix())
 
+
+# What Django does around every request that nothing here needs: no view sets URLs of its own or uses a cache, a thread
+# keeps no connection from one request to the next, and statements are only remembered for a developer.
+request_started.disconnect(close_old_connections)
+request_finished.disconnect(close_caches)
+request_finished.disconnect(reset_urlconf)
+if not settings.DEBUG:
+    request_started.disconnect(reset_queries)
 
 application = OneVisit()
 _load_all()
