@@ -127,10 +127,13 @@ def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
     return sorted(events, key=itemgetter(0))
 
 
+_AT_OF_POINT, _RUN_OF_POINT = itemgetter(PointRow._fields.index("at")), itemgetter(PointRow._fields.index("run"))
+
+
 def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedelta) -> list[Break]:
     """Give the places between and around a line's points where it must break; events are in order of time."""
-    measured = {point.run for point in points}
-    starts = [point.at for point in points]
+    # By place, which takes half of what names take: a line has a thousand points.
+    measured, starts = {*map(_RUN_OF_POINT, points)}, [*map(_AT_OF_POINT, points)]
     language = get_language()
     found = []
     for at, _pair, run, _keys, state, cause in events:
