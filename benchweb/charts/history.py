@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
-from benchweb.charts.history_points import HistoryPoints, PointRow, history_points
+from benchweb.charts.history_points import HistoryPoints, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import (
     Asked,
@@ -165,7 +165,7 @@ class _Drawing:
         drawn = [rows for rows in self.points.series.values() if rows]
         if not drawn or not self.query.is_fitted or self.query.is_zoomed:
             return self.query.shown
-        first, last = min(rows[0].at for rows in drawn), max(rows[-1].at for rows in drawn)
+        first, last = min(rows[0][0] for rows in drawn), max(rows[-1][0] for rows in drawn)
         room = max(_LEAST_ROOM, (last - first) * _ROOM)
         return first - room, last + room
 
@@ -181,23 +181,24 @@ class _Drawing:
             marker=line.marker,
             dash=line.dash,
             points=_gaps(gaps),
-            measured=_measured(rows),
+            measured=rows,
             bands=self._nested(line, rows, gaps) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
         )
 
-    def _nested(self, line: HistoryLine, rows: Sequence[PointRow], gaps: Sequence[Break]) -> list[ChartBand]:
+    def _nested(self, line: HistoryLine, rows: Sequence[Measured], gaps: Sequence[Break]) -> list[ChartBand]:
         """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""
         metrics = [metric for metric in self.asked.metrics if metric in line.series]
         names = percentile_names(self.asked.metrics)
         # Series of one trial have the same times: the run, or the first run of a day, finds the point.
         by_run = {
-            metric: {row.run: row.median for row in self.points.series[line.series[metric]]} for metric in metrics
+            metric: {run: median for _at, median, *_, run in self.points.series[line.series[metric]]}
+            for metric in metrics
         }
         # Sorting is stable: where both are at one time the point is first.
-        places: list[PointRow | Break] = sorted([*rows, *gaps], key=attrgetter("at"))
+        places: list[Measured | Break] = sorted([*rows, *gaps], key=itemgetter(0))
 
         def border(metric: str) -> list[float | None]:
-            return [by_run[metric].get(place.run) if isinstance(place, PointRow) else None for place in places]
+            return [None if isinstance(place, Break) else by_run[metric].get(place[-1]) for place in places]
 
         middle = metrics.index(self.asked.main)
         below, above = metrics[: middle + 1], metrics[middle:][::-1]
@@ -276,14 +277,6 @@ def _gaps(gaps: Sequence[Break]) -> list[ChartPoint]:
     return [ChartPoint(at, None, reason=gap.reason, href=gap.href) for gap, at in zip(gaps, times, strict=True)]
 
 
-def _measured(rows: Sequence[PointRow]) -> list[Measured]:
-    # Column by column: a chart has a thousand.
-    if not rows:
-        return []
-    _series, times, runs, ns, medians, lows, highs = zip(*rows, strict=True)
-    return list(zip(times, medians, ns, lows, highs, runs, strict=True))
-
-
-def _worst(rows: Sequence[PointRow]) -> list[Measured]:
+def _worst(rows: Sequence[Measured]) -> list[Measured]:
     """Draw the worst of each time: a median would hide that one run of the day lost packets."""
-    return [(row.at, row.high, row.n, row.low, row.high, None) for row in rows]
+    return [(at, high, n, low, high, None) for at, _median, n, low, high, _run in rows]

@@ -12,8 +12,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.history_lines import HistoryLine, LinePair
-from benchweb.charts.history_points import PointRow
 from benchweb.charts.plan_keys import keys_of_versions
+from benchweb.charts.spec import Measured
 from benchweb.phrasebook import said
 from benchweb.rows import Reading, Rows, document, written_out
 from benchweb.runs.models import FAULTY_STATES
@@ -127,13 +127,10 @@ def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
     return sorted(events, key=itemgetter(0))
 
 
-_AT_OF_POINT, _RUN_OF_POINT = itemgetter(PointRow._fields.index("at")), itemgetter(PointRow._fields.index("run"))
-
-
-def breaks(points: Sequence[PointRow], events: Iterable[Event], covered: timedelta) -> list[Break]:
+def breaks(points: Sequence[Measured], events: Iterable[Event], covered: timedelta) -> list[Break]:
     """Give the places between and around a line's points where it must break; events are in order of time."""
-    # By place, which takes half of what names take: a line has a thousand points.
-    measured, starts = {*map(_RUN_OF_POINT, points)}, [*map(_AT_OF_POINT, points)]
+    starts, *_figures, runs = zip(*points, strict=True) if points else ((), ())
+    measured = set(runs)
     language = get_language()
     found = []
     for at, _pair, run, _keys, state, cause in events:

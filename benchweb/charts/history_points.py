@@ -6,8 +6,9 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, cast
 
+from benchweb.charts.spec import Measured
 from benchweb.rows import Reading, Rows, read
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
@@ -59,14 +60,14 @@ WITH runs AS MATERIALIZED ({figures}), lines AS (
     ) AT TIME ZONE %(zone)s FROM step WHERE name NOT IN ('run', 'hour')
   ) AS every (begin)
 )
-SELECT series_id, at, run_id, n, median, low, high, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
+SELECT series_id, at, median, n, low, high, run_id, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
 UNION ALL
-SELECT series_id, min(at), min(run_id), sum(n)::bigint,
-  percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high), (SELECT name FROM step)
+SELECT series_id, min(at), percentile_cont(0.5) WITHIN GROUP (ORDER BY median), sum(n)::bigint,
+  min(low), max(high), min(run_id), (SELECT name FROM step)
 FROM runs WHERE (SELECT name FROM step) <> 'run'
 GROUP BY series_id, width_bucket(at, (SELECT each FROM begins))
 UNION ALL
-SELECT ceilings.id, at, run_id, 1, value, value, value, 'ceiling'
+SELECT ceilings.id, at, value, 1, value, value, run_id, 'ceiling'
 FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
   SELECT at, run_id, value FROM results_point WHERE series_id = ceilings.id AND at <= %(last)s ORDER BY at DESC LIMIT 1
 ) latest
@@ -82,35 +83,21 @@ def run_figures(only: str = "", order: str = "") -> str:
 # Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes. Its
 # figures are in order of time in the index, which is only seen where the series is no array.
 _ONE_SQL = f"""
-SELECT series_id, at, run_id, n, median, low, high FROM ({run_figures(order=" ORDER BY at")}) runs
+SELECT at, median, n, low, high, run_id FROM ({run_figures(order=" ORDER BY at")}) runs
 ORDER BY at LIMIT %(some)s
 """.replace("ANY(%(series)s)", "%(one)s")  # noqa: S608  (our own statement)
 
 
-# A frozen dataclass would take three times as long to make, and there are thousands.
-class PointRow(NamedTuple):
-    """A run's figure, or that of all runs of an hour, day, week; `run` is the first, `n` their repetitions in all."""
-
-    series: int
-    at: datetime
-    run: int
-    n: int
-    median: float
-    low: float
-    high: float
-
-
-# The statements have these columns in this order: no need to look at each.
-_point_row = partial(tuple.__new__, PointRow)
-_COLUMNS = len(PointRow._fields)
-
-
 @dataclass(frozen=True)
 class HistoryPoints:
-    """Points by series id, in order of time; `step` is run, hour, day, week or month."""
+    """Points by series id, in order of time; `step` is run, hour, day, week or month.
+
+    A point is a run's figure, or that of all runs of a step: its run is their first, and it counts their repetitions.
+    """
 
     step: str
-    series: dict[int, list[PointRow]]
+    # As PostgreSQL gives them: there are thousands.
+    series: dict[int, list[Measured]]
     # The latest value of each ceiling by series id.
     ceilings: dict[int, float]
 
@@ -156,17 +143,17 @@ def _of_one(every: Reading[HistoryPoints], rows: Rows) -> HistoryPoints:
     if len(rows) > every.values["most"]:
         return read(every)
     (series_id,) = every.values["series"]
-    return HistoryPoints("run", {series_id: [*map(_point_row, rows)]}, {})
+    return HistoryPoints("run", {series_id: cast("list[Measured]", rows)}, {})
 
 
 def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:
     found = HistoryPoints("run", {pk: [] for pk in series}, {})
     step = "run"
-    for (series_id, name), points in groupby(rows, itemgetter(0, _COLUMNS)):
-        made = [_point_row(row[:_COLUMNS]) for row in points]
+    for (series_id, name), points in groupby(rows, itemgetter(0, -1)):
+        made = [row[1:-1] for row in points]
         if name == "ceiling":
-            found.ceilings[series_id] = made[0].median
+            found.ceilings[series_id] = made[0][1]
             continue
         step = name
-        found.series[series_id] += made
+        found.series[series_id] += cast("list[Measured]", made)
     return HistoryPoints(step, found.series, found.ceilings)

@@ -12,6 +12,7 @@ from benchweb.charts.moments import rfc3339
 View = Literal["time", "heat", "sizes"]
 Split = Literal["", "pair", "host", "environment"]
 Overlay = Literal["environment", "pair", "date", "run"]
+_VIEWS, _SPLITS, _OVERLAYS = get_args(View), get_args(Split), get_args(Overlay)
 # Of a row's id: PostgreSQL's bigint has 19 digits.
 _MOST_DIGITS = 18
 FIRST_YEAR, LAST_YEAR = 1990, 2200
@@ -79,7 +80,7 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     whole = (end - period.length if period.length else _THE_BEGINNING, end)
     return HistoryQuery(
-        view=_one_of(values.get("view"), get_args(View)),
+        view=_one_of(values.get("view"), _VIEWS),
         kind=values.get("kind", ""),
         metric=values.get("metric", ""),
         series=_ids(values.get("series")),
@@ -92,8 +93,8 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
             for name, value in values.items()
             if name.startswith(_PARAMETER) and value
         },
-        split=_one_of(values.get("split"), get_args(Split)),
-        overlay=_one_of(values.get("overlay"), get_args(Overlay)),
+        split=_one_of(values.get("split"), _SPLITS),
+        overlay=_one_of(values.get("overlay"), _OVERLAYS),
         runs=_ids(values.get("runs")),
         period=period,
         is_fitted=named is None or named.length is None,

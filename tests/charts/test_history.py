@@ -361,7 +361,7 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
     def figures(begin: timedelta, end: timedelta) -> list[tuple[int, int, float]]:
         shown = (first + begin, first + end)
         found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC))
-        return [(row.run, row.n, row.median) for row in found.series[series.pk]]
+        return [(run, n, median) for _at, median, n, _low, _high, run in found.series[series.pk]]
 
     second = timedelta(seconds=1)
     looks = [(-second, second), (timedelta(), timedelta()), (second, 9 * second), (-9 * second, -second)]
@@ -383,7 +383,7 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
     shown = (times[0] - DAY, times[-1] + DAY)
     found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin")))
     assert found.step == "day"
-    assert [(row.run, row.n) for row in found.series[series.pk]] == [
+    assert [(run, n) for _at, _median, n, _low, _high, run in found.series[series.pk]] == [
         (runs[0].pk, 1),
         (runs[1].pk, 2),
         (runs[3].pk, 1),
