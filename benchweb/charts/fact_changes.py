@@ -69,6 +69,9 @@ def _said(before: str, after: str, language: str | None, documents: Documents) -
     words = _kept.get((before, after, language))
     if words is None:
         found = documents()
+        # Synthetic hosts may be removed between the two statements.
+        if before not in found or after not in found:
+            return ""
         words = "; ".join(differences(found[before], found[after]))
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()

@@ -25,9 +25,9 @@ _DOCUMENTS_SQL = """
 SELECT DISTINCT ON (digest) digest, document FROM hosts_facts
 WHERE endpoint_id = ANY(%(endpoints)s) AND digest = ANY(%(digests)s)
 """
-# Facts never change, so neither does the speed that they tell of the interface with an address.
+# Facts never change, so neither does the speed that they tell of the interface with an address; 0 where they don't.
 _MOST_KEPT = 5_000
-_speeds: dict[tuple[str, str], float | None] = {}
+_speeds: dict[tuple[str, str], float] = {}
 
 
 class Change(NamedTuple):
@@ -135,12 +135,16 @@ class _Documents:
 
 def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
     """Give the speed of the interface that holds the endpoint's address, as its latest facts tell it."""
-    if (digest, address) not in _speeds:
+    speed = _speeds.get((digest, address))
+    if speed is None:
+        found = documents()
+        # Synthetic hosts may be removed between the two statements.
+        if digest not in found:
+            return None
+        interfaces = found[digest].get("interfaces") or []
+        with_address = [each for each in interfaces if address in (each.get("addresses") or [])]
+        speed = next((float(each["speed_bps"]) for each in with_address if each.get("speed_bps")), 0.0)
         if len(_speeds) >= _MOST_KEPT:
             _speeds.clear()
-        interfaces = documents()[digest].get("interfaces") or []
-        with_address = [each for each in interfaces if address in (each.get("addresses") or [])]
-        _speeds[digest, address] = next(
-            (float(each["speed_bps"]) for each in with_address if each.get("speed_bps")), None
-        )
-    return _speeds[digest, address]
+        _speeds[digest, address] = speed
+    return speed or None

@@ -158,7 +158,10 @@ def test_htmx_gets_the_section_and_whoever_has_no_script_a_page(signed_in: Clien
     endpoint = make_endpoint(host_name="alder")
     probe_each_minute(endpoint, minutes=3)
     url = f"/hosts/{endpoint.host_id}/availability?over=7d"
-    part, page = signed_in.get(url, headers=HTMX), signed_in.get(url)
+    part, page, again = (signed_in.get(url, headers=headers) for headers in (HTMX, {}, HTMX))
+    if part.content != again.content:
+        # A minute began between them.
+        part, page = signed_in.get(url, headers=HTMX), signed_in.get(url)
     assert "</section>" not in part.content.decode()
     assert 'class="strip"' in part.content.decode()
     assert 'data-script="/static/charts' in part.content.decode()
