@@ -166,9 +166,7 @@ class ByIds(Generic[M]):
 def _open() -> Any:
     """Give this thread's database, connected: each look at `connection` takes a dozen calls."""
     database = connections[DEFAULT_DB_ALIAS]
-    # Asked by a look at it, for to ensure what is so takes three calls more.
-    if database.connection is None:
-        database.ensure_connection()
+    database.ensure_connection()
     database.validate_no_broken_transaction()
     return database
 

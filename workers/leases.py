@@ -57,6 +57,7 @@ class Keeper:
     def __init__(self) -> None:
         self._leases: dict[str, Lease] = {}
         self._lock = threading.Lock()
+        self._is_ending = False
         threading.Thread(target=self._beat, name="lease-heartbeat", daemon=True).start()
         threading.Thread(target=self._listen, name="cancel-listener", daemon=True).start()
 
@@ -66,6 +67,10 @@ class Keeper:
         lease = Lease(owner, run_id)
         with self._lock:
             self._leases[owner] = lease
+            is_late = self._is_ending
+        if is_late:
+            # It was claimed while the others were given up.
+            self._let_go([lease])
         try:
             yield lease
         finally:
@@ -74,7 +79,12 @@ class Keeper:
 
     def give_up(self) -> None:
         """Let go of every run at once, for the next worker to go on with."""
-        leases = self._snapshot()
+        with self._lock:
+            self._is_ending = True
+            leases = list(self._leases.values())
+        self._let_go(leases)
+
+    def _let_go(self, leases: list[Lease]) -> None:
         for lease in leases:
             lease.lose()
         try:

@@ -228,7 +228,8 @@ def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineUnreachable) -> 
             run_trial(trial=trial, ends=ends, lease=lease)
             return
     except EngineUnreachable as later:
-        _ended_unreachable(trial, ends, lease, later)
+        if not lease.lost:
+            _ended_unreachable(trial, ends, lease, later)
         raise
     if not lease.lost:
         _ended_unreachable(trial, ends, lease, error)

@@ -101,6 +101,9 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
             _stops.let_go_first(_STOPS_FIRST_SECONDS)
         _take_in(trial, lease, final)
     except (EngineRefused, EngineGarbage) as error:
+        if lease.lost:
+            # The sessions are the next worker's, which was perhaps woken already.
+            return
         stop_sessions(trial, ends, str(error))
         state = State.CANCELLED if lease.cancelled else State.FAILED
         trial_end(trial=trial, owner=lease.owner, state=state, reason=str(error))

@@ -17,7 +17,8 @@ _kept: dict[int, Keys] = {}
 def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
     """Give the keys of versions by id; one query when one of them is new to this process."""
     wanted = set(version_ids)
-    found = {pk: _kept[pk] for pk in wanted if pk in _kept}
+    # Another thread may empty what is kept at any time.
+    found = {pk: keys for pk in wanted if (keys := _kept.get(pk)) is not None}
     missing = wanted - found.keys()
     return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
 
@@ -28,14 +29,16 @@ def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
 
 
 def _keys(version: PlanVersion) -> Keys:
-    if version.pk not in _kept:
+    keys = _kept.get(version.pk)
+    if keys is None:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
         kinds = catalog().kinds
         # A kind may have left the catalog since: its trials are in no series that could be drawn.
         steps = [step for step in version.steps if step["kind"] in kinds]
-        _kept[version.pk] = frozenset(
+        keys = frozenset(
             (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
             for trial in expanded(steps, 1, "interleaved")
         )
-    return _kept[version.pk]
+        _kept[version.pk] = keys
+    return keys

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import translation
@@ -47,8 +48,10 @@ def test_facts_that_came_back_are_a_change_too() -> None:
 
 
 def test_two_documents_are_read_and_compared_once_in_each_language() -> None:
-    rows = [SeenFacts("one", NIGHT, NIGHT + DAY), SeenFacts("other", NIGHT + 2 * DAY, NIGHT + 3 * DAY)]
-    documents = {"one": {"boot_id": "a"}, "other": {"boot_id": "b"}}
+    # What is kept is the process's.
+    one, other = uuid4().hex, uuid4().hex
+    rows = [SeenFacts(one, NIGHT, NIGHT + DAY), SeenFacts(other, NIGHT + 2 * DAY, NIGHT + 3 * DAY)]
+    documents = {one: {"boot_id": "a"}, other: {"boot_id": "b"}}
     asked = []
 
     def read() -> dict[str, dict[str, str]]:

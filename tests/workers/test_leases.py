@@ -1,0 +1,40 @@
+"""The leases that a process holds, and what becomes of them when it ends."""
+
+import pytest
+
+from benchweb.runs.claims import begin, claim
+from tests.factories import begun, make_run
+from workers import leases as module
+from workers.leases import Keeper
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def keeper(monkeypatch) -> Keeper:
+    # The test's transaction is the connection's.
+    monkeypatch.setattr(module, "let_database_go", lambda: None)
+    return Keeper()
+
+
+def test_a_process_that_ends_gives_up_what_it_holds_and_nothing_brings_it_back(keeper):
+    run = make_run()
+    begun(run, "w1")
+    with keeper.held("w1", run.pk) as lease:
+        keeper.give_up()
+        assert lease.lost
+        keeper._beat_once([lease])
+        claimed = claim(run_id=run.pk, owner="w2")
+        assert claimed is not None and claimed.taken_over
+
+
+def test_a_run_that_was_claimed_while_a_process_ends_is_given_up_too(keeper):
+    run = make_run()
+    claimed = claim(run_id=run.pk, owner="w1")
+    assert claimed is not None
+    keeper.give_up()
+    with keeper.held("w1", run.pk) as lease:
+        assert lease.lost
+        assert not begin(claimed=claimed)
+        following = claim(run_id=run.pk, owner="w2")
+        assert following is not None and begin(claimed=following)
