@@ -32,7 +32,12 @@ def made(client: Client, **fields) -> Schedule:
 
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
-    assert "Make the first schedule" in signed_in.get("/schedules").content.decode()
+    text = signed_in.get("/schedules").content.decode()
+    assert "Next step: add a host." in text and "Make the first schedule" not in text
+    make_pair()
+    make_plan()
+    text = signed_in.get("/schedules").content.decode()
+    assert "Make the first schedule" in text and "Next step" not in text
 
 
 def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client) -> None:

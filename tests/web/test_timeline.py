@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.lanes import Bar, Lane, lanes_of
-from tests.factories import make_endpoint, make_pair, make_run, make_schedule
+from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -131,8 +131,14 @@ def test_it_narrows_by_host_and_by_campaign(signed_in: Client, ran: Run) -> None
 
 
 def test_an_empty_timeline_names_the_next_step(signed_in: Client) -> None:
-    assert "Make a schedule" in signed_in.get("/timeline").content.decode()
-    assert "Make the first schedule" in signed_in.get("/timeline/week").content.decode()
+    urls = {"/timeline": "Make a schedule", "/timeline/week": "Make the first schedule"}
+    for url, words in urls.items():
+        text = signed_in.get(url).content.decode()
+        assert "Next step: add a host." in text and words not in text
+    make_pair()
+    make_plan()
+    for url, words in urls.items():
+        assert words in signed_in.get(url).content.decode()
 
 
 def test_a_week_has_its_slots_by_day_and_sums_up_those_that_are_many(signed_in: Client) -> None:

@@ -12,10 +12,11 @@ _ASKED = "step to a pair of this page"
 
 
 @register.inclusion_tag("partials/next_step.html", takes_context=True)
-def next_step(context: Mapping[str, Any], *, is_paired: object = None) -> dict[str, str]:
+def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule: str = "") -> dict[str, str]:
     """Say the next step with a button that leads to it; one query, which only empty pages pay for.
 
-    A page that knows of pairs says so: it has something to launch, and no query is needed.
+    A page that knows of pairs says so: it has something to launch, and no query is needed. With the words `schedule`
+    a schedule is made, where nothing is missing for it.
     """
     if is_paired:
         return {"step": steps.Step.LAUNCH.value}
@@ -23,7 +24,7 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None) -> dict[s
     # What comes after a pair needs no host any more.
     is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
     context["request"].__dict__[_ASKED] = step if is_before else steps.Step.PAIR
-    return {"step": step.value}
+    return {"step": step.value, "schedule": schedule}
 
 
 @register.inclusion_tag("partials/pair_link.html", takes_context=True)
