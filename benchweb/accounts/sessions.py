@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
+from benchweb.kept import keep
 from benchweb.rows import planned_rows
 
 USER_COLUMNS = [field.attname for field in User._meta.concrete_fields]
@@ -62,7 +63,7 @@ class SessionStore(db.SessionStore):
             return dict(json.loads(text))
         found = dict(super().decode(session_data))
         if found:
-            _keep(_read, signed, json.dumps(found))
+            keep(_read, signed, json.dumps(found), most=_MOST_KEPT)
         return found
 
 
@@ -85,10 +86,4 @@ def user_row_at_hand(user_id: Any) -> tuple[Any, ...] | None:
 
 def _guess(key: str, session: Any) -> None:
     if SESSION_KEY in session:
-        _keep(_guesses, key, int(session[SESSION_KEY]))
-
-
-def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
-    if len(kept) >= _MOST_KEPT:
-        kept.clear()
-    kept[key] = value
+        keep(_guesses, key, int(session[SESSION_KEY]), most=_MOST_KEPT)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from benchweb.kept import keep
+
 Document = Mapping[str, Any]
 # Gives documents by their digest: asked for only where words about them aren't known.
 Documents = Callable[[], Mapping[str, Document]]
@@ -73,9 +75,7 @@ def _said(before: str, after: str, language: str | None, documents: Documents) -
         if before not in found or after not in found:
             return ""
         words = "; ".join(differences(found[before], found[after]))
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[before, after, language] = words
+        keep(_kept, (before, after, language), words, most=_MOST_KEPT)
     return words
 
 

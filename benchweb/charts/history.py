@@ -57,9 +57,10 @@ class History:
 
 
 def history(query: HistoryQuery, kind: Kind | None) -> History:
-    """Draw a kind's history; five queries.
+    """Draw a kind's history; three queries.
 
-    One more each for a plan, for plan versions new to this process, and for a single line of more runs than fit.
+    One more each for a plan, for plan versions and facts new to this process, and for a single line of more runs than
+    fit.
     """
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")

@@ -11,6 +11,7 @@ from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_ch
 from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
+from benchweb.kept import keep
 from benchweb.regressions.selectors import Note, annotations_between
 from benchweb.rows import Reading, Rows, document, fast_rows
 
@@ -144,7 +145,5 @@ def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
         interfaces = found[digest].get("interfaces") or []
         with_address = [each for each in interfaces if address in (each.get("addresses") or [])]
         speed = next((float(each["speed_bps"]) for each in with_address if each.get("speed_bps")), 0.0)
-        if len(_speeds) >= _MOST_KEPT:
-            _speeds.clear()
-        _speeds[digest, address] = speed
+        keep(_speeds, (digest, address), speed, most=_MOST_KEPT)
     return speed or None

@@ -27,13 +27,13 @@ STEPS = {
 # one that is running, the points.
 _RUN_FIGURES = """
   (SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
-  WHERE series_id = ANY(%(series)s) AND at >= %(first)s AND at <= %(last)s {only}{order})
+  WHERE series_id = {series} AND at >= %(first)s AND at <= %(last)s {only}{order})
   UNION ALL
   SELECT series_id, run_id, at, n, median, low, high FROM (
     SELECT fresh.id AS run_id, point.* FROM runs_run fresh CROSS JOIN LATERAL (
       SELECT series_id, min(at) AS at, count(*)::int AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
         min(value) AS low, max(value) AS high
-      FROM results_point WHERE run_id = fresh.id AND series_id = ANY(%(series)s) GROUP BY series_id
+      FROM results_point WHERE run_id = fresh.id AND series_id = {series} GROUP BY series_id
     ) point WHERE NOT fresh.has_figures AND fresh.pair_id = ANY(%(pairs)s)
   ) unsummed WHERE at >= %(first)s AND at <= %(last)s {only}
 """
@@ -75,17 +75,16 @@ ORDER BY 1, 2
 """
 
 
-def run_figures(only: str = "", order: str = "") -> str:
-    """Give the statement of series' figures run by run, with further conditions; `order` is of those summed up."""
-    return _RUN_FIGURES.format(only=only, order=order)
+def run_figures(only: str = "") -> str:
+    """Give the statement of series' figures run by run, with further conditions."""
+    return _RUN_FIGURES.format(series="ANY(%(series)s)", only=only, order="")
 
 
 # Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes. Its
 # figures are in order of time in the index, which is only seen where the series is no array.
-_ONE_SQL = f"""
-SELECT at, median, n, low, high, run_id FROM ({run_figures(order=" ORDER BY at")}) runs
-ORDER BY at LIMIT %(some)s
-""".replace("ANY(%(series)s)", "%(one)s")  # noqa: S608  (our own statement)
+_ONE_SQL = """
+SELECT at, median, n, low, high, run_id FROM ({figures}) runs ORDER BY at LIMIT %(some)s
+"""
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,8 @@ def history_points(
     if len(series) != 1 or ceilings or plan is not None:
         return every
     values["some"] = values["most"] + 1
-    return Reading(_ONE_SQL, values | {"one": series[0]}, partial(_of_one, every))
+    statement = _ONE_SQL.format(figures=_RUN_FIGURES.format(series="%(one)s", only="", order=" ORDER BY at"))
+    return Reading(statement, values | {"one": series[0]}, partial(_of_one, every))
 
 
 def _of_one(every: Reading[HistoryPoints], rows: Rows) -> HistoryPoints:

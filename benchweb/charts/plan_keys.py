@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from benchweb.catalog import catalog
+from benchweb.kept import keep
 from benchweb.plans.expansion import expanded
 from benchweb.plans.models import PlanVersion
 from benchweb.results.ingest import identity_digest
@@ -17,7 +18,6 @@ _kept: dict[int, Keys] = {}
 def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
     """Give the keys of versions by id; one query when one of them is new to this process."""
     wanted = set(version_ids)
-    # Another thread may empty what is kept at any time.
     found = {pk: keys for pk in wanted if (keys := _kept.get(pk)) is not None}
     missing = wanted - found.keys()
     return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
@@ -31,8 +31,6 @@ def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
 def _keys(version: PlanVersion) -> Keys:
     keys = _kept.get(version.pk)
     if keys is None:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
         kinds = catalog().kinds
         # A kind may have left the catalog since: its trials are in no series that could be drawn.
         steps = [step for step in version.steps if step["kind"] in kinds]
@@ -40,5 +38,5 @@ def _keys(version: PlanVersion) -> Keys:
             (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
             for trial in expanded(steps, 1, "interleaved")
         )
-        _kept[version.pk] = keys
+        keep(_kept, version.pk, keys, most=_MOST_KEPT)
     return keys

@@ -85,7 +85,7 @@ class HistoryView:
 
 
 def history_view(request: HttpRequest) -> HistoryView:
-    """Prepare the page for a request's query string; eight queries, at most nine."""
+    """Prepare the page for a request's query string; four queries, and those that `history` may need besides."""
     query = query_of(request)
     choices = choices_of(query)
     charts, lines, total, looked = _drawn(query, choices.kind)
