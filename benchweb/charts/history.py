@@ -11,18 +11,17 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
-from benchweb.charts.history_lines import HistoryLine
-from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
+from benchweb.charts.history_lines import Chosen, HistoryLine, chosen_before
+from benchweb.charts.history_marks import Facts, Marks, facts_of, marks_of, notes_on
 from benchweb.charts.history_points import HistoryPoints, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import (
     Asked,
-    Chosen,
     asked_of,
-    chosen_lines,
     common_words,
     line_names,
     line_parts,
+    lines_asked,
 )
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.percentiles import percentile_names
@@ -37,7 +36,8 @@ from benchweb.charts.spec import (
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
-from benchweb.rows import read_together, united
+from benchweb.regressions.selectors import Note
+from benchweb.rows import Reading, read, read_together, united
 
 # Beside the first and the last point, as a share of the time between them.
 _ROOM = 0.02
@@ -57,7 +57,7 @@ class History:
 
 
 def history(query: HistoryQuery, kind: Kind | None) -> History:
-    """Draw a kind's history; three queries.
+    """Draw a kind's history; three queries, in one visit to PostgreSQL where the lines are as they were.
 
     One more each for a plan, for plan versions and facts new to this process, and for a single line of more runs than
     fit.
@@ -65,18 +65,35 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")
     asked = asked_of(kind, query.metric)
-    chosen = chosen_lines(query, asked)
-    if not chosen.lines:
+    chosen, drawing = _read(query, asked)
+    if drawing is None:
         return History(asked, [], [], 0, Marks([], []), "run")
-    drawing = _read(query, asked, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
     return History(asked, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
 
 
-def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
+def _read(query: HistoryQuery, asked: Asked) -> "tuple[Chosen, _Drawing | None]":
+    """Read the lines, and what is drawn of them; where the lines are as they were, in one visit."""
+    asking = lines_asked(query, asked)
+    guess = chosen_before(asking)
+    if guess is not None:
+        chosen, points, beside = read_together(asking, *_asked_of(guess, query, asked))
+        if chosen is guess:
+            return chosen, _drawing(query, asked, points, beside)
+    else:
+        chosen = read(asking)
+    if not chosen.lines:
+        return chosen, None
+    return chosen, _drawing(query, asked, *read_together(*_asked_of(chosen, query, asked)))
+
+
+def _asked_of(
+    chosen: Chosen, query: HistoryQuery, asked: Asked
+) -> tuple[Reading[HistoryPoints], Reading[tuple[list[Event], list[Note], Facts]]]:
+    """Ask for the points of lines, and for what is told beside them."""
     wanted = [*asked.metrics, *filter(None, [asked.strip])]
-    points, (events, notes, facts) = read_together(
+    return (
         history_points(
             [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
             pairs=list({line.pair.pk for line in chosen.lines}),
@@ -91,6 +108,12 @@ def _read(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
             facts_of(chosen.lines, query.shown),
         ),
     )
+
+
+def _drawing(
+    query: HistoryQuery, asked: Asked, points: HistoryPoints, beside: tuple[list[Event], list[Note], Facts]
+) -> "_Drawing":
+    events, notes, facts = beside
     return _Drawing(
         query=query,
         asked=asked,

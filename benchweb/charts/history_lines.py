@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from benchweb.catalog import Kind, Parameter
@@ -12,7 +12,8 @@ from benchweb.charts.lines import COLORS, MARKERS
 from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import document, planned_rows
+from benchweb.kept import keep
+from benchweb.rows import Reading, Rows, document
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12
@@ -44,6 +45,7 @@ _PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.met
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
 _END_COLUMNS = 8
+_MOST_KEPT = 1_000
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,25 @@ class HistoryLine:
         return self.pair.words
 
 
-def read_lines(
+@dataclass(frozen=True)
+class Chosen:
+    """The lines of a look, and how many there would be."""
+
+    lines: list[HistoryLine]
+    total: int
+
+
+# What the rows of a statement and its values said when they were last read: a guess of what they say now.
+_kept: dict[tuple[str, str], tuple[Rows, Chosen]] = {}
+
+
+def lines_of(
     query: HistoryQuery, kind: Kind, main: str, beside: list[str], *, most: int, digests: set[str] | None
-) -> tuple[list[HistoryLine], int]:
-    """Read the lines that match, the oldest first, and how many there would be; `digests` are a plan's identities."""
+) -> Reading[Chosen]:
+    """Ask for the lines that match, the oldest first; `digests` are a plan's identities.
+
+    Rows that are as they were when this process last read them give the very same lines.
+    """
     values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
     only = _conditions(query, kind, values)
     if digests is not None:
@@ -126,9 +143,23 @@ def read_lines(
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     place = _PLACE if most <= MOST_LINES else "0"
     statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
-    rows = planned_rows(statement, values)
-    pairs: dict[int, LinePair] = {}
-    return [_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0
+    return Reading(statement, values, partial(_chosen, (statement, str(values)), main))
+
+
+def chosen_before(asking: Reading[Chosen]) -> Chosen | None:
+    """Give what this process last read for the same question: who believes it reads along whether it still holds."""
+    rows, chosen = _kept.get((asking.statement, str(asking.values)), (None, None))
+    return chosen if rows else None
+
+
+def _chosen(key: tuple[str, str], main: str, rows: Rows) -> Chosen:
+    before, chosen = _kept.get(key, (None, None))
+    if chosen is None or rows != before:
+        pairs: dict[int, LinePair] = {}
+        chosen = Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
+        if len(rows) <= MOST_LINES:
+            keep(_kept, key, (rows, chosen), most=_MOST_KEPT)
+    return chosen
 
 
 def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> HistoryLine:

@@ -6,11 +6,12 @@ from typing import Any
 
 from benchweb.catalog import Kind, Parameter, nested_words
 from benchweb.charts.axes import with_unit
-from benchweb.charts.history_lines import MOST_LINES, HistoryLine, read_lines
+from benchweb.charts.history_lines import MOST_LINES, Chosen, HistoryLine, lines_of
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.plan_keys import keys_of
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
+from benchweb.rows import Reading, read
 
 # Of each line its pair, its environment and its parameters in words, by name.
 Parts = list[dict[str, str]]
@@ -43,14 +44,6 @@ class Asked:
         return [*(each for each in self.metrics if each != self.main), *filter(None, [self.strip]), *self.ceilings]
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The lines of a look, and how many there would be."""
-
-    lines: list[HistoryLine]
-    total: int
-
-
 def with_series(query: HistoryQuery) -> HistoryQuery:
     """Take kind and metric from the series that a query names, where it names any; one query then."""
     if not query.series:
@@ -73,9 +66,13 @@ def asked_of(kind: Kind, key: str) -> Asked:
 
 def chosen_lines(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -> Chosen:
     """Choose the lines that match, the oldest first; one query, and one more for a plan."""
+    return read(lines_asked(query, asked, most=most))
+
+
+def lines_asked(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -> Reading[Chosen]:
+    """Ask for the lines that match, the oldest first; with a plan it costs a query to know what to ask."""
     digests = _plan_digests(query.plan, asked.kind) if query.plan is not None else None
-    lines, total = read_lines(query, asked.kind, asked.main, asked.beside, most=most, digests=digests)
-    return Chosen(lines, total)
+    return lines_of(query, asked.kind, asked.main, asked.beside, most=most, digests=digests)
 
 
 def line_names(parts: Parts) -> list[str]:
