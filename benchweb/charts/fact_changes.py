@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.kept import keep
@@ -74,7 +74,7 @@ def _said(before: str, after: str, language: str | None, documents: Documents) -
         # Synthetic hosts may be removed between the two statements.
         if before not in found or after not in found:
             return ""
-        words = "; ".join(differences(found[before], found[after]))
+        words = pgettext("between parts of a sentence", "; ").join(differences(found[before], found[after]))
         keep(_kept, (before, after, language), words, most=_MOST_KEPT)
     return words
 

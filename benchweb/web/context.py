@@ -37,7 +37,7 @@ _SECTIONS = [
 ]
 
 # Pages without an entry of their own, by the entry that they belong to.
-_BESIDE = {"web:runs": ["/campaigns"]}
+_BESIDE = {"web:hosts": ["/endpoints"], "web:plans": ["/launch"], "web:runs": ["/campaigns"]}
 
 
 def shell(request: HttpRequest) -> dict[str, object]:

@@ -13,6 +13,11 @@ class EngineCommand:
     lines: list[str]
 
     @property
+    def words(self) -> list[list[str]]:
+        """Give the words of each line: shown, a line is broken between them and not at a hyphen."""
+        return [line.split(" ") for line in self.lines]
+
+    @property
     def text(self) -> str:
         return " && \\\n".join(self.lines)
 

@@ -167,7 +167,7 @@ def test_the_fields_come_from_the_catalog_with_unit_bounds_and_default(signed_in
     step = signed_in.get("/plans/new").context["editor"].steps[0]
     first = step.fields[0]
     assert (step.kind.name, first.label, first.unit) == ("tcp_stream", "Message size", "B")
-    assert (first.bounds, first.placeholder, first.text) == ("1 to 128Mi B", "16Ki", "")
+    assert (first.bounds, first.placeholder, first.text) == ("1 to 128Mi", "16Ki", "")
     assert [field.name for field in step.fields] == ["message_size_bytes", "duration_seconds", "flows", "direction"]
     assert [choice.label for choice in step.fields[3].choices] == ["forward (default)", "reverse", "bidirectional"]
     assert len(step.more) == len(step.kind.parameters) - 4

@@ -56,6 +56,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     context = {
         "environment": environment,
         "figures": figures,
+        "is_measured": any(figure for _metric, figure in figures),
         "series": series,
         "pairs": pairs,
         "pairs_filter": f"environment={environment.pk}",

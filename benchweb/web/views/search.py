@@ -16,7 +16,9 @@ MOST_SUGGESTED = 4
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what matches, by type."""
     text = request.GET.get("q", "").strip()
-    return render(request, "pages/search.html", {"text": text, "groups": found(parsed(text), MOST_OF_A_TYPE)})
+    # The field in the top bar holds it, to be changed there.
+    context = {"text": text, "search_text": text, "groups": found(parsed(text), MOST_OF_A_TYPE)}
+    return render(request, "pages/search.html", context)
 
 
 @login_required
