@@ -1,7 +1,7 @@
 """Statements that take PostgreSQL longer to plan, or Django longer to build, than to run."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,10 +14,12 @@ from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.postgresql.psycopg_any import get_adapters_template
 from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
-from psycopg import Cursor, postgres
+from psycopg import postgres
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
+
+from benchweb.prepared import Statement, prepared_rows
 
 _ONE_ID = " IN (%s)"
 _LIMIT = re.compile(r"\blimit %\((\w+)\)s", re.IGNORECASE)
@@ -89,8 +91,8 @@ def planned_rows(statement: str, values: Mapping[str, Any]) -> Rows:
     if _is_watched(database):
         with planned_once():
             return fast_rows(statement, values)
-    with database.wrap_database_errors, _Prepared(database.connection):
-        return _sent(database, statement, values).fetchall()
+    with database.wrap_database_errors:
+        return prepared_rows(database.connection, [_ready(statement, values)])[0]
 
 
 def read(reading: Reading[A]) -> A:
@@ -108,7 +110,12 @@ def read_together(
     first: Reading[A], second: Reading[B], third: Reading[C], fourth: Reading[D], /
 ) -> tuple[A, B, C, D]: ...
 def read_together(*readings: Reading[Any]) -> tuple[Any, ...]:
-    """Run statements that don't need each other's rows in one visit to PostgreSQL.
+    """Run statements that don't need each other's rows in one visit to PostgreSQL."""
+    return read_all(readings)
+
+
+def read_all(readings: Sequence[Reading[Any]]) -> tuple[Any, ...]:
+    """Run any number of statements as `read_together` does.
 
     They are sent one after the other without waiting for answers: PostgreSQL runs the first while the next is made.
     """
@@ -116,10 +123,22 @@ def read_together(*readings: Reading[Any]) -> tuple[Any, ...]:
     if _is_watched(database) or not all(reading.is_planned_once for reading in readings):
         return tuple([read(reading) for reading in readings])
     with database.wrap_database_errors:
-        with _Prepared(database.connection), database.connection.pipeline():
-            cursors = [_sent(database, reading.statement, reading.values) for reading in readings]
-        found = [cursor.fetchall() for cursor in cursors]
+        found = prepared_rows(database.connection, [_ready(each.statement, each.values) for each in readings])
     return tuple([reading.made(rows) for reading, rows in zip(readings, found, strict=True)])
+
+
+@dataclass
+class Ahead:
+    """Readings that an earlier visit to PostgreSQL may take along; `found` is what they gave, once they were made."""
+
+    readings: tuple[Reading[Any], ...]
+    found: tuple[Any, ...] | None = None
+
+    def take(self) -> tuple[Any, ...]:
+        """Give what they gave; they are made now unless they were taken along."""
+        if self.found is None:
+            self.found = read_all(self.readings)
+        return self.found
 
 
 class ByIds(Generic[M]):
@@ -176,13 +195,9 @@ def _is_watched(database: Any) -> bool:
     return bool(database.queries_logged or database.execute_wrappers)
 
 
-def _sent(database: Any, statement: str, values: Mapping[str, Any]) -> "Cursor[tuple[Any, ...]]":
-    """Send a statement past Django's cursors, whose wrappers take as long as a small statement.
-
-    Its rows come as bytes: the driver makes times and numbers of them in half of the time that their texts take.
-    """
-    cursor: Cursor[tuple[Any, ...]] = Cursor(database.connection)
-    return cursor.execute(_with_limits(statement, values), _with_ids(values), binary=True)
+def _ready(statement: str, values: Mapping[str, Any]) -> Statement:
+    """Give a statement as it is sent past Django's cursors, whose wrappers take as long as a small statement."""
+    return _with_limits(statement, values), _with_ids(values)
 
 
 class _Ids(list[int]):
