@@ -37,7 +37,7 @@ from benchweb.charts.spec import (
 )
 from benchweb.charts.table import chart_table
 from benchweb.regressions.selectors import Note
-from benchweb.rows import Reading, read, read_together, united
+from benchweb.rows import Ahead, Reading, read, read_together, united
 
 # Beside the first and the last point, as a share of the time between them.
 _ROOM = 0.02
@@ -56,16 +56,38 @@ class History:
     step: str
 
 
-def history(query: HistoryQuery, kind: Kind | None) -> History:
+@dataclass(frozen=True)
+class Look:
+    """A look whose lines this process has read before: the readings give those of now, and what is drawn of these."""
+
+    asked: Asked
+    guess: Chosen
+    ahead: Ahead
+
+
+def look_ahead(query: HistoryQuery, kind: Kind) -> Look | None:
+    """Say what a kind's history is going to read; None where its lines must be read first."""
+    asked = asked_of(kind, query.metric)
+    return _look(query, asked, lines_asked(query, asked))
+
+
+def _look(query: HistoryQuery, asked: Asked, asking: Reading[Chosen]) -> Look | None:
+    guess = chosen_before(asking)
+    return Look(asked, guess, Ahead((asking, *_asked_of(guess, query, asked)))) if guess else None
+
+
+def history(query: HistoryQuery, kind: Kind | None, look: Look | None = None) -> History:
     """Draw a kind's history; three queries, in one visit to PostgreSQL where the lines are as they were.
+
+    With `look`, what was looked ahead for the same query, only what its guess was wrong about is asked again.
 
     One more each for a plan, for plan versions and facts new to this process, and for a single line of more runs than
     fit.
     """
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")
-    asked = asked_of(kind, query.metric)
-    chosen, drawing = _read(query, asked)
+    asked = look.asked if look else asked_of(kind, query.metric)
+    chosen, drawing = _read(query, asked, look)
     if drawing is None:
         return History(asked, [], [], 0, Marks([], []), "run")
     groups = _groups(query, chosen.lines)
@@ -73,13 +95,14 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
     return History(asked, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
 
 
-def _read(query: HistoryQuery, asked: Asked) -> "tuple[Chosen, _Drawing | None]":
+def _read(query: HistoryQuery, asked: Asked, look: Look | None) -> "tuple[Chosen, _Drawing | None]":
     """Read the lines, and what is drawn of them; where the lines are as they were, in one visit."""
-    asking = lines_asked(query, asked)
-    guess = chosen_before(asking)
-    if guess is not None:
-        chosen, points, beside = read_together(asking, *_asked_of(guess, query, asked))
-        if chosen is guess:
+    if look is None:
+        asking = lines_asked(query, asked)
+        look = _look(query, asked, asking)
+    if look is not None:
+        chosen, points, beside = look.ahead.take()
+        if chosen is look.guess:
             return chosen, _drawing(query, asked, points, beside)
     else:
         chosen = read(asking)

@@ -1,9 +1,12 @@
 """A history's lines are guessed from the last look, and read along all the same."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
+from benchweb import rows
 from benchweb.catalog import catalog
-from benchweb.charts import history as drawn
 from benchweb.charts.history import History, history
 from benchweb.charts.history_lines import chosen_before
 from benchweb.charts.history_query import HistoryQuery, history_query
@@ -32,14 +35,13 @@ def test_a_line_that_is_as_it_was_is_read_in_one_visit(monkeypatch: pytest.Monke
     past_run(make_plan(steps=STREAM), make_pair(), NIGHT, {"throughput_bps": 1e9})
     first = look()
     visits: list[int] = []
-    together = drawn.read_together
+    visit = rows.prepared_rows
 
-    def counted(*readings: object) -> object:
-        visits.append(len(readings))
-        return together(*readings)  # type: ignore[call-overload]
+    def counted(raw: Any, statements: Sequence[rows.Statement]) -> Any:
+        visits.append(len(statements))
+        return visit(raw, statements)
 
-    monkeypatch.setattr(drawn, "read_together", counted)
-    monkeypatch.delattr(drawn, "read")
+    monkeypatch.setattr(rows, "prepared_rows", counted)
     assert look() == first
     assert visits == [3]
 

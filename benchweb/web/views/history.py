@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.accounts.ahead import reads_ahead
 from benchweb.charts.history_export import history_csv
 from benchweb.charts.history_query import shown_words
 from benchweb.charts.history_series import asked_of, chosen_lines
@@ -20,6 +21,7 @@ from benchweb.web.history_view import (
     drawn_charts,
     history_view,
     local_input,
+    looked_ahead,
     query_of,
 )
 from benchweb.web.list_page import list_page
@@ -32,6 +34,7 @@ def history_page(request: HttpRequest) -> HttpResponse:
     return _page(request, history_view(request))
 
 
+@reads_ahead(looked_ahead)
 @login_required
 @require_GET
 def history_charts_json(request: HttpRequest) -> HttpResponse:
