@@ -14,12 +14,14 @@ from typing import IO, Any
 import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
+from django.contrib.postgres.signals import register_type_handlers
 from django.core.cache import close_caches
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, reset_queries
+from django.db.backends.signals import connection_created
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.loader import get_template
@@ -126,10 +128,12 @@ def _load_all() -> None:
 
 
 # What Django does around every request that nothing here needs: no view sets URLs of its own or uses a cache, a thread
-# keeps no connection from one request to the next, and statements are only remembered for a developer.
+# keeps no connection from one request to the next, none of the pool's is asked again for types that no table has
+# (hstore, citext), and statements are only remembered for a developer.
 request_started.disconnect(close_old_connections)
 request_finished.disconnect(close_caches)
 request_finished.disconnect(reset_urlconf)
+connection_created.disconnect(register_type_handlers)
 if not settings.DEBUG:
     request_started.disconnect(reset_queries)
 

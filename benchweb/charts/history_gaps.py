@@ -83,10 +83,13 @@ class Break(NamedTuple):
     href: str = ""
 
 
+_broken = partial(tuple.__new__, Break)
+
+
 def _break(at: datetime, run: int | None, state: str, cause: str, language: str | None) -> Break:
     """Say what came of an event and why, only when it breaks a line, which most don't; in the language at work."""
     words = _reason(state, cause, run is None, language)
-    return Break(at, words) if run is None else Break(at, words.replace(_RUN, str(run)), f"/runs/{run}")
+    return _broken((at, words, "") if run is None else (at, words.replace(_RUN, str(run)), f"/runs/{run}"))
 
 
 def events_between(
