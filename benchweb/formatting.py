@@ -107,10 +107,10 @@ def duration(seconds: float | None) -> str:
 def _scale(value: float, unit: str) -> tuple[float, str]:
     if unit == "B":
         return next(((factor, f"{prefix}B") for factor, prefix in _BINARY if abs(value) >= factor), (1, "B"))
-    if unit in _WITHOUT_PREFIX or value == 0:
+    if unit in _WITHOUT_PREFIX:
         return 1, unit
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
-    thousands = 0 if 1 <= value < 999 else _exponent(f"{value:.2e}") // 3
+    thousands = 0 if 1 <= value < 999 or value == 0 else _exponent(f"{value:.2e}") // 3
     return _prefixed(thousands, unit, get_language() if unit.startswith(_WORDS) else None)
 
 

@@ -30,7 +30,7 @@ _NANOSECONDS = 1e9
 _KEPT = 20_000
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
 _LONGER_THAN_USUAL = 1.75
-_ONLY_COLUMN = timedelta(hours=1)
+_ONLY_COLUMN, _LEAST_COLUMN = timedelta(hours=1), timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 # Results never change: what was decoded once needs not be read again.
@@ -79,7 +79,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
             if found and found.counts
         ]
         if columns:
-            specs.append(_spec(asked.kind, line, name, columns, rows[0][5]))
+            specs.append(_spec(asked.kind, line, name, columns, rows[0][5], until=query.shown[1]))
     return specs
 
 
@@ -109,14 +109,16 @@ def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
         return None
 
 
-def _spec(kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], total: int) -> ChartSpec:
+def _spec(
+    kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], total: int, *, until: datetime
+) -> ChartSpec:
     first, last = _extent(columns)
     per_row = max(1, ceil((last - first + 1) / _MOST_ROWS))
     first -= first % per_row
     rows = range(first, last + 1, per_row)
     edges = [_seconds(place) for place in [*rows, rows[-1] + per_row]]
     shares = [_shares(column.bins, rows, per_row) for column in columns]
-    ends = _ends([(column.at, column.place) for column in columns])
+    ends = _ends([(column.at, column.place) for column in columns], until)
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
@@ -160,10 +162,14 @@ def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
     return [round(sum(bins.counts.get(place + step, 0) for step in range(per_row)) / total, 6) for place in rows]
 
 
-def _ends(starts: Sequence[tuple[datetime, int]]) -> list[datetime]:
-    """Give where each column ends, from its start and its run's place: runs left out of the drawing are no gap."""
+def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datetime]:
+    """Give where each column ends, from its start and its run's place: runs left out of the drawing are no gap.
+
+    The last one ends with the time that is looked at, so that none reaches into what is to come.
+    """
+    latest = max(until, starts[-1][0] + _LEAST_COLUMN)
     if len(starts) == 1:
-        return [starts[0][0] + _ONLY_COLUMN]
+        return [min(latest, starts[0][0] + _ONLY_COLUMN)]
     steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
     intervals = sorted(width / runs for width, runs in steps)
     usual = intervals[len(intervals) // 2]
@@ -171,7 +177,7 @@ def _ends(starts: Sequence[tuple[datetime, int]]) -> list[datetime]:
         start + (width if width <= usual * runs * _LONGER_THAN_USUAL else usual)
         for (start, _place), (width, runs) in zip(starts, steps, strict=False)
     ]
-    return [*ends, starts[-1][0] + usual]
+    return [*ends, min(latest, starts[-1][0] + usual)]
 
 
 def _median_line(line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime]) -> ChartSeries:

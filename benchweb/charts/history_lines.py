@@ -8,7 +8,7 @@ from typing import Any, Literal
 from benchweb.catalog import Kind, Parameter
 from benchweb.charts.history_choices import parameter_value
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.lines import COLORS, MARKERS
+from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
@@ -105,7 +105,7 @@ class HistoryLine:
 
     @property
     def marker(self) -> Literal["circle", "rect", "triangle", "rectRot"]:
-        return MARKERS[self.place // COLORS % len(MARKERS)]
+        return marker_of(self.place)
 
     @property
     def dash(self) -> Dash:

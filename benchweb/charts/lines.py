@@ -17,6 +17,11 @@ MARKERS: tuple[Literal["circle", "rect", "triangle", "rectRot"], ...] = ("circle
 _SENT = "send_"
 
 
+def marker_of(place: int) -> Literal["circle", "rect", "triangle", "rectRot"]:
+    """Give the marker of a place among colours: neighbours, and places of one colour, have different ones."""
+    return MARKERS[(place + place // COLORS) % len(MARKERS)]
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The trials of one kind in a run, with the parameters that differ between them."""
@@ -99,8 +104,8 @@ class Palette:
         return self._place(key) % COLORS
 
     def marker(self, key: str) -> Literal["circle", "rect", "triangle", "rectRot"]:
-        """Give the second cue: beyond eight keys, colours come again with another marker."""
-        return MARKERS[self._place(key) // COLORS % len(MARKERS)]
+        """Give the second cue: neighbours differ in it, and beyond eight keys colours come again with another one."""
+        return marker_of(self._place(key))
 
     def _place(self, key: str) -> int:
         if key not in self._places:

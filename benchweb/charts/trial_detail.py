@@ -15,6 +15,7 @@ from benchweb.results.models import Result
 # A page of this many flows stays readable; the JSON has all of them.
 FLOWS_SHOWN = 100
 _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s"}
+_ACRONYMS = {"cpu", "mtu", "rtt"}
 # What is counted says so itself.
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
@@ -103,7 +104,7 @@ def label_and_unit(key: str) -> tuple[str, str]:
 
 
 def _capitalised(words: list[str]) -> str:
-    label = " ".join(words)
+    label = " ".join([word.upper() if word in _ACRONYMS else word for word in words])
     return _(label[:1].upper() + label[1:])
 
 

@@ -7,10 +7,10 @@ names labels as charts.trial_detail puts them together. A name that is missing h
 from django.utils.translation import gettext_noop
 
 LABELS = (
-    *(gettext_noop("Background cpu"), gettext_noop("Background look back"), gettext_noop("Background rx")),
+    *(gettext_noop("Background CPU"), gettext_noop("Background look back"), gettext_noop("Background rx")),
     *(gettext_noop("Background rx packets"), gettext_noop("Background tx"), gettext_noop("Background tx packets")),
-    *(gettext_noop("Busy"), gettext_noop("Clock step"), gettext_noop("Interrupt"), gettext_noop("Mtu")),
-    *(gettext_noop("Other sessions"), gettext_noop("Process cpu"), gettext_noop("Window")),
+    *(gettext_noop("Busy"), gettext_noop("Clock step"), gettext_noop("Interrupt"), gettext_noop("MTU")),
+    *(gettext_noop("Other sessions"), gettext_noop("Process CPU"), gettext_noop("Window")),
     *(gettext_noop("Rx"), gettext_noop("Rx dropped"), gettext_noop("Rx packets")),
     *(gettext_noop("Tx"), gettext_noop("Tx dropped"), gettext_noop("Tx packets")),
     *(gettext_noop("Softirq"), gettext_noop("Steal"), gettext_noop("System"), gettext_noop("User")),
@@ -18,7 +18,7 @@ LABELS = (
     *(gettext_noop("Sink rcvbuf"), gettext_noop("Sink sndbuf")),
     *(gettext_noop("Source rcvbuf"), gettext_noop("Source sndbuf")),
     *(gettext_noop("Source busy"), gettext_noop("Source congestion window"), gettext_noop("Source delivery rate")),
-    *(gettext_noop("Source minimum rtt"), gettext_noop("Source rtt"), gettext_noop("Source rtt variation")),
+    *(gettext_noop("Source minimum RTT"), gettext_noop("Source RTT"), gettext_noop("Source RTT variation")),
     *(gettext_noop("Source receiver limited"), gettext_noop("Source send buffer limited")),
     *(gettext_noop("Source retransmits"), gettext_noop("Source retransmitted"), gettext_noop("Source segments sent")),
 )

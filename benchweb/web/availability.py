@@ -38,6 +38,7 @@ _UNKNOWN_REASON = gettext_noop("no probe was recorded: the endpoint was not ther
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
+_LITTLE_KNOWN = 0.5
 _OLD_ENGINE = gettext_noop("no probe told: the engine is away, or older than the call that tells its host's load")
 _NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
 
@@ -71,6 +72,8 @@ class Cell:
     figure: Quantity | None
     basis: str = ""
     reason: str = ""
+    # Of most of the period nothing is known.
+    is_little_known: bool = False
 
 
 class StripPart(NamedTuple):
@@ -273,7 +276,8 @@ def _availability_cell(availability: Availability, found: Indicators | None, tex
     if ratio is None or known is None:
         return Cell(None, reason=_UNKNOWN_REASON)
     count = f"n={found.probes:,} · " if found else ""
-    return Cell(availability_figure(ratio), texts.known.format(count=count, figure=availability_figure(known)))
+    basis = texts.known.format(count=count, figure=availability_figure(known))
+    return Cell(availability_figure(ratio), basis, is_little_known=known < _LITTLE_KNOWN)
 
 
 def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) -> Cell:

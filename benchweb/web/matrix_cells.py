@@ -168,7 +168,9 @@ def _meta(cell: Cell) -> str:
     spread = cell.found.spread_ratio
     parts = [f"±{significant(spread * 100, digits=2)} %"] if spread is not None else []
     parts.append(f"n={cell.found.n}")
-    if len(cell.pairs) > 1:
+    if len(cell.pairs) > len(cell.runs):
+        parts.append(_("%(measured)s of %(count)s pairs") % {"measured": len(cell.runs), "count": len(cell.pairs)})
+    elif len(cell.pairs) > 1:
         parts.append(ngettext("%(count)s pair", "%(count)s pairs", len(cell.pairs)) % {"count": len(cell.pairs)})
     return " · ".join(parts)
 

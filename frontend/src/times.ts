@@ -26,6 +26,13 @@ function future(seconds: number): string {
   return say("in {number} h", { number: Math.floor(seconds / 3600) });
 }
 
+/** Name the reader's zone where a time is read by people of any zone: on what was shared. */
+function zoneIfShared(then: Date): string {
+  if (!document.body.classList.contains("shared")) return "";
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(then);
+  return ` ${(parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC")}`;
+}
+
 function absolute(then: Date): string {
   const pad = (value: number): string => String(value).padStart(2, "0");
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
@@ -41,7 +48,7 @@ export function showTimes(root: Element | Document): void {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     const then = new Date(element.dateTime);
     const isAbsolute = element.dataset["form"] === "absolute";
-    element.textContent = isAbsolute ? `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}` : relative(then, new Date());
+    element.textContent = isAbsolute ? `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}${zoneIfShared(then)}` : relative(then, new Date());
     element.title = inBothZones(then);
   }
 }

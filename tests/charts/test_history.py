@@ -14,7 +14,7 @@ from benchweb.charts.history_lines import DASHES
 from benchweb.charts.history_points import history_points
 from benchweb.charts.history_query import history_query
 from benchweb.charts.history_series import with_series
-from benchweb.charts.lines import COLORS, MARKERS
+from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions.services import annotation_create
@@ -278,8 +278,10 @@ def test_two_lines_of_a_colour_differ_in_dash_and_marker() -> None:
     assert (ninth.dash, ninth.marker) == ("dashed", "rect")
     alone = only(look(pair=str(pairs[8].pk)))
     assert (alone.color, alone.dash, alone.marker) == (ninth.color, ninth.dash, ninth.marker)
-    cues = {(place % COLORS, place // COLORS % len(MARKERS), place // COLORS % len(DASHES)) for place in range(160)}
+    cues = {(place % COLORS, marker_of(place), place // COLORS % len(DASHES)) for place in range(160)}
     assert len(cues) == 160
+    # Told apart without colours too: no two neighbours of a chart have one marker.
+    assert all(marker_of(place) != marker_of(place + 1) for place in range(160))
 
 
 def test_a_series_is_found_by_its_id_alone() -> None:

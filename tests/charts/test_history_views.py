@@ -64,6 +64,22 @@ def test_the_table_of_the_heat_map_counts_latencies() -> None:
     assert sorted(value for key, value in row.items() if key.startswith("bin-") and value) == [0.5, 0.5]
 
 
+def test_no_column_reaches_into_what_is_to_come() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+
+    def last_end(minutes: int) -> str:
+        (chart,) = maps(history_query({"kind": "tcp_rr"}, now=NIGHT + timedelta(minutes=minutes)))
+        assert chart.heat is not None
+        return chart.heat.ends[-1]
+
+    # Full minutes are looked at, and the only column takes an hour.
+    assert last_end(10) == "2026-03-01T02:11:00.000000Z"
+    assert last_end(90) == "2026-03-01T03:00:01.000000Z"
+    past_run(plan, pair, NIGHT + DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    assert last_end(24 * 60 + 5) == "2026-03-02T02:06:00.000000Z"
+
+
 def test_a_missed_night_is_a_gap_between_columns() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     for night in (0, 1, 2, 5):

@@ -69,7 +69,7 @@ def test_every_metric_flag_host_figure_and_flow_is_there_with_its_unit(reader: C
     assert "Throughput, received 16.3 Gbit/s" in text
     assert "NIC packets received, sink host 728 k pkt/s" in text
     assert "background_traffic other traffic was on the NIC" in text
-    assert "Process cpu 970 ms" in text
+    assert "Process CPU 970 ms" in text
     assert "Background rx 1.50 Mbit/s" in text
     assert "Background look back 10.0 s" in text and "Window 1.00 s" in text
     assert "eth0 (carried the test) 1.20 k pkt 1.90 GiB" in text

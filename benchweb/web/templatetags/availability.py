@@ -29,7 +29,8 @@ def indicator(cell: Cell) -> SafeString:
         return format_html('<span class="missing" title="{}">—</span>', said(cell.reason))
     number, unit, full = map(escape, cell.figure)
     basis = f' <span class="meta">{escape(cell.basis)}</span>' if cell.basis else ""
-    words = f'<span class="quantity" title="{full}">{number}<span class="unit"> {unit}</span></span>{basis}'
+    looks = "quantity little-known" if cell.is_little_known else "quantity"
+    words = f'<span class="{looks}" title="{full}">{number}<span class="unit"> {unit}</span></span>{basis}'
     # All of it is escaped.
     return SafeString(words)
 

@@ -112,12 +112,12 @@ def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: 
     zone = reader_zone(context["request"])
     is_one_day = begun_at.astimezone(zone).date() == ended_at.astimezone(zone).date()
     end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else said_to_the_minute(ended_at, zone)
+    begin = said_to_the_minute(begun_at, zone)
     return format_html(
-        '<span class="zoned" title="{} – {} UTC">{}–{}{}</span>',
+        '<span class="zoned" title="{} – {} UTC">{}{}</span>',
         f"{begun_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
         f"{ended_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
-        said_to_the_minute(begun_at, zone),
-        end,
+        begin if said_to_the_minute(ended_at, zone) == begin else f"{begin}–{end}",
         pgettext("before a figure", ": "),
     )
 

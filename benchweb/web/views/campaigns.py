@@ -36,7 +36,7 @@ LIST_COLUMNS = [
     Column(gettext_noop("Launched"), "created_at"),
     Column(gettext_noop("Finished"), numeric=True),
     Column(gettext_noop("Took"), numeric=True),
-    Column(gettext_noop("Lower bound"), numeric=True),
+    Column(gettext_noop("Lower bound as planned"), numeric=True),
 ]
 
 

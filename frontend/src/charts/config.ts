@@ -80,7 +80,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
     pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6, pointBorderColor: colors.ground, pointBorderWidth: 1,
     // A marker on the axis' end is shown whole.
-    clip: { left: 1, right: 1, top: MARKER_REACH, bottom: MARKER_REACH }, order: 1,
+    clip: MARKER_REACH, order: 1,
   };
 }
 
