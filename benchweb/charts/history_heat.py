@@ -30,7 +30,7 @@ _NANOSECONDS = 1e9
 _KEPT = 20_000
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
 _LONGER_THAN_USUAL = 1.75
-_ONLY_COLUMN, _LEAST_COLUMN = timedelta(hours=1), timedelta(minutes=1)
+_ONLY_COLUMN, _LEAST_COLUMN = timedelta(minutes=5), timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 # Results never change: what was decoded once needs not be read again.

@@ -73,9 +73,9 @@ def test_no_column_reaches_into_what_is_to_come() -> None:
         assert chart.heat is not None
         return chart.heat.ends[-1]
 
-    # Full minutes are looked at, and the only column takes an hour.
-    assert last_end(10) == "2026-03-01T02:11:00.000000Z"
-    assert last_end(90) == "2026-03-01T03:00:01.000000Z"
+    # Full minutes are looked at, and the only column takes five.
+    assert last_end(2) == "2026-03-01T02:03:00.000000Z"
+    assert last_end(90) == "2026-03-01T02:05:01.000000Z"
     past_run(plan, pair, NIGHT + DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
     assert last_end(24 * 60 + 5) == "2026-03-02T02:06:00.000000Z"
 

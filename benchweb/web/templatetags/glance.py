@@ -62,7 +62,7 @@ def _named(kind_name: str, key: str, written: str, _language: str | None) -> _Na
     """Keep it, for one page after the other tells of the same metrics and parameters."""
     kind, values = catalog().kinds[kind_name], json.loads(written)
     query = escape(measured_query(kind_name, key, written))
-    return _Named(escape(kind.metrics[key].label), f"{escape(kind.label)} {params(kind_name, values)}", query)
+    return _Named(escape(kind.metrics[key].label), f"{escape(kind.label)} · {params(kind_name, values)}", query)
 
 
 def _row(each: SeriesGlance, common: _Common, *, of_one_pair: bool) -> str:

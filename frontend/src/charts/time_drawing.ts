@@ -12,6 +12,8 @@ const FLAG_PIXELS = 8;
 const CLUSTER_PIXELS = 12;
 // From one marker of a line to the next: what it is dashed like must be seen between them.
 const MARKER_ROOM = 36;
+// A marker at the end of the axis is whole.
+const MARKER_REACH = 6;
 
 /** Shade the bands of each visible line, gaps left open; nested ones grow darker towards the line. */
 export function drawBands(chart: Chart, colors: Palette): void {
@@ -59,7 +61,7 @@ export function drawMarkers(chart: Chart, colors: Palette): void {
         ctx.restore();
       }
     }
-  });
+  }, MARKER_REACH);
 }
 
 /** Draw the strip's values as sticks from its ground; a zero is a dot there, a missing value nothing. */
@@ -210,11 +212,11 @@ function visible(chart: Chart, role: Drawn["role"]): Drawn[] {
   return all.filter((dataset, index) => dataset.role === role && chart.isDatasetVisible(index));
 }
 
-function clipped(chart: Chart, draw: (ctx: CanvasRenderingContext2D) => void): void {
+function clipped(chart: Chart, draw: (ctx: CanvasRenderingContext2D) => void, reach = 0): void {
   const { ctx, chartArea } = chart;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(chartArea.left, chartArea.top, chartArea.right - chartArea.left, chartArea.bottom - chartArea.top);
+  ctx.rect(chartArea.left - reach, chartArea.top - reach, chartArea.right - chartArea.left + 2 * reach, chartArea.bottom - chartArea.top + 2 * reach);
   ctx.clip();
   draw(ctx);
   ctx.restore();
