@@ -114,11 +114,14 @@ def pairs_matching(
     endpoint: Endpoint | None = None,
     archived: bool = False,
 ) -> QuerySet[Pair]:
-    """Give pairs by part of a host's name or an address, by environment, host and the state of an end."""
+    """Give pairs by part of a host's or environment's name or an address, by environment, host and state of an end."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
     if text:
         pairs = pairs.filter(
-            _end_matches("host__name", text) | _end_matches("name", text) | _end_matches("data_address", text)
+            _end_matches("host__name", text)
+            | _end_matches("name", text)
+            | _end_matches("data_address", text)
+            | Q(environment__name__icontains=text)
         )
     if environment is not None:
         pairs = pairs.filter(environment=environment)

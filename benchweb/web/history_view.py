@@ -65,6 +65,7 @@ class HistoryView:
     scopes: list[tuple[str, str]]
     whole_url: str
     all_series_url: str
+    all_runs_url: str
     csv_url: str
     json_url: str
 
@@ -111,6 +112,7 @@ def history_view(request: HttpRequest) -> HistoryView:
         ],
         scopes=_scopes(lines),
         all_series_url=changed(here, series=""),
+        all_runs_url=changed(here, runs=""),
         whole_url=changed(here, **{"from": "", "to": ""}),
         csv_url=f"/history.csv{changed(here)}",
         json_url=f"/history/charts.json{changed(here)}",

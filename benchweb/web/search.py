@@ -6,7 +6,7 @@ which reads a large table from end to end: runs are found by the pairs and plans
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -52,6 +52,8 @@ class Group:
     title: str
     hits: list[Hit]
     more_url: str = ""
+    # As many are shown as may be: there may be more.
+    is_full: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def found(query: Query, most: int) -> list[Group]:
             _group("runs", _of_runs(query, rows["pairs"], rows["plans"], most), query),
             *groups,
         ]
-    return [group for group in groups if group.hits]
+    return [replace(group, is_full=len(group.hits) >= most) for group in groups if group.hits]
 
 
 _TITLES = {

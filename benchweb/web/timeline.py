@@ -25,6 +25,7 @@ MOST_RUNS = 3_000
 MOST_SCHEDULES = 200
 # What a slot is drawn as long as until its schedule's campaigns have told.
 _UNKNOWN_SECONDS = 60.0
+_PLANNED = "planned"
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None)
 
 
 def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
-    """Give a lane for each host that ran or will run something; `text` narrows by the host's name."""
+    """Give a lane for each host that ran or will run something, the former first; `text` narrows by the host's name."""
     bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)
     for run in runs:
         bar = _run_bar(run, now)
@@ -91,9 +92,9 @@ def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: dateti
         bar = _coming_bar(each)
         for name, pk in hosts_of[each.schedule.pk]:
             bars[name, pk].append(bar)
-    return [
-        Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in sorted(bars) if text.lower() in name.lower()
-    ]
+    # Where something ran comes before what is only planned: a night of a thousand hosts would hide it.
+    ordered = sorted(bars, key=lambda host: (all(bar.state == _PLANNED for bar in bars[host]), host))
+    return [Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in ordered if text.lower() in name.lower()]
 
 
 def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned: Sequence[Coming]) -> list[Lane]:
@@ -187,7 +188,7 @@ def _coming_bar(each: Coming) -> Bar:
         schedule=each.schedule.name, length=duration(each.seconds)
     )
     url = row_url("web:schedule", each.schedule.pk)
-    return Bar(each.at, each.at + timedelta(seconds=each.seconds), "planned", label, url)
+    return Bar(each.at, each.at + timedelta(seconds=each.seconds), _PLANNED, label, url)
 
 
 def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:

@@ -16,6 +16,13 @@ export function startActions(): void {
     if (target.closest("[data-prints]")) window.print();
     closeMenus(target);
   });
+  // The form hears of it by the tick's own event, and looks at all of them a moment later.
+  document.addEventListener("change", (event) => {
+    const all = event.target as HTMLInputElement;
+    const name = all.dataset["ticks"];
+    if (!name) return;
+    for (const tick of all.closest("table")?.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`) ?? []) tick.checked = all.checked;
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeMenus(document.body);
   });

@@ -4,6 +4,16 @@ import { say } from "./words";
 const LONG = 60;
 let made = 0;
 
+/** A list that scrolls in itself stays where it was when an answer takes its place. */
+export function keepScrolled(): void {
+  let top = 0;
+  document.addEventListener("htmx:beforeSwap", () => { top = document.querySelector(".long-choice")?.scrollTop ?? 0; });
+  document.addEventListener("htmx:afterSwap", () => {
+    const list = document.querySelector(".long-choice");
+    if (list && top) list.scrollTop = top;
+  });
+}
+
 /** Whoever has no script has the lists themselves, which hold the form's values in any case. */
 export function shortenLists(content: ParentNode): void {
   for (const select of content.querySelectorAll<HTMLSelectElement>("select:not([multiple], [hidden])")) {

@@ -36,3 +36,25 @@ def test_a_plan_is_launched_by_keyboard_alone(page: Page, transactional_db: None
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/runs/[0-9]+$"))
     assert [run.pair_id for run in Run.objects.all()] == [wanted.pk]
+
+
+def test_a_zone_of_pairs_is_chosen_by_one_tick_and_the_list_stays_where_it_was(
+    page: Page, transactional_db: None
+) -> None:
+    make_user("ada", steps.PASSWORD)
+    plan = make_plan(name="sizes")
+    for number in range(40):
+        make_pair(environment="zone a" if number < 30 else "zone b")
+    steps.log_in(page)
+    page.goto(f"/plans/{plan.pk}/launch")
+    page.get_by_label("Filter the pairs").fill("zone a")
+    expect(page.locator("#launch-pairs tbody tr")).to_have_count(30)
+    page.get_by_label("Choose all shown").check()
+    expect(page.locator("#launch-pairs")).to_contain_text("30 of the 30 shown are chosen.")
+    expect(page.locator("#launch-summary")).to_contain_text("30 runs")
+    last = page.locator("#launch-pairs tbody input").last
+    last.uncheck()
+    expect(page.locator("#launch-pairs")).to_contain_text("29 of the 30 shown are chosen.")
+    expect(page.get_by_label("Choose all shown")).not_to_be_checked()
+    assert page.locator(".long-choice").evaluate("list => list.scrollTop") > 0
+    expect(last).to_be_in_viewport()

@@ -59,6 +59,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "is_measured": any(figure for _metric, figure in figures),
         "series": series,
         "pairs": pairs,
+        "has_more_pairs": len(pairs) == PAIRS_SHOWN,
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",

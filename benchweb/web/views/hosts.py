@@ -84,6 +84,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": pairs,
+            "has_more_pairs": len(pairs) == PAIRS_SHOWN,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",

@@ -45,6 +45,11 @@ class LaunchPage:
         return bool(self.plans and (self.pairs or self.form.text))
 
     @property
+    def is_all_chosen(self) -> bool:
+        """Tell whether every pair that is shown is chosen."""
+        return len(self.chosen) == len(self.pairs)
+
+    @property
     def silent(self) -> list[Pair]:
         """Give the chosen pairs with an end that did not answer its last check."""
         answered = Endpoint.Status.ANSWERED

@@ -28,8 +28,8 @@ from benchweb.web.row_ids import row_id
 
 COLUMNS = [
     Column(gettext_noop("Source → sink")),
-    Column(gettext_noop("Source state"), "source__host__name"),
-    Column(gettext_noop("Sink state"), "sink__host__name"),
+    Column(gettext_noop("Source"), "source__host__name"),
+    Column(gettext_noop("Sink"), "sink__host__name"),
     Column(gettext_noop("Environment"), "environment__name"),
     Column(gettext_noop("Added"), "created_at"),
 ]
