@@ -61,7 +61,8 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         change=_size(found.difference, found, metric, texts),
         interval=_interval(found, metric, texts),
         full=_full(found, metric.unit, texts),
-        effect=_effect(found, texts),
+        # "Large" beside "too few to tell" would say two things at once.
+        effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
         verdict=_verdict(entry, metric, judged, texts),
         verdict_full=_too_few(found, texts) if entry.verdict == Verdict.TOO_FEW else "",
     )
