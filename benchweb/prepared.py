@@ -15,6 +15,7 @@ from psycopg.abc import Transformer
 from psycopg.adapt import PyFormat
 from psycopg.adapt import Transformer as new_transformer
 from psycopg.generators import fetch_many, send
+from psycopg.pq import DiagnosticField
 
 from benchweb.kept import keep
 
@@ -22,9 +23,11 @@ from benchweb.kept import keep
 Statement = tuple[str, Mapping[str, Any]]
 Found = list[list[tuple[Any, ...]]]
 
-_PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
-_BINARY, _IDLE, _OK = pq.Format.BINARY, pq.TransactionStatus.IDLE, pq.ConnStatus.OK
+_PLACE = re.compile(r"%(?:\((\w+)\)s|.?)", re.DOTALL)
+_BINARY, _IDLE = pq.Format.BINARY, pq.TransactionStatus.IDLE
 _TUPLES, _IS_PREPARED = pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK
+# A statement that is prepared no longer, and one whose tables have changed: all are prepared anew the next time.
+_NO_LONGER_HOLDS = (b"26000", b"0A000")
 # What writes a connection's values, and by a prepared statement's name what loads its rows: with the connection, whose
 # end is theirs.
 _DUMPER, _LOADERS = "benchweb_dumper", "benchweb_loaders"
@@ -59,25 +62,27 @@ def prepared_rows(raw: "Connection[Any]", statements: Sequence[Statement]) -> Fo
 
     PostgreSQL runs the first while the next is written. Raises psycopg's error of the first that fails.
     """
+    # All of it before anything is sent: what can't be written leaves the connection as it was.
+    written = [_written(raw, *each) for each in statements]
     if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
         # psycopg begins a transaction with its first statement, whatever that is.
         raw.execute(b"")
-    # All of it before anything is sent: what can't be written leaves the connection as it was.
-    written = [_written(raw, *each) for each in statements]
     manager = raw._prepared
     usual, manager.prepare_threshold = manager.prepare_threshold, 0
     try:
         with raw.lock:
-            return raw.wait(_visit(raw, written))
+            results = raw.wait(_visit(raw, written))
     finally:
         manager.prepare_threshold = usual
+    return [_rows(raw, name, result) for name, result in results]
 
 
-def _visit(raw: "Connection[Any]", written: Sequence[_Written]) -> Generator[Any, Any, Found]:
+def _visit(raw: "Connection[Any]", written: Sequence[_Written]) -> Generator[Any, Any, list[tuple[bytes, Any]]]:
+    """Send all, and give each statement's name and result; what ends in between ends the connection."""
     pgconn, manager = raw.pgconn, raw._prepared
-    pgconn.enter_pipeline_mode()
-    found: Found = []
+    found: list[tuple[bytes, Any]] = []
     failed = None
+    pgconn.enter_pipeline_mode()
     try:
         sent = [_sent(raw, each) for each in written]
         pgconn.pipeline_sync()
@@ -89,16 +94,20 @@ def _visit(raw: "Connection[Any]", written: Sequence[_Written]) -> Generator[Any
             results = yield from fetch_many(pgconn)
             if asked.key is not None:
                 manager.validate(asked.key, asked.prepare, asked.name, results)
-            if results[0].status == _TUPLES:
-                found.append(_rows(raw, asked.name, results[0]))
-            else:
-                failed = failed or results[0]
+            failed = failed or (results[0] if results[0].status != _TUPLES else None)
+            found.append((asked.name, results[0]))
         # What ends the pipeline.
         yield from fetch_many(pgconn)
-    finally:
-        if pgconn.status == _OK:
-            pgconn.exit_pipeline_mode()
+        pgconn.exit_pipeline_mode()
+    except BaseException:
+        # Answers that nobody takes would be taken for the next statement's.
+        pgconn.finish()
+        raise
     if failed is not None:
+        if failed.error_field(DiagnosticField.SQLSTATE) in _NO_LONGER_HOLDS:
+            manager.clear()
+            if pgconn.transaction_status == _IDLE:
+                yield from manager.maintain_gen(raw)
         raise errors.error_from_result(failed)
     yield from manager.maintain_gen(raw)
     return found
@@ -128,11 +137,17 @@ def _rows(raw: "Connection[Any]", name: bytes, result: Any) -> list[tuple[Any, .
     """Load rows; a prepared statement's columns never change their types, so their loaders are looked up once."""
     kept: dict[bytes, Transformer] = raw.__dict__.setdefault(_LOADERS, {})
     loader = kept.get(name)
-    is_new = loader is None
     if loader is None:
-        loader = keep(kept, name, new_transformer.from_context(raw), most=_MOST_LOADERS)
-    loader.set_pgresult(result, set_loaders=is_new)
-    return loader.load_rows(0, result.ntuples, tuple)
+        loader = new_transformer.from_context(raw)
+        loader.set_pgresult(result)
+        keep(kept, name, loader, most=_MOST_LOADERS)
+    else:
+        loader.set_pgresult(result, set_loaders=False)
+    try:
+        return loader.load_rows(0, result.ntuples, tuple)
+    finally:
+        # Loaders stay with the connection, what they have loaded doesn't.
+        loader.set_pgresult(None, set_loaders=False)
 
 
 @lru_cache(maxsize=512)
@@ -142,6 +157,9 @@ def _converted(statement: str) -> tuple[bytes, list[str], list[PyFormat]]:
 
     def place(found: "re.Match[str]") -> str:
         name = found[1]
+        if not name and found[0] != "%%":
+            # As psycopg's cursors would, which the same statements go through where they are logged.
+            raise errors.ProgrammingError(f"a statement has {found[0]!r}, which is neither %(name)s nor %%")
         return f"${names.setdefault(name, len(names) + 1)}" if name else "%"
 
     text = _PLACE.sub(place, statement)

@@ -1,7 +1,7 @@
 """Statements sent below psycopg's cursors: transactions, faults and what psycopg throws away are theirs too."""
 
 import pytest
-from django.db import OperationalError, ProgrammingError, connection, transaction
+from django.db import DataError, NotSupportedError, OperationalError, ProgrammingError, connection, transaction
 
 from benchweb.rows import Reading, planned_once, planned_rows, read_together
 
@@ -92,3 +92,62 @@ def test_a_connection_keeps_no_more_statements_than_psycopg_does() -> None:
         assert one(f"SELECT {number}::int") == number
     assert len(planned_rows(_NAMES, {})) <= 101
     assert one("SELECT 0::int") == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_that_cannot_be_loaded_are_said_and_leave_the_connection_whole() -> None:
+    process = one("SELECT pg_backend_pid()")
+    endless = Reading("SELECT 'infinity'::timestamptz", {}, list)
+    for _ in range(2):
+        with pytest.raises(DataError, match="timestamp too large"):
+            read_together(endless, Reading("SELECT 1", {}, list))
+        assert (one("SELECT 2"), one("SELECT pg_backend_pid()")) == (2, process)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_interrupted_while_answers_come_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = one("SELECT pg_backend_pid()")
+
+    def interrupted(*_words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(connection.connection._prepared, "validate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        one("SELECT 10 + 1")
+    assert connection.connection.closed
+    connection.close()
+    assert one("SELECT pg_backend_pid()") != process
+
+
+@pytest.mark.django_db(transaction=True)
+def test_statements_that_are_gone_or_whose_tables_have_changed_are_prepared_anew() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE changed AS SELECT 8 AS n")
+    assert one("SELECT n FROM changed") == 8
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE changed ALTER n TYPE text")
+    with pytest.raises(NotSupportedError, match="cached plan must not change result type"):
+        one("SELECT n FROM changed")
+    assert [one("SELECT n FROM changed") for _ in range(3)] == ["8", "8", "8"]
+    assert one("SELECT 2 + 1") == 3
+    with connection.cursor() as cursor:
+        cursor.execute("DISCARD ALL")
+    with pytest.raises(ProgrammingError, match="does not exist"):
+        one("SELECT 2 + 1")
+    assert [one("SELECT 2 + 1") for _ in range(3)] == [3, 3, 3]
+
+
+@pytest.mark.django_db
+def test_a_connection_keeps_no_rows() -> None:
+    assert one("SELECT repeat('x', 1000)") == "x" * 1000
+    loaders = connection.connection.__dict__["benchweb_loaders"]
+    assert loaders
+    assert all(loader.pgresult is None for loader in loaders.values())
+
+
+@pytest.mark.django_db
+def test_a_stray_per_cent_sign_is_refused_as_everywhere() -> None:
+    for statement in ("SELECT 'a' LIKE 'a%'", "SELECT %(n)b", "SELECT %s"):
+        with pytest.raises(ProgrammingError, match="which is neither"):
+            planned_rows(statement, {"n": 1})
+    assert one("SELECT 'a' LIKE 'a%%'") is True

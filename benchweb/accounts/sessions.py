@@ -16,6 +16,7 @@ from benchweb.kept import keep
 from benchweb.rows import Ahead, Reading, Rows, read, read_all
 
 USER_COLUMNS = [field.attname for field in User._meta.concrete_fields]
+_IS_ACTIVE = USER_COLUMNS.index("is_active")
 _SQL = f"""
 SELECT s.session_data, {", ".join(f"u.{name}" for name in USER_COLUMNS)}
 FROM django_session s LEFT JOIN auth_user u ON u.id = %(user)s::bigint
@@ -44,12 +45,16 @@ class SessionStore(db.SessionStore):
         asked = {"key": key, "now": timezone.now(), "user": _guesses.get(key)}
         rows = self._rows(Reading(_SQL, asked, list)) if "\0" not in key else []
         if not rows:
+            _guesses.pop(key, None)
             self._session_key = None
             return {}
         (text, *user_row) = rows[0]
         self.user_row = None if user_row[0] is None else tuple(user_row)
         found: dict[str, Any] = self.decode(text)
-        _guess(key, found)
+        if self.user_row is None or self.user_row[_IS_ACTIVE]:
+            _guess(key, found)
+        else:
+            _guesses.pop(key, None)
         return found
 
     def _rows(self, session: Reading[Rows]) -> Rows:

@@ -157,7 +157,8 @@ def _chosen(key: tuple[str, str], main: str, rows: Rows) -> Chosen:
     if chosen is None or rows != before:
         pairs: dict[int, LinePair] = {}
         chosen = Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
-        if len(rows) <= MOST_LINES:
+        # One of none is no guess, and anybody may ask for thousands of those.
+        if 0 < len(rows) <= MOST_LINES:
             keep(_kept, key, (rows, chosen), most=_MOST_KEPT)
     return chosen
 

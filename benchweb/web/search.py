@@ -19,7 +19,7 @@ from benchweb.rows import document, read
 from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.web.row_ids import row_id
 from benchweb.web.row_urls import row_url
-from benchweb.web.search_rows import NamedRow, facts_with, rows_called
+from benchweb.web.search_rows import FACTS_READ, NamedRow, facts_with, rows_called
 
 MOST_WORDS = 8
 _LONGEST = 100
@@ -52,8 +52,8 @@ class Group:
     title: str
     hits: list[Hit]
     more_url: str = ""
-    # As many are shown as may be: there may be more.
-    is_full: bool = False
+    # There are more than are shown.
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ def found(query: Query, most: int) -> list[Group]:
     """Give what matches, at most so many of each type; types without a match are left out."""
     if not query.words and not query.facts:
         return []
+    # One more than is shown tells whether there are more.
+    shown, most = most, most + 1
     groups = [_facts(query, most)]
     if query.words and not query.facts:
         rows = rows_called(query.words, most=most, most_pairs=max(most, _PAIRS_OF_RUNS))
@@ -98,7 +100,11 @@ def found(query: Query, most: int) -> list[Group]:
             _group("runs", _of_runs(query, rows["pairs"], rows["plans"], most), query),
             *groups,
         ]
-    return [replace(group, is_full=len(group.hits) >= most) for group in groups if group.hits]
+    return [
+        replace(group, hits=group.hits[:shown], is_cut=group.is_cut or len(group.hits) > shown)
+        for group in groups
+        if group.hits
+    ]
 
 
 _TITLES = {
@@ -150,12 +156,13 @@ def _of_run(run: RunLine) -> Hit:
 def _facts(query: Query, most: int) -> Group:
     patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
     hits: dict[tuple[int, str], Hit] = {}
-    for row in facts_with(patterns):
+    rows = facts_with(patterns)
+    for row in rows:
         line = _line(row.words, patterns)
         note = _("until {date}").format(date=f"{row.last_seen_at:%Y-%m-%d}") if row.is_former else ""
         url = f"{row_url('web:host', row.host)}#endpoint-{row.endpoint}"
         hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
-    return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most])
+    return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == FACTS_READ)
 
 
 def _named(name: str, value: str) -> str:

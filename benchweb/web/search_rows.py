@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from benchweb.hosts.pair_words import with_pairs
 from benchweb.rows import planned_rows
 
-_FACTS_READ = 200
+FACTS_READ = 200
 _LIKE_SIGNS = re.compile(r"([\\%_])")
 
 # What a type's rows say is put together with line breaks between: no word has one in it. What is called as the whole
@@ -114,7 +114,7 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
 
 def facts_with(patterns: Sequence[str]) -> list[FactsRow]:
     """Give the facts that match all of these regular expressions, those that still hold first; one query."""
-    rows = planned_rows(_FACTS, {"patterns": list(patterns), "most": _FACTS_READ})
+    rows = planned_rows(_FACTS, {"patterns": list(patterns), "most": FACTS_READ})
     return [FactsRow._make(row) for row in rows]
 
 

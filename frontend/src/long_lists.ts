@@ -7,7 +7,11 @@ let made = 0;
 /** A list that scrolls in itself stays where it was when an answer takes its place. */
 export function keepScrolled(): void {
   let top = 0;
-  document.addEventListener("htmx:beforeSwap", () => { top = document.querySelector(".long-choice")?.scrollTop ?? 0; });
+  document.addEventListener("htmx:beforeSwap", () => {
+    // What is typed into a filter makes another list, read from its beginning.
+    const isFiltering = document.activeElement?.getAttribute("type") === "search";
+    top = isFiltering ? 0 : document.querySelector(".long-choice")?.scrollTop ?? 0;
+  });
   document.addEventListener("htmx:afterSwap", () => {
     const list = document.querySelector(".long-choice");
     if (list && top) list.scrollTop = top;

@@ -71,5 +71,9 @@ def test_a_guess_is_of_the_same_question() -> None:
     look()
     same = lines_asked(asked(over="1y"), asked_of(kind, ""))
     assert chosen_before(same) is not None
-    assert chosen_before(lines_asked(asked(host="1"), asked_of(kind, ""))) is None
+    for host in (1, 2):
+        look_of_host = asked(host=str(host))
+        assert chosen_before(lines_asked(look_of_host, asked_of(kind, ""))) is None
+        # What found nothing is no guess either.
+        assert history(look_of_host, kind).lines == []
     assert chosen_before(lines_asked(asked(), asked_of(kind, "retransmits"))) is None

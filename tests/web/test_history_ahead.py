@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from django.test import Client
 
@@ -53,9 +54,26 @@ def test_who_is_refused_sees_nothing_of_it(signed_in: Client, visits: list[int])
     for _ in range(2):
         asked(signed_in, visits)
     User.objects.update(is_active=False)
-    refused, _visits = asked(signed_in, visits)
-    assert (refused.status_code, refused.content) == (302, b"")
-    assert refused["Location"].startswith("/login?")
+    for expected in ([4], [1]):
+        refused, found = asked(signed_in, visits)
+        # Read ahead once, and not again for who was refused; Django then asks for the user by itself.
+        assert found[: len(expected)] == expected
+        assert (refused.status_code, refused.content) == (302, b"")
+        assert refused["Location"].startswith("/login?")
+
+
+def test_a_session_that_was_ended_has_nothing_read_for_it_any_more(signed_in: Client, visits: list[int]) -> None:
+    past_run(make_plan(steps=STREAM), make_pair(), NIGHT, {"throughput_bps": 1e9})
+    for _ in range(2):
+        asked(signed_in, visits)
+    key = signed_in.cookies["sessionid"].value
+    Session.objects.all().delete()
+    assert key in sessions._guesses
+    refused, once = asked(signed_in, visits)
+    assert (refused.status_code, once) == (302, [4])
+    signed_in.cookies["sessionid"] = key
+    refused, once = asked(signed_in, visits)
+    assert (refused.status_code, once) == (302, [1])
 
 
 def test_a_stranger_has_only_the_session_looked_up(signed_in: Client, visits: list[int]) -> None:
