@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from operator import itemgetter
 
-from django.utils.translation import get_language, pgettext
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
@@ -36,6 +36,7 @@ from benchweb.charts.spec import (
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
+from benchweb.phrasebook import sentence_gap
 from benchweb.regressions.selectors import Note
 from benchweb.rows import Ahead, Reading, read, read_together, united
 
@@ -191,7 +192,8 @@ class _Drawing:
             title=" · ".join(filter(None, [title, self.asked.title])),
             subtitle=_subtitle(
                 common_words(parts, self.asked.kind), self.points.step, self.asked.is_percentiles, get_language()
-            ),
+            )
+            + self._without_result(lines),
             form="time",
             x=x,
             y=y,
@@ -206,6 +208,23 @@ class _Drawing:
             x_to=rfc3339(last),
             scale_group="history" if self.is_split else "",
         )
+
+    def _without_result(self, lines: Sequence[HistoryLine]) -> str:
+        """Say how many runs gave no whole result where points stand for several: beside others they are no gap."""
+        if self.points.step == "run":
+            return ""
+        of = {line.pair.pk: set[tuple[str, str]]() for line in lines}
+        for line in lines:
+            of[line.pair.pk].add((self.asked.kind.name, line.digest))
+        number = len({event[:3] for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))})
+        if not number:
+            return ""
+        words = ngettext(
+            "%(number)s run or slot in this time gave no whole result.",
+            "%(number)s runs or slots in this time gave no whole result.",
+            number,
+        )
+        return sentence_gap() + words % {"number": f"{number:,}"}
 
     def _extent(self) -> tuple[datetime, datetime]:
         """Give the time on the axes, one for all charts: as asked, else that of the points with some room around."""

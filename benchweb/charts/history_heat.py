@@ -61,6 +61,25 @@ class _Column:
     bins: Bins
 
 
+@dataclass(frozen=True)
+class _Map:
+    """One line's columns; `total` is how many runs there are of it."""
+
+    line: HistoryLine
+    name: str
+    columns: list[_Column]
+    total: int
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What all maps of a page have in common: how bins make rows, and the share that has the strongest colour."""
+
+    rows: range
+    per_row: int
+    most: float
+
+
 def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> list[ChartSpec]:
     """Draw the first lines' heat maps; a query for each, and one for histograms that are new to this process."""
     shown = [line for line in lines if asked.main in line.series][:MOST_MAPS]
@@ -70,7 +89,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
     bins = _bins([row[2] for _line, rows in chosen for row in rows])
     names = line_names(line_parts(shown, asked.kind))
-    specs = []
+    maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
         decoded = [(run, at, place, median, bins.get(trial)) for run, at, trial, median, place, _total in rows]
         columns = [
@@ -79,8 +98,9 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
             if found and found.counts
         ]
         if columns:
-            specs.append(_spec(asked.kind, line, name, columns, rows[0][5], until=query.shown[1]))
-    return specs
+            maps.append(_Map(line, name, columns, rows[0][5]))
+    scale = _scale([column for each in maps for column in each.columns])
+    return [_spec(asked.kind, each, scale, until=query.shown[1]) for each in maps]
 
 
 def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int, int]]:
@@ -109,27 +129,32 @@ def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
         return None
 
 
-def _spec(
-    kind: Kind, line: HistoryLine, name: str, columns: Sequence[_Column], total: int, *, until: datetime
-) -> ChartSpec:
+def _scale(columns: Sequence[_Column]) -> _Scale:
+    """Give the scale on which the maps of these columns can be compared with each other."""
+    if not columns:
+        return _Scale(range(0), 1, 0.0)
     first, last = _extent(columns)
     per_row = max(1, ceil((last - first + 1) / _MOST_ROWS))
-    first -= first % per_row
-    rows = range(first, last + 1, per_row)
-    edges = [_seconds(place) for place in [*rows, rows[-1] + per_row]]
-    shares = [_shares(column.bins, rows, per_row) for column in columns]
+    rows = range(first - first % per_row, last + 1, per_row)
+    return _Scale(rows, per_row, max(max(_shares(column.bins, rows, per_row)) for column in columns))
+
+
+def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSpec:
+    line, columns, rows = drawn.line, drawn.columns, scale.rows
+    edges = [_seconds(place) for place in [*rows, rows[-1] + scale.per_row]]
+    shares = [_shares(column.bins, rows, scale.per_row) for column in columns]
     ends = _ends([(column.at, column.place) for column in columns], until)
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
-        title=f"{_('Latencies over time')} · {name}",
+        title=f"{_('Latencies over time')} · {drawn.name}",
         subtitle=f"{common_words(line_parts([line], kind), kind)}{pgettext('between sentences', '. ')}"
-        f"{_words(len(columns), total)}{sentence_gap()}{_reading()}",
+        f"{_words(len(columns), drawn.total)}{sentence_gap()}{_reading()}",
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
         series=[_median_line(line, columns, ends)],
-        heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares),
+        heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares, scale.most),
         table=_table(columns, edges, shares),
     )
 

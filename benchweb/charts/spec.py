@@ -105,6 +105,8 @@ class ChartHeat:
     edges: list[float]
     # Column by column, each row's share of the column's count from 0 to 1.
     shares: list[list[float]]
+    # The share with the strongest colour: the largest of all maps that are looked at together.
+    most: float
 
 
 @dataclass(frozen=True)

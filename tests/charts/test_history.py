@@ -172,6 +172,25 @@ def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypa
     assert len(only(finer).points) == 3
 
 
+def test_runs_without_a_result_are_counted_where_points_stand_for_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    for hour in range(0, 96, 8):
+        past_run(plan, pair, NIGHT + timedelta(hours=hour), *throughput(1e9))
+    past_run(plan, make_pair(), NIGHT + HALF_AN_HOUR, state=State.FAILED, reason="no route")
+    told = "in this time gave no whole result."
+    for hours, words in ((1, "1 run or slot"), (9, "2 runs or slots")):
+        past_run(plan, pair, NIGHT + timedelta(hours=hours), state=State.FAILED, reason="no route")
+        with monkeypatch.context() as few:
+            few.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 8)
+            few.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 8)
+            found = look()
+            assert (found.step, None in [point.y for point in only(found).points]) == ("day", False)
+            assert found.charts[0].subtitle.endswith(f". {words} {told}")
+    # Where each run is a point each of them is a gap of its own.
+    assert told not in look().charts[0].subtitle
+    assert [point.y for point in only(look()).points].count(None) == 2
+
+
 def test_a_metric_of_a_kind_without_loss_or_ceilings_is_drawn() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     past_run(plan, pair, NIGHT, {"transactions_per_second": 20_000})

@@ -64,6 +64,21 @@ def test_the_table_of_the_heat_map_counts_latencies() -> None:
     assert sorted(value for key, value in row.items() if key.startswith("bin-") and value) == [0.5, 0.5]
 
 
+def test_maps_of_one_page_have_one_scale() -> None:
+    plan = make_plan(steps=RR)
+    past_run(plan, make_pair(), NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100, 100, 200, 400))
+    past_run(
+        plan, make_pair(), NIGHT, {"latency_p50_seconds": 1e-2}, histogram=histogram(10_000, 10_000, 10_000, 20_000)
+    )
+    first, second = [chart.heat for chart in maps(asked())]
+    assert first is not None
+    assert second is not None
+    assert first.edges == second.edges
+    assert first.edges[0] <= 100e-6 < 20e-3 < first.edges[-1]
+    assert (first.most, second.most) == (0.75, 0.75)
+    assert max(map(max, first.shares)) == 0.5
+
+
 def test_no_column_reaches_into_what_is_to_come() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))

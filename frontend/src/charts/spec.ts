@@ -70,6 +70,7 @@ export interface Heat {
   ends: string[];
   edges: number[];
   shares: number[][];
+  most?: number;
 }
 
 export interface Spec {
@@ -149,8 +150,8 @@ export function hasGaps({ points }: Series): boolean {
 }
 
 /** The largest share of a heat map: its strongest colour. */
-export function largestShare({ shares }: Heat): number {
-  return shares.reduce((best, column) => Math.max(best, maximum(column)), 0);
+export function largestShare({ shares, most }: Heat): number {
+  return most ?? shares.reduce((best, column) => Math.max(best, maximum(column)), 0);
 }
 
 /** Whether a chart's x axis is the time that the whole page looks at. */
