@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
+from benchweb import rows
 from tests.processes import Engine, begun, said_by, started, stopped
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -192,3 +194,17 @@ def _await_idle_database() -> None:
             if cursor.fetchone() == (0,):
                 return
             time.sleep(0.02)
+
+
+@pytest.fixture
+def visits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Give how many statements each visit to PostgreSQL had, from now on."""
+    found: list[int] = []
+    visit = rows.prepared_rows
+
+    def counted(raw: Any, statements: Sequence[rows.Statement]) -> Any:
+        found.append(len(statements))
+        return visit(raw, statements)
+
+    monkeypatch.setattr(rows, "prepared_rows", counted)
+    return found

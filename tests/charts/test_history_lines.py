@@ -1,11 +1,7 @@
 """A history's lines are guessed from the last look, and read along all the same."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
-from benchweb import rows
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
 from benchweb.charts.history_lines import chosen_before
@@ -31,17 +27,10 @@ def labels(found: History) -> list[str]:
     return [line.label for line in found.charts[0].series]
 
 
-def test_a_line_that_is_as_it_was_is_read_in_one_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_as_it_was_is_read_in_one_visit(visits: list[int]) -> None:
     past_run(make_plan(steps=STREAM), make_pair(), NIGHT, {"throughput_bps": 1e9})
     first = look()
-    visits: list[int] = []
-    visit = rows.prepared_rows
-
-    def counted(raw: Any, statements: Sequence[rows.Statement]) -> Any:
-        visits.append(len(statements))
-        return visit(raw, statements)
-
-    monkeypatch.setattr(rows, "prepared_rows", counted)
+    visits.clear()
     assert look() == first
     assert visits == [3]
 

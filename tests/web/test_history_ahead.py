@@ -1,15 +1,12 @@
 """A history's data is read in the same visit as its reader's session, and shown to nobody else for that."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.http import HttpResponse
 from django.test import Client
 
-from benchweb import rows
 from benchweb.accounts import sessions
 from tests.charts.history_rows import NIGHT, past_run
 from tests.factories import make_pair, make_plan
@@ -19,23 +16,9 @@ ADDRESS = "/history/charts.json?kind=tcp_stream&over=all"
 STREAM = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
 
 
-@pytest.fixture
-def visits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Give how many statements each visit to PostgreSQL had, from now on."""
-    found: list[int] = []
-    visit = rows.prepared_rows
-
-    def counted(raw: Any, statements: Sequence[rows.Statement]) -> Any:
-        found.append(len(statements))
-        return visit(raw, statements)
-
-    monkeypatch.setattr(rows, "prepared_rows", counted)
-    return found
-
-
-def asked(client: Client, visits: list[int]) -> tuple[HttpResponse, list[int]]:
+def asked(client: Client, visits: list[int]) -> tuple[Any, list[int]]:
     visits.clear()
-    answer: Any = client.get(ADDRESS)
+    answer = client.get(ADDRESS)
     return answer, [*visits]
 
 
@@ -45,7 +28,7 @@ def test_what_was_looked_at_before_is_read_in_one_visit(signed_in: Client, visit
     second, once = asked(signed_in, visits)
     assert (len(several) > 1, once) == (True, [4])
     assert second.content == first.content
-    (line,) = second.json()["charts"][0]["series"]  # type: ignore[attr-defined]
+    (line,) = second.json()["charts"][0]["series"]
     assert [row[1] for row in line["measured"]] == [1e9]
 
 
@@ -96,5 +79,5 @@ def test_what_has_changed_since_is_read_again(signed_in: Client, visits: list[in
     past_run(plan, make_pair(environment="other"), NIGHT, {"throughput_bps": 2e9})
     answer, several = asked(signed_in, visits)
     assert several == [4, 2]
-    lines = answer.json()["charts"][0]["series"]  # type: ignore[attr-defined]
+    lines = answer.json()["charts"][0]["series"]
     assert [[row[1] for row in line["measured"]] for line in lines] == [[1e9], [2e9]]

@@ -86,7 +86,7 @@ def test_it_costs_no_more_queries_however_many_there_are(
 def test_without_results_it_says_what_will_be_here(signed_in: Client) -> None:
     pair = make_pair()
     for url in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
-        assert "Each thing that is gets a line" in signed_in.get(url).content.decode()
+        assert "There is nothing to show here yet" in signed_in.get(url).content.decode()
 
 
 def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> None:

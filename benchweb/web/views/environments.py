@@ -50,7 +50,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     figures, series, pairs, runs = read_together(
         environment_night(environment.pk),
         glance_section(request, Scope(environment=environment.pk)),
-        pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN),
+        pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN + 1),
         latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     )
     context = {
@@ -58,8 +58,8 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "figures": figures,
         "is_measured": any(figure for _metric, figure in figures),
         "series": series,
-        "pairs": pairs,
-        "has_more_pairs": len(pairs) == PAIRS_SHOWN,
+        "pairs": pairs[:PAIRS_SHOWN],
+        "has_more_pairs": len(pairs) > PAIRS_SHOWN,
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",

@@ -68,7 +68,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     facts = {row.endpoint_id: row for row in reversed(seen)}
     series, pairs, runs = read_together(
         glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
-        pairs_of({"host": host.pk}, most=PAIRS_SHOWN),
+        pairs_of({"host": host.pk}, most=PAIRS_SHOWN + 1),
         latest_runs({"host": host.pk}, most=RUNS_SHOWN),
     )
     return render(
@@ -83,8 +83,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": pairs,
-            "has_more_pairs": len(pairs) == PAIRS_SHOWN,
+            "pairs": pairs[:PAIRS_SHOWN],
+            "has_more_pairs": len(pairs) > PAIRS_SHOWN,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
