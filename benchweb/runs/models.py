@@ -77,6 +77,7 @@ class Run(models.Model):
         constraints = [models.UniqueConstraint(fields=["campaign", "pair"], name="run_once_per_campaign_and_pair")]
         indexes = [
             models.Index(fields=["pair", "-id"], name="run_by_pair"),
+            models.Index(fields=["created_at", "id"], name="run_by_launch"),
             models.Index(fields=["state", "id"], condition=Q(state__in=OPEN_STATES), name="run_open"),
             # Both small, whatever waits: the tick asks for these every second.
             models.Index(fields=["id"], condition=~Q(lease_owner=""), name="run_held"),

@@ -17,7 +17,12 @@ JOIN hosts_pair p ON p.id = r.pair_id
 JOIN hosts_environment e ON e.id = p.environment_id
 WHERE r.finished_at >= %(from)s AND r.state <> ALL(%(open)s) AND e.archived_at IS NULL
 GROUP BY 1, 2, 3, 4
-ORDER BY e.name, e.id
+UNION ALL
+SELECT e.id, e.name, NULL, NULL, 0, NULL, NULL
+FROM hosts_environment e
+WHERE e.archived_at IS NULL
+  AND EXISTS (SELECT FROM hosts_pair p WHERE p.environment_id = e.id AND p.archived_at IS NULL)
+ORDER BY 2, 1
 """
 
 
@@ -32,6 +37,11 @@ class Outcome:
     ended_at: datetime | None = None
     before: int = 0
     before_whole: int = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Tell whether nothing ended, neither in the night nor in the days before."""
+        return not self.counts and not self.before
 
     @property
     def runs(self) -> int:
@@ -54,13 +64,16 @@ class Outcome:
 def outcomes(since: datetime) -> list[Outcome]:
     """Count the runs that ended since then, and in the week before, by environment and state; one query.
 
-    Environments by name, without archived ones and those in which nothing ended. It reads `run_by_end` alone.
+    Environments by name, without archived ones; where nothing ended, those that have a pair. Of the runs it reads
+    `run_by_end` alone.
     """
     values = {"since": since, "from": since - timedelta(days=DAYS_BEFORE), "open": list(OPEN_STATES)}
     rows = fast_rows(_SQL, values)
     found: dict[int, Outcome] = {}
     for environment_id, name, in_last, state, count, begun_at, ended_at in rows:
         outcome = found.setdefault(environment_id, Outcome(environment_id, name))
+        if state is None:
+            continue
         if in_last:
             _add(outcome, state, count, begun_at, ended_at)
         else:

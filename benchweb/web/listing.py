@@ -11,6 +11,8 @@ from django.utils.translation import gettext
 from benchweb.web.row_ids import row_id
 
 PAGE_SIZE = 50
+# A longer list says that it is longer: to count all of it would cost more than to show a page.
+MOST_COUNTED = 1_000
 
 
 class HasId(Protocol):
@@ -44,14 +46,19 @@ class Heading:
 
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
-    """One page of rows with the links around it; `filtered` when a filter may hide rows."""
+    """One page of rows with the links around it; `filtered` when a filter may hide rows.
+
+    `total` is the number of rows on all pages, None where they are more than MOST_COUNTED.
+    """
 
     rows: list[Row]
     headings: list[Heading]
     filters: dict[str, str]
     filtered: bool
     next_url: str
+    previous_url: str
     first_url: str
+    total: int | None
 
 
 def listing(
@@ -67,35 +74,59 @@ def listing(
     fields = {column.field for column in columns if column.field}
     asked = query.get("sort", sort)
     asked = asked if asked.removeprefix("-") in fields else sort
-    ordered = rows.order_by(asked, "-pk" if asked.startswith("-") else "pk")
-    after = query.get("after", "")
-    page = list(_beyond(ordered, asked, after)[: PAGE_SIZE + 1])
-    shown = page[:PAGE_SIZE]
-    more = len(page) > PAGE_SIZE
+    after, before = query.get("after", ""), query.get("before", "")
+    shown, has_previous, has_next = _page(rows, asked, after, before)
     values = {name: query.get(name, "") for name in filters}
     return Listing(
         rows=shown,
         headings=[_heading(query, column, asked) for column in columns],
         filters=values,
         filtered=any(values.values()),
-        next_url=_url(query, after=str(shown[-1].pk)) if more else "",
-        first_url=_url(query, after="") if after else "",
+        next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",
+        previous_url=_url(query, after="", before=str(shown[0].pk)) if shown and has_previous else "",
+        first_url=_url(query, after="", before="") if has_previous or before or after else "",
+        total=_total(rows) if has_previous or has_next else len(shown),
     )
 
 
-def _beyond(rows: "QuerySet[Any, Row]", sort: str, after: str) -> "QuerySet[Any, Row]":
-    """Keep what comes after the row with the id `after`, in the order of `sort` and then the id."""
-    after_id = row_id(after)
-    if after_id is None:
-        return rows
+def _page(rows: "QuerySet[Any, Row]", sort: str, after: str, before: str) -> tuple[list[Row], bool, bool]:
+    """Give a page's rows in the order of `sort`, and whether there are more before and behind them."""
+    opposite = sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
+    if (earlier := _beyond(rows, opposite, before)) is not None:
+        found, more = _cut(earlier, opposite)
+        return found[::-1], more, True
+    if (later := _beyond(rows, sort, after)) is not None:
+        found, more = _cut(later, sort)
+        return found, True, more
+    found, more = _cut(rows, sort)
+    return found, False, more
+
+
+def _cut(rows: "QuerySet[Any, Row]", sort: str) -> tuple[list[Row], bool]:
+    """Read a page's rows in the order of `sort` and then the id, and whether there is more."""
+    found = list(rows.order_by(sort, "-pk" if sort.startswith("-") else "pk")[: PAGE_SIZE + 1])
+    return found[:PAGE_SIZE], len(found) > PAGE_SIZE
+
+
+def _beyond(rows: "QuerySet[Any, Row]", sort: str, cursor: str) -> "QuerySet[Any, Row] | None":
+    """Keep what comes after the row of that id, in the order of `sort` and then the id; None where there is no row."""
+    cursor_id = row_id(cursor)
+    if cursor_id is None:
+        return None
     field = sort.removeprefix("-")
     beyond = "lt" if sort.startswith("-") else "gt"
     if field == "pk":
-        return rows.filter((f"pk__{beyond}", after_id))
-    found = rows.model._default_manager.filter(pk=after_id).values_list(field, flat=True).first()
+        return rows.filter((f"pk__{beyond}", cursor_id))
+    found = rows.model._default_manager.filter(pk=cursor_id).values_list(field, flat=True).first()
     if found is None:
-        return rows
-    return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", after_id)))
+        return None
+    return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", cursor_id)))
+
+
+def _total(rows: "QuerySet[Any, Any]") -> int | None:
+    # In the order of an index: without one PostgreSQL reads the table.
+    counted = rows.order_by("-pk").values("pk")[: MOST_COUNTED + 1].count()
+    return counted if counted <= MOST_COUNTED else None
 
 
 def _heading(query: QueryDict, column: Column, sort: str) -> Heading:
@@ -105,7 +136,7 @@ def _heading(query: QueryDict, column: Column, sort: str) -> Heading:
         return Heading(label, column.numeric, url="", direction="none")
     directions = {column.field: "ascending", f"-{column.field}": "descending"}
     following = f"-{column.field}" if sort == column.field else column.field
-    url = _url(query, sort=following, after="")
+    url = _url(query, sort=following, after="", before="")
     return Heading(label, column.numeric, url=url, direction=directions.get(sort, "none"))
 
 

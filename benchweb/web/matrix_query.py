@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, QueryDict
-from django.utils.dateparse import parse_date
 
-from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
 from benchweb.charts.matrix import By, Key
 from benchweb.charts.matrix_difference import Baseline
 from benchweb.results.latest import MatrixEnvironment, SeriesTest
 from benchweb.web.row_ids import row_id
-from benchweb.web.zones import reader_zone
+from benchweb.web.zones import day_asked, reader_zone
 
 # Enough to tell a kind's tests apart; the whole digest would make a link of a line.
 _DIGEST_DIGITS = 12
@@ -84,14 +82,8 @@ def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -
 
 def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
     """Give the end of a day in the reader's zone: all of it counts."""
-    try:
-        day = parse_date(text)
-    except ValueError:
-        return None
-    # Far from the edges of what dates can be, so that a day more can't overflow.
-    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
-        return None
-    return datetime.combine(day, time.min, zone) + timedelta(days=1)
+    begin = day_asked(text, zone)
+    return begin + timedelta(days=1) if begin else None
 
 
 def _baseline(query: QueryDict, by: By) -> Baseline | None:

@@ -14,7 +14,7 @@ from benchweb.results.glances import Changes, FigureNights, changes_since, envir
 from benchweb.results.nights import FIGURES, night_of
 from benchweb.results.recents import deviation_of
 from benchweb.rows import Reading
-from benchweb.runs.outcomes import Outcome, outcomes
+from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
 
@@ -23,6 +23,7 @@ NIGHT = timedelta(hours=24)
 NIGHTS_SHOWN = 30
 _CHANGES_SHOWN = 10
 _ENVIRONMENTS_SHOWN = 20
+_SILENT_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class EnvironmentRow:
 
     @property
     def url(self) -> str:
-        return reverse("web:environment", args=[self.id])
+        return _environment_url(self.id)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,10 @@ class Night:
     since: datetime
     environments: list[EnvironmentRow]
     environments_hidden: int
+    # Where neither a run ended lately nor a night has a figure, by name, and in how many days none did.
+    silent: list[tuple[str, str]]
+    silent_hidden: int
+    silent_days: int
     metrics: list[Metric]
     changes: list[SeriesGlance]
     changes_hidden: int
@@ -87,12 +92,16 @@ def last_night(changed: Changes, nights: list[FigureNights]) -> Night:
     since = now - NIGHT
     ended = {each.environment_id: each for each in outcomes(since)}
     names = {row.environment_id: row.environment for row in nights}
-    names |= {environment_id: outcome.environment for environment_id, outcome in ended.items()}
+    silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
+    names |= {key: outcome.environment for key, outcome in ended.items() if not outcome.is_silent}
     rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
     return Night(
         since=since,
         environments=rows[:_ENVIRONMENTS_SHOWN],
         environments_hidden=max(0, len(rows) - _ENVIRONMENTS_SHOWN),
+        silent=[(each.environment, _environment_url(each.environment_id)) for each in silent[:_SILENT_SHOWN]],
+        silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
+        silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
         changes=series_glances(changed.largest),
         changes_hidden=max(0, sum(changed.by_environment.values()) - _CHANGES_SHOWN),
@@ -155,6 +164,10 @@ def _rows(
 
 def _in_order(figures: Mapping[str, Figure]) -> list[tuple[Metric, Figure | None]]:
     return [(catalog().metrics[key], figures.get(key)) for key in FIGURES]
+
+
+def _environment_url(environment_id: int) -> str:
+    return reverse("web:environment", args=[environment_id])
 
 
 def _first_night(now: datetime) -> date:

@@ -1,13 +1,16 @@
 """The reader's time zone, which the browser tells by a cookie, and times as two zones say them."""
 
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.http import HttpRequest
 from django.utils.dateformat import format as date_format
+from django.utils.dateparse import parse_date
 from django.utils.translation import get_language, pgettext
+
+from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
 
 COOKIE = "zone"
 _DAYS_KEPT = 4_096
@@ -28,6 +31,18 @@ def zone_named(name: str) -> ZoneInfo | None:
 def reader_zone(request: HttpRequest) -> ZoneInfo:
     """Give the zone that the reader's browser is in; UTC until it has told."""
     return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
+
+
+def day_asked(text: str, zone: ZoneInfo) -> datetime | None:
+    """Give the begin of a day that an address names, YYYY-MM-DD, in a zone; None if it names none."""
+    try:
+        day = parse_date(text)
+    except ValueError:
+        return None
+    # Far from the edges of what dates can be, so that a day more can't overflow.
+    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
+        return None
+    return datetime.combine(day, time.min, zone)
 
 
 def moment_said(moment: datetime, zone: tzinfo) -> str:

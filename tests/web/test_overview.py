@@ -166,3 +166,14 @@ def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client)
     Endpoint.objects.update(status="unreachable", status_reason="1 of 12 trials failed")
     text = signed_in.get("/", headers={"Accept-Language": "zh-CN"}).content.decode()
     assert "12 个测试项中 1 个失败" in words(text)
+
+
+def test_environments_in_which_nothing_ended_are_named(signed_in: Client, last_nights: Pair) -> None:
+    idle = make_pair(environment="idle zone")
+    make_pair(environment="left zone", source=make_endpoint(host_name="left"))
+    Pair.objects.filter(environment__name="left zone").update(archived_at=timezone.now())
+    html = signed_in.get("/").content.decode()
+    assert "No run ended in 8 days in idle zone ." in words(html)
+    assert f'href="/environments/{idle.environment_id}">idle zone' in html
+    measured(idle, timezone.now() - 7 * DAY, 1e9)
+    assert "No run ended in 8 days" not in words(signed_in.get("/").content.decode())

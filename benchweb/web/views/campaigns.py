@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.plans.models import Plan
 from benchweb.rows import planned_once
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Campaign, Run, State
@@ -18,7 +19,11 @@ from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.listed import listed_campaigns
 from benchweb.web.archiving import counted
+from benchweb.web.launch_days import LAUNCH_DAYS, launched_within
+from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
+from benchweb.web.row_ids import row_id
+from benchweb.web.zones import reader_zone
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk"),
@@ -38,18 +43,20 @@ LIST_COLUMNS = [
     Column(gettext_noop("Took"), numeric=True),
     Column(gettext_noop("Lower bound as planned"), numeric=True),
 ]
+LIST_FILTERS = ("plan", *LAUNCH_DAYS)
 
 
 @login_required
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """List campaigns, the newest first, each with how far its runs are."""
-    ids: QuerySet[Campaign, Any] = Campaign.objects.values_list("pk", named=True)
-    page = listing(request, ids, columns=LIST_COLUMNS, sort="-pk")
+    ids = _campaigns(request).values_list("pk", named=True)
+    page = listing(request, ids, columns=LIST_COLUMNS, sort="-pk", filters=LIST_FILTERS)
     campaigns = listed_campaigns([row.pk for row in page.rows])
     summaries = campaign_summaries([campaign.pk for campaign in campaigns])
     rows = [(campaign, summaries[campaign.pk]) for campaign in campaigns]
-    return render(request, "pages/campaigns.html", {"page": page, "rows": rows})
+    plans = Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name")
+    return list_page(request, "pages/campaigns.html", {"page": page, "rows": rows, "plans": plans})
 
 
 @login_required
@@ -88,6 +95,12 @@ def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse
     else:
         messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
     return redirect("web:campaign", campaign_id)
+
+
+def _campaigns(request: HttpRequest) -> "QuerySet[Campaign]":
+    campaigns = launched_within(Campaign.objects.all(), request.GET, reader_zone(request))
+    plan = request.GET.get("plan", "").strip()
+    return campaigns.filter(plan_version__plan=row_id(plan) or 0) if plan else campaigns
 
 
 def _runs(request: HttpRequest, campaign: Campaign) -> "QuerySet[Run, Any]":

@@ -1,6 +1,7 @@
 """Runs: the list, and a run's page, which is its permalink."""
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -30,12 +31,14 @@ from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
 from benchweb.web.charts_answer import charts_answer
+from benchweb.web.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.listing import Column, listing
 from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows
 from benchweb.web.run_view import run_view
 from benchweb.web.state_words import state_word
+from benchweb.web.zones import reader_zone
 
 _COLUMNS = [
     Column(gettext_noop("Compare")),
@@ -58,14 +61,14 @@ _BY_ID = {
 WITHOUT_RESULT = "without"
 # Stands for the reader's own token in what is rendered once for all.
 _ANY_TOKEN = "CSRF-TOKEN-OF-THE-READER"  # noqa: S105
-_FILTERS = ("q", "state", *_BY_ID, "host")
+_FILTERS = ("q", "state", *_BY_ID, "host", *LAUNCH_DAYS)
 
 
 @login_required
 def run_list(request: HttpRequest) -> HttpResponse:
     """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
     # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
-    runs = _filtered(request.GET).values_list("pk", named=True)
+    runs = _filtered(request.GET, reader_zone(request)).values_list("pk", named=True)
     found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS)
     context = {"listing": found, "rows": run_rows(listed_runs([row.pk for row in found.rows]))}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
@@ -160,8 +163,8 @@ def _download(text: str, content_type: str, name: str) -> HttpResponse:
     return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
-def _filtered(query: QueryDict) -> QuerySet[Run]:
-    runs = Run.objects.all()
+def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:
+    runs = launched_within(Run.objects.all(), query, zone)
     if query.get("state") == WITHOUT_RESULT:
         runs = runs.filter(state__in=FAULTY_STATES)
     elif query.get("state") in State.values:
