@@ -124,8 +124,9 @@ def _beyond(rows: "QuerySet[Any, Row]", sort: str, cursor: str) -> "QuerySet[Any
 
 
 def _total(rows: "QuerySet[Any, Any]") -> int | None:
-    # In the order of an index: without one PostgreSQL reads the table.
-    counted = rows.order_by("-pk").values("pk")[: MOST_COUNTED + 1].count()
+    # Of a whole table in an index's order, for else PostgreSQL reads the table; filters decide by themselves.
+    ordered = rows.order_by() if rows.query.where else rows.order_by("pk")
+    counted = ordered.values("pk")[: MOST_COUNTED + 1].count()
     return counted if counted <= MOST_COUNTED else None
 
 
