@@ -31,26 +31,27 @@ def _row(row: ShownRow) -> str:
 
 def _cell(shown: ShownEntry, unit: str) -> str:
     number = metric(shown.median, unit, spread=shown.spread_ratio, n=len(shown.entry.values), reason=shown.missing)
-    parts = [str(number), _why(shown.missing)]
+    parts = [f"<span>{number}</span>", _why(shown.missing)]
     for each in shown.entry.set_otherwise:
         parts.append(_why(f"{each.label}: {setting(each.label, each.value, each.unit)}"))
     tone = ""
     if shown.words:
         tone = f" tone-{shown.words.tone or 'none'}"
         parts.append(_difference(shown.words))
-    return f'<td class="num{tone}" data-label="{escaped(shown.label)}">{"".join(parts)}</td>'
+    cell = f'<div class="compare-cell">{"".join(parts)}</div>'
+    return f'<td class="num{tone}" data-label="{escaped(shown.label)}">{cell}</td>'
 
 
 def _difference(words: Words) -> str:
     change = " ".join(filter(None, (words.change, words.tone_words)))
     arrow = f'<span aria-hidden="true">{words.arrow}</span>'
-    found = f'<br><span class="change" title="{escape(words.full)}">{arrow} {escape(change)}</span>'
+    found = f'<span class="change" title="{escape(words.full)}">{arrow} {escape(change)}</span>'
     if words.interval:
         effect = f' <span class="effect">{escaped(words.effect)}</span>' if words.effect else ""
         found += f' <span class="meta">({escape(words.interval)}){effect}</span>'
-    return found + _why(words.verdict, words.verdict_full)
+    return f'<span class="difference">{found}</span>{_why(words.verdict, words.verdict_full)}'
 
 
 def _why(text: str, full: str = "") -> str:
     title = f' title="{escaped(full)}"' if full else ""
-    return f'<br><span class="why"{title}>{escaped(text)}</span>' if text else ""
+    return f'<span class="why"{title}>{escaped(text)}</span>' if text else ""
