@@ -13,9 +13,11 @@ SILENT = "silent"
 SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
-# The hosts in use, each with its endpoints in use.
+# The hosts in use, each with its endpoints in use. Synthetic ones are never asked.
 _IN_SHORT = """
-SELECT count(DISTINCT h.id), count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s),
+SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
+  count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic),
+  count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
   json_agg(json_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
@@ -29,8 +31,10 @@ WHERE h.archived_at IS NULL
 class HostsInShort(NamedTuple):
     """How many hosts there are and answered, whether there is a pair, and the endpoints that don't answer."""
 
+    # Of real ones; synthetic hosts are counted apart, for nothing asks them.
     all: int
     answering: int
+    synthetic: int
     has_pair: bool
     # Each with host, host_id, name, network_mode, status, reason and checked_at (ISO 8601), by the host's name.
     silent: list[dict[str, Any]]
@@ -41,8 +45,8 @@ def hosts_in_short() -> Reading[HostsInShort]:
     values = {"answered": Endpoint.Status.ANSWERED.value, "silent": [status.value for status in SILENT_STATUSES]}
 
     def in_short(rows: Rows) -> HostsInShort:
-        ((hosts, answering, has_pair, silent),) = rows
-        return HostsInShort(hosts, answering, has_pair, document(silent) or [])
+        ((hosts, answering, synthetic, has_pair, silent),) = rows
+        return HostsInShort(hosts, answering, synthetic, has_pair, document(silent) or [])
 
     return Reading(_IN_SHORT, values, in_short)
 

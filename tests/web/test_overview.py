@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nights, recents
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, add_values, measured
@@ -177,3 +177,15 @@ def test_environments_in_which_nothing_ended_are_named(signed_in: Client, last_n
     assert f'href="/environments/{idle.environment_id}">idle zone' in html
     measured(idle, timezone.now() - 7 * DAY, 1e9)
     assert "No run ended in 8 days" not in words(signed_in.get("/").content.decode())
+
+
+def test_synthetic_hosts_are_not_said_to_answer(signed_in: Client) -> None:
+    made_up = make_endpoint(host_name="made up")
+    Host.objects.filter(pk=made_up.host_id).update(is_synthetic=True)
+    Endpoint.objects.filter(pk=made_up.pk).update(status=Endpoint.Status.ANSWERED)
+    text = words(signed_in.get("/").content.decode())
+    assert "1 synthetic host is never asked." in text
+    assert "answered when last checked" not in text
+    real = make_endpoint(host_name="real", control_address="192.0.2.20:7410")
+    Endpoint.objects.filter(pk=real.pk).update(status=Endpoint.Status.ANSWERED)
+    assert "1 of 1 host answered when last checked." in words(signed_in.get("/").content.decode())
