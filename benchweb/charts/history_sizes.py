@@ -1,6 +1,6 @@
 """Figures against message size (or whatever a kind sweeps), overlaying environments, pairs, dates or runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
-from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
+from benchweb.charts.history_lines import MOST_SWEPT, Chosen, HistoryLine
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, chosen_lines
+from benchweb.charts.history_series import Asked, Parts, chosen_lines, common_words, line_parts
 from benchweb.charts.lines import Palette
 from benchweb.charts.size_points import SizePoint, SizePoints, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
@@ -21,11 +21,13 @@ from benchweb.runs.models import Run, State
 
 MOST_OVERLAID = 8
 _DATES = 6
-# What a line of a chart is: its number, and its name. Its points go by size.
-_Group = tuple[int, str]
+# What lines are told apart by, or put together over, on purpose.
+_OVERLAID = ("pair", "environment")
+# What a line of a chart is: its number, its settings that other lines have otherwise, its name. Its points go by size.
+_Group = tuple[int, str, str]
 _Found = dict[_Group, dict[float, SizePoint]]
-# Which line of which chart, at which size, the figures of a series belong to.
-_Place = tuple[str, int, float]
+# Which line of which chart, at which size, the figures of a series belong to: metric, number, settings, size.
+_Place = tuple[str, int, str, float]
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,28 @@ def swept_charts(kind: Kind) -> list[Chart]:
     return [chart for chart in charts if chart.x == charts[0].x]
 
 
+def swept_parameter(kind: Kind, varying: Collection[str]) -> Parameter | None:
+    """Give the parameter on the axis: the charts' own, unless only another number varies; None without such charts."""
+    charts = swept_charts(kind)
+    if not charts:
+        return None
+    if charts[0].x not in varying:
+        for name, parameter in kind.parameters.items():
+            if name in varying and parameter.is_number and parameter.default is not None:
+                return parameter
+    return kind.parameters[charts[0].x]
+
+
 def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     """Draw a kind's sweeps from all its series that match; three queries, and one for runs or a plan."""
     charts = swept_charts(kind)
-    if not charts:
-        return Sizes([], [], 0)
     metrics = list(dict.fromkeys(chart.metrics[0] for chart in charts))
-    chosen = chosen_lines(query, Asked(kind, "", "", metrics, "", []), most=MOST_SWEPT)
-    places, series = _places(query, kind, charts[0].x, chosen.lines, metrics)
+    chosen = chosen_lines(query, Asked(kind, "", "", metrics, "", []), most=MOST_SWEPT) if charts else Chosen([], 0)
+    swept = swept_parameter(kind, _varying(chosen.lines, kind))
+    if swept is None or not chosen.lines:
+        return Sizes([], [], 0)
+    parts = [{name: part[name] for name in part if name != swept.name} for part in line_parts(chosen.lines, kind)]
+    places, series = _places(query, swept, chosen.lines, _settings(parts), metrics)
     points = size_points(
         series,
         pairs=list({line.pair.pk for line in chosen.lines}),
@@ -61,24 +77,39 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         plan=query.plan,
         runs=_latest_runs(query, chosen.lines) if query.overlay == "run" else None,
     )
-    drawing = _Drawing(query, kind, _found(query, chosen.lines, places, points))
+    drawing = _Drawing(query, kind, swept, common_words(parts, kind), _found(query, chosen.lines, places, points))
     specs = [drawing.spec(chart) for chart in charts]
     return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
 
 
+def _varying(lines: Sequence[HistoryLine], kind: Kind) -> set[str]:
+    """Name the parameters that have more than one value among these lines; an identity leaves out defaults."""
+    told = set().union(*[line.identity for line in lines]) & kind.parameters.keys()
+    return {
+        name
+        for name in told
+        if len({repr(line.identity.get(name, kind.parameters[name].default)) for line in lines}) > 1
+    }
+
+
+def _settings(parts: Parts) -> list[str]:
+    """Say what each line is set to that others are set to otherwise: unlike tests are never one point."""
+    names = [name for name in parts[0] if name not in _OVERLAID and len({part[name] for part in parts}) > 1]
+    return [" · ".join(part[name] for name in names) for part in parts]
+
+
 def _places(
-    query: HistoryQuery, kind: Kind, swept: str, lines: Sequence[HistoryLine], metrics: Sequence[str]
+    query: HistoryQuery, swept: Parameter, lines: Sequence[HistoryLine], settings: Sequence[str], metrics: Sequence[str]
 ) -> tuple[list[_Place], dict[int, int]]:
     """Give the places that have series, and each series' place among them."""
-    default = kind.parameters[swept].default
     places: dict[_Place, int] = {}
     series: dict[int, int] = {}
-    for line in lines:
+    for line, words in zip(lines, settings, strict=True):
         number = _number(query, line)
-        size = float(line.identity.get(swept, default))
+        size = float(line.identity.get(swept.name, swept.default))
         for metric in metrics:
             if metric in line.series:
-                series[line.series[metric]] = places.setdefault((metric, number, size), len(places))
+                series[line.series[metric]] = places.setdefault((metric, number, words, size), len(places))
     return list(places), series
 
 
@@ -94,9 +125,10 @@ def _found(
     name = _names(query, lines, points)
     found: dict[str, _Found] = {}
     for point in points.points:
-        metric, number, size = places[point.place]
+        metric, number, words, size = places[point.place]
         number = number or point.part
-        found.setdefault(metric, {}).setdefault((number, name(number)), {})[size] = point
+        label = " · ".join(filter(None, [name(number), words]))
+        found.setdefault(metric, {}).setdefault((number, words, label), {})[size] = point
     return found
 
 
@@ -123,11 +155,15 @@ class _Drawing:
 
     query: HistoryQuery
     kind: Kind
+    # On the axis.
+    swept: Parameter
+    # What all lines have in common.
+    common: str
     # By metric.
     found: dict[str, _Found]
 
     def spec(self, chart: Chart) -> ChartSpec:
-        metric, parameter = self.kind.metrics[chart.metrics[0]], self.kind.parameters[chart.x]
+        metric, parameter = self.kind.metrics[chart.metrics[0]], self.swept
         found = self.found.get(chart.metrics[0], {})
         groups = sorted(found)
         # Of dates and runs the latest, of environments and pairs those that were there first.
@@ -139,14 +175,19 @@ class _Drawing:
         y = Axis(label=metric.quantity[:1].upper() + metric.quantity[1:], unit=metric.unit, from_zero=True)
         return ChartSpec(
             id=f"sizes-{chart.id}",
-            title=chart.title,
-            subtitle=f"{self.kind.label}{pgettext('between sentences', '. ')}"
+            title=self._title(chart, y),
+            subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
             f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}{_point_words()}",
             x=x,
             y=y,
             series=series,
             table=chart_table(x, y),
         )
+
+    def _title(self, chart: Chart, y: Axis) -> str:
+        if self.swept.name == chart.x:
+            return chart.title
+        return _("{quantity} by {parameter}").format(quantity=y.label, parameter=self.swept.label.lower())
 
 
 def _line_words(overlay: str, drawn: int, total: int) -> str:
@@ -174,10 +215,10 @@ def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:
 
 
 def _line(metric: str, group: _Group, points: Mapping[float, SizePoint], palette: Palette) -> ChartSeries:
-    key = str(group[0])
+    key = "/".join(filter(None, [str(group[0]), group[1]]))
     return ChartSeries(
         id=f"{metric}/{key}",
-        label=group[1],
+        label=group[2],
         color=palette.color(key),
         marker=palette.marker(key),
         points=[_point(size, point) for size, point in sorted(points.items())],

@@ -17,7 +17,7 @@ from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history_series import asked_of, chosen_lines, with_series
-from benchweb.charts.history_sizes import size_charts, swept_charts
+from benchweb.charts.history_sizes import size_charts, swept_parameter
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
@@ -105,7 +105,9 @@ def history_view(request: HttpRequest) -> HistoryView:
         notes=looked.marks.notes if looked else [],
         changes=looked.marks.changes if looked else [],
         facets=_facets(query, choices.facets) if choices.kind else [],
-        views=[Link(label, changed(here, view=key), query.view == key) for key, label in _views(choices)],
+        views=[
+            Link(label, changed(here, view=key), query.view == key) for key, label in _views(choices, query, charts)
+        ],
         periods=[
             Link(label, changed(here, over=period.key, **{"from": "", "to": ""}), query.period is period)
             for period, label in zip(PERIODS, _period_words(), strict=True)
@@ -184,14 +186,16 @@ def _drawn(query: HistoryQuery, kind: Kind | None) -> tuple[list[ChartSpec], lis
     return looked.charts, looked.lines, looked.total, looked
 
 
-def _views(choices: Choices) -> list[tuple[str, str]]:
+def _views(choices: Choices, query: HistoryQuery, charts: Sequence[ChartSpec]) -> list[tuple[str, str]]:
     kind = choices.kind
     views = [("time", _("Over time"))]
     if kind and any(chart.form == "percentiles" for chart in kind.charts):
         views.append(("heat", _("Latency heat map")))
-    if kind and (charts := swept_charts(kind)):
-        name = kind.parameters[charts[0].x].label.lower()
-        views.append(("sizes", _("By %(parameter)s") % {"parameter": name}))
+    swept = swept_parameter(kind, {facet.parameter.name for facet in choices.facets}) if kind else None
+    if swept is not None:
+        # Of what is drawn: filters may leave another parameter that varies.
+        label = charts[0].x.label if query.view == "sizes" and charts else swept.label
+        views.append(("sizes", _("By %(parameter)s") % {"parameter": label.lower()}))
     return views
 
 

@@ -189,3 +189,30 @@ def test_the_latest_runs_are_overlaid_or_those_that_are_named() -> None:
     assert list(shown.values()) == [[(64, value + 1.0)] for value in range(2, 10)]
     named = lines(sizes(overlay="run", runs=f"{runs[0].pk},{runs[3].pk}"))
     assert [label.split(",")[0] for label in named] == [f"run {runs[0].pk}", f"run {runs[3].pk}"]
+
+
+def test_unlike_tests_are_never_one_point() -> None:
+    pair = make_pair(environment="lab")
+    for direction, value in (("forward", 1e9), ("reverse", 3e9)):
+        for size in (64, 1024):
+            steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": size, "direction": direction}}]
+            past_run(make_plan(steps=steps), pair, NIGHT, {"throughput_bps": value})
+    found = sizes()
+    assert lines(found) == {
+        "lab · Direction forward": [(64, 1e9), (1024, 1e9)],
+        "lab · Direction reverse": [(64, 3e9), (1024, 3e9)],
+    }
+    assert len({line.color for line in found.charts[0].series}) == 2
+    assert len({line.id for line in found.charts[0].series}) == 2
+
+
+def test_the_axis_is_the_parameter_that_varies_and_what_is_common_is_said() -> None:
+    pair = make_pair(environment="lab")
+    for size, value in ((1, 9e4), (1024, 5e4)):
+        steps = [{"kind": "tcp_rr", "params": {"request_size_bytes": 100, "response_size_bytes": size}}]
+        past_run(make_plan(steps=steps), pair, NIGHT, {"transactions_per_second": value})
+    found = size_charts(asked(), catalog().kinds["tcp_rr"])
+    assert lines(found) == {"lab": [(1, 9e4), (1024, 5e4)]}
+    (chart,) = found.charts
+    assert (chart.title, chart.x.label) == ("Transaction rate by response size", "Response size")
+    assert "Request size 100 B" in chart.subtitle
