@@ -9,6 +9,7 @@ from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
+from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.history_lines import MOST_SWEPT, Chosen, HistoryLine
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, Parts, chosen_lines, common_words, line_parts
@@ -23,7 +24,7 @@ MOST_OVERLAID = 8
 _DATES = 6
 # What lines are told apart by, or put together over, on purpose.
 _OVERLAID = ("pair", "environment")
-# What a line of a chart is: its number, its settings that other lines have otherwise, its name. Its points go by size.
+# What a line of a chart is: its number, its settings but for the size, and its name. Its points go by size.
 _Group = tuple[int, str, str]
 _Found = dict[_Group, dict[float, SizePoint]]
 # Which line of which chart, at which size, the figures of a series belong to: metric, number, settings, size.
@@ -66,7 +67,7 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     if swept is None or not chosen.lines:
         return Sizes([], [], 0)
     parts = [{name: part[name] for name in part if name != swept.name} for part in line_parts(chosen.lines, kind)]
-    places, series = _places(query, swept, chosen.lines, _settings(parts), metrics)
+    places, series = _places(query, swept, chosen.lines, _setting_keys(chosen.lines, kind, swept), metrics)
     points = size_points(
         series,
         pairs=list({line.pair.pk for line in chosen.lines}),
@@ -77,7 +78,8 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         plan=query.plan,
         runs=_latest_runs(query, chosen.lines) if query.overlay == "run" else None,
     )
-    drawing = _Drawing(query, kind, swept, common_words(parts, kind), _found(query, chosen.lines, places, points))
+    found = _found(query, chosen.lines, places, points, _setting_words(chosen.lines, kind, swept, parts))
+    drawing = _Drawing(query, kind, swept, common_words(parts, kind), found)
     specs = [drawing.spec(chart) for chart in charts]
     return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
 
@@ -92,10 +94,23 @@ def _varying(lines: Sequence[HistoryLine], kind: Kind) -> set[str]:
     }
 
 
-def _settings(parts: Parts) -> list[str]:
-    """Say what each line is set to that others are set to otherwise: unlike tests are never one point."""
+def _setting_keys(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter) -> list[str]:
+    """Name each line's settings but for the size, for good: unlike tests are never one point."""
+    return [
+        ",".join(
+            f"{name}={parameter_text(kind.parameters[name], value) if name in kind.parameters else value}"
+            for name, value in sorted(line.identity.items())
+            if name != swept.name
+        )
+        for line in lines
+    ]
+
+
+def _setting_words(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter, parts: Parts) -> dict[str, str]:
+    """Say, by the keys of lines, the settings that other lines have otherwise."""
     names = [name for name in parts[0] if name not in _OVERLAID and len({part[name] for part in parts}) > 1]
-    return [" · ".join(part[name] for name in names) for part in parts]
+    words = [" · ".join(part[name] for name in names) for part in parts]
+    return dict(zip(_setting_keys(lines, kind, swept), words, strict=True))
 
 
 def _places(
@@ -104,12 +119,12 @@ def _places(
     """Give the places that have series, and each series' place among them."""
     places: dict[_Place, int] = {}
     series: dict[int, int] = {}
-    for line, words in zip(lines, settings, strict=True):
+    for line, key in zip(lines, settings, strict=True):
         number = _number(query, line)
         size = float(line.identity.get(swept.name, swept.default))
         for metric in metrics:
             if metric in line.series:
-                series[line.series[metric]] = places.setdefault((metric, number, words, size), len(places))
+                series[line.series[metric]] = places.setdefault((metric, number, key, size), len(places))
     return list(places), series
 
 
@@ -119,16 +134,20 @@ def _number(query: HistoryQuery, line: HistoryLine) -> int:
 
 
 def _found(
-    query: HistoryQuery, lines: Sequence[HistoryLine], places: Sequence[_Place], points: SizePoints
+    query: HistoryQuery,
+    lines: Sequence[HistoryLine],
+    places: Sequence[_Place],
+    points: SizePoints,
+    words: Mapping[str, str],
 ) -> dict[str, _Found]:
-    """Sort the points by metric, line and size."""
+    """Sort the points by metric, line and size; `words` say a line's settings by its key."""
     name = _names(query, lines, points)
     found: dict[str, _Found] = {}
     for point in points.points:
-        metric, number, words, size = places[point.place]
+        metric, number, key, size = places[point.place]
         number = number or point.part
-        label = " · ".join(filter(None, [name(number), words]))
-        found.setdefault(metric, {}).setdefault((number, words, label), {})[size] = point
+        label = " · ".join(filter(None, [name(number), words[key]]))
+        found.setdefault(metric, {}).setdefault((number, key, label), {})[size] = point
     return found
 
 
