@@ -60,6 +60,11 @@ class Listing(Generic[Row]):
     first_url: str
     total: int | None
 
+    @property
+    def is_only_archived(self) -> bool:
+        """Tell whether nothing but the choice of archived rows may hide any."""
+        return [name for name, value in self.filters.items() if value] == ["archived"]
+
 
 def listing(
     request: HttpRequest,

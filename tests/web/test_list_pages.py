@@ -114,3 +114,8 @@ def test_campaigns_of_a_plan_are_one_filter(reader: Client) -> None:
     page = page_of(reader, f"?plan={wanted.plan_version.plan_id}")
     assert shown(page) == [wanted.campaign_id]
     assert "No campaign matches these filters." in reader.get("/campaigns?plan=0").content.decode()
+
+
+def test_an_empty_archive_is_not_blamed_on_filters(reader: Client) -> None:
+    assert "Nothing is archived.<" in reader.get("/hosts?archived=1").content.decode()
+    assert "Nothing is archived that matches these filters." in reader.get("/hosts?archived=1&q=x").content.decode()
