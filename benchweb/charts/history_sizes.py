@@ -196,7 +196,8 @@ class _Drawing:
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
-            f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}{_point_words()}",
+            f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}"
+            f"{_point_words(self.query.overlay)}",
             x=x,
             y=y,
             series=series,
@@ -222,7 +223,11 @@ def _line_words(overlay: str, drawn: int, total: int) -> str:
     return words + pgettext("end of a sentence", ".")
 
 
-def _point_words() -> str:
+def _point_words(overlay: str) -> str:
+    if overlay == "run":
+        return _(
+            "Each point is the median of the run's repetitions; the whiskers reach from the lowest to the highest."
+        )
     return _("Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest.")
 
 

@@ -219,3 +219,9 @@ def test_the_axis_is_the_parameter_that_varies_and_what_is_common_is_said() -> N
     (chart,) = found.charts
     assert (chart.title, chart.x.label) == ("Transaction rate by response size", "Response size")
     assert "Request size 100 B" in chart.subtitle
+
+
+def test_a_point_of_one_run_is_said_to_be_of_its_repetitions() -> None:
+    measure(make_pair(), 0, s64=1e9)
+    assert "median of the run's repetitions" in sizes(overlay="run").charts[0].subtitle
+    assert "median of the runs' medians" in sizes().charts[0].subtitle
