@@ -61,6 +61,11 @@ class Listing(Generic[Row]):
     total: int | None
 
     @property
+    def is_too_long_to_count(self) -> bool:
+        """Tell whether there are more rows than are counted."""
+        return self.total is None
+
+    @property
     def is_only_archived(self) -> bool:
         """Tell whether nothing but the choice of archived rows may hide any."""
         return [name for name, value in self.filters.items() if value] == ["archived"]

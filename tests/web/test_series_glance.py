@@ -72,6 +72,8 @@ def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.
     monkeypatch.setattr(glance_section, "_SHOWN", 1)
     first = signed_in.get(f"{url}?kind=").context["series"]
     assert (len(first.glances), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
+    # Nobody has counted them.
+    assert "in all" not in signed_in.get(f"{url}?kind=").content.decode()
     second = signed_in.get(f"{url}?from=1").context["series"]
     assert (len(second.glances), second.next_url, second.first_url) == (1, "", "?#series")
 
