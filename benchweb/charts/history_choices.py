@@ -1,7 +1,7 @@
 """What the history may be asked for: hosts, environments, pairs, plans, kinds and metrics, parameters' values."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +102,7 @@ def history_choices(
         environments=_named(rows, "environment"),
         pairs=pairs if len(pairs) <= MOST_PAIRS else [each for each in pairs if each[0] == str(pair)],
         plans=_named(rows, "plan"),
-        facets=_facets(chosen, [identity for _, identity in identities]) if chosen else [],
+        facets=facets_of(chosen, [identity for _, identity in identities]) if chosen else [],
     )
 
 
@@ -150,12 +150,16 @@ def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
     return sorted([*charts, *metrics], key=lambda each: each.key != kind.headline)
 
 
-def _facets(kind: Kind, identities: list[Mapping[str, Any]]) -> list[Facet]:
+def facets_of(kind: Kind, identities: Sequence[Mapping[str, Any]]) -> list[Facet]:
+    """Give the parameters that have more than one value among these identities, which leave out defaults."""
+    told = set().union(*identities)
     facets = []
     for name, parameter in kind.parameters.items():
+        if not parameter.identity or name not in told:
+            continue
         given = [identity.get(name, parameter.default) for identity in identities]
         values = {parameter_text(parameter, value): value for value in given}
-        if parameter.identity and len(values) > 1:
+        if len(values) > 1:
             facets.append(Facet(parameter, sorted(values.items(), key=_by_size)))
     return facets
 

@@ -9,7 +9,7 @@ from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
-from benchweb.charts.history_choices import parameter_text
+from benchweb.charts.history_choices import facets_of, parameter_text
 from benchweb.charts.history_lines import MOST_SWEPT, Chosen, HistoryLine
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, Parts, chosen_lines, common_words, line_parts
@@ -63,11 +63,13 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     charts = swept_charts(kind)
     metrics = list(dict.fromkeys(chart.metrics[0] for chart in charts))
     chosen = chosen_lines(query, Asked(kind, "", "", metrics, "", []), most=MOST_SWEPT) if charts else Chosen([], 0)
-    swept = swept_parameter(kind, _varying(chosen.lines, kind))
+    varying = facets_of(kind, [line.identity for line in chosen.lines])
+    swept = swept_parameter(kind, [facet.parameter.name for facet in varying])
     if swept is None or not chosen.lines:
         return Sizes([], [], 0)
     parts = [{name: part[name] for name in part if name != swept.name} for part in line_parts(chosen.lines, kind)]
-    places, series = _places(query, swept, chosen.lines, _setting_keys(chosen.lines, kind, swept), metrics)
+    keys = _setting_keys(chosen.lines, kind, swept)
+    places, series = _places(query, swept, chosen.lines, keys, metrics)
     points = size_points(
         series,
         pairs=list({line.pair.pk for line in chosen.lines}),
@@ -78,20 +80,10 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         plan=query.plan,
         runs=_latest_runs(query, chosen.lines) if query.overlay == "run" else None,
     )
-    found = _found(query, chosen.lines, places, points, _setting_words(chosen.lines, kind, swept, parts))
+    found = _found(query, chosen.lines, places, points, dict(zip(keys, _setting_words(parts), strict=True)))
     drawing = _Drawing(query, kind, swept, common_words(parts, kind), found)
     specs = [drawing.spec(chart) for chart in charts]
     return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
-
-
-def _varying(lines: Sequence[HistoryLine], kind: Kind) -> set[str]:
-    """Name the parameters that have more than one value among these lines; an identity leaves out defaults."""
-    told = set().union(*[line.identity for line in lines]) & kind.parameters.keys()
-    return {
-        name
-        for name in told
-        if len({repr(line.identity.get(name, kind.parameters[name].default)) for line in lines}) > 1
-    }
 
 
 def _setting_keys(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter) -> list[str]:
@@ -106,11 +98,10 @@ def _setting_keys(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter) ->
     ]
 
 
-def _setting_words(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter, parts: Parts) -> dict[str, str]:
-    """Say, by the keys of lines, the settings that other lines have otherwise."""
+def _setting_words(parts: Parts) -> list[str]:
+    """Say of each line the settings that others have otherwise."""
     names = [name for name in parts[0] if name not in _OVERLAID and len({part[name] for part in parts}) > 1]
-    words = [" · ".join(part[name] for name in names) for part in parts]
-    return dict(zip(_setting_keys(lines, kind, swept), words, strict=True))
+    return [" · ".join(part[name] for name in names) for part in parts]
 
 
 def _places(

@@ -61,9 +61,9 @@ class Listing(Generic[Row]):
     total: int | None
 
     @property
-    def is_too_long_to_count(self) -> bool:
-        """Tell whether there are more rows than are counted."""
-        return self.total is None
+    def exceeded(self) -> int | None:
+        """Give the number that there are more rows than, where they are too many to be counted."""
+        return MOST_COUNTED if self.total is None else None
 
     @property
     def is_only_archived(self) -> bool:
