@@ -23,6 +23,19 @@ _BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
 _WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors", "responses", "probes")
 # What is counted: 3 of them are 3, and not 3.00.
 _COUNTED = {*_WORDS, "replies"}
+# One of what is counted, where the language tells it from several.
+_ONE_OF = {
+    "segments": "segment",
+    "errors": "error",
+    "responses": "response",
+    "probes": "probe",
+    "replies": "reply",
+    "requests": "request",
+    "connections": "connection",
+    "transactions": "transaction",
+}
+# A spread of more than one part in so many of the median is told as a range.
+_RANGE_FROM = 3
 # Already a ratio of two units: a prefix would read as one of them.
 _WITHOUT_PREFIX = {"", "s/GB"}
 _MOST_DIGITS = 12
@@ -60,7 +73,7 @@ def three_digits(value: float, unit: str) -> tuple[str, str]:
         return f"{value:,.0f}", "B"
     factor, shown_unit = _scale(value, unit)
     if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
-        return _with_minus(f"{value:.0f}"), shown_unit
+        return _with_minus(f"{value:.0f}"), _ONE_OF.get(shown_unit, shown_unit) if value == 1 else shown_unit
     return significant(value / factor), shown_unit
 
 
@@ -74,6 +87,33 @@ def significant(value: float, digits: int = 3) -> str:
     rounded = f"{value:.{digits - 1}e}"
     decimals = digits - 1 - _exponent(rounded)
     return _with_minus(f"{float(rounded):.{min(max(0, decimals), _MOST_DIGITS)}f}")
+
+
+def spread(median: float, low: float, high: float, unit: str = "") -> str:
+    """Say how far repetitions lie from their median: ±1.2 % is the farthest of them, so that none lies outside.
+
+    Where that share would mislead, the extremes are given, 3.00–9.00 ms: from a third of the median on, where
+    it could be read as an estimate that goes both ways alike; of percentages, where it would be taken for points; and
+    of what is counted.
+    """
+    farthest = max(high - median, median - low)
+    if unit == "ratio" or unit in _COUNTED or farthest * _RANGE_FROM > abs(median):
+        return "" if low == high else _between(low, high, unit)
+    return f"±{significant(farthest / abs(median) * 100, digits=2)} %" if farthest else "±0 %"
+
+
+def repetitions(median: float, extremes: tuple[float, float] | None, unit: str, n: int) -> str:
+    """Say what stands behind a median: how far its repetitions lie from it, where there are several, and how many."""
+    told = spread(median, *extremes, unit) if extremes and n > 1 else ""
+    return f"{told} · n={n}" if told else f"n={n}"
+
+
+def _between(low: float, high: float, unit: str) -> str:
+    (first, first_unit), (last, last_unit) = three_digits(low, unit), three_digits(high, unit)
+    if first_unit != last_unit and low:
+        first = f"{first} {first_unit}"
+    dash = "–" if low >= 0 else " – "
+    return f"{first}{dash}{last} {last_unit}".rstrip()
 
 
 def plain(value: float) -> str:

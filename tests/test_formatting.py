@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.formatting import duration, quantity, setting, significant
+from benchweb.formatting import duration, quantity, repetitions, setting, significant, spread
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,8 @@ from benchweb.formatting import duration, quantity, setting, significant
         (728_100, "pkt/s", "728 k pkt/s"),
         (3.0, "segments", "3 segments"),
         (1.5, "segments", "1.50 segments"),
+        (1.0, "segments", "1 segment"),
+        (1.0, "replies", "1 reply"),
         (999, "errors", "999 errors"),
         (1_234, "errors", "1.23 k errors"),
         (3.0, "transactions/s", "3.00 transactions/s"),
@@ -78,3 +80,35 @@ def test_a_setting_is_shown_exactly(value: float, unit: str, text: str) -> None:
 )
 def test_a_duration_is_said_in_two_units_at_most(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("median", "low", "high", "unit", "text"),
+    [
+        # The farthest repetition: 517 lies 5.1 % below 545, though half the range is 3.0 %.
+        (545e6, 517e6, 550e6, "bit/s", "±5.1 %"),
+        (545e6, 540e6, 573e6, "bit/s", "±5.1 %"),
+        (7.0, 7.0, 7.0, "s", "±0 %"),
+        # Read as going both ways alike, +50 % would tell of 15 ms.
+        (0.010, 0.009, 0.015, "s", "9.00–15.0 ms"),
+        (0.001, 0.0005, 0.002, "s", "500 µs–2.00 ms"),
+        (0.0, 0.0, 5.0, "bit/s", "0–5.00 bit/s"),
+        (0.123, 0.118, 0.129, "ratio", "11.8–12.9 %"),
+        (1.0, 0.0, 1.0, "segments", "0–1 segment"),
+        (100.0, 98.0, 101.0, "segments", "98–101 segments"),
+        # No spread of what is told as a range.
+        (0.0, 0.0, 0.0, "segments", ""),
+        (-100.0, -110.0, -95.0, "s", "±10 %"),
+    ],
+)
+def test_no_repetition_lies_outside_of_the_spread(
+    median: float, low: float, high: float, unit: str, text: str
+) -> None:
+    assert spread(median, low, high, unit) == text
+
+
+def test_one_repetition_has_no_spread() -> None:
+    assert repetitions(5.0, (5.0, 5.0), "s", 1) == "n=1"
+    assert repetitions(5.0, (4.9, 5.0), "s", 2) == "±2.0 % · n=2"
+    assert repetitions(0.0, (0.0, 0.0), "segments", 3) == "n=3"
+    assert repetitions(5.0, None, "s", 3) == "n=3"

@@ -48,4 +48,4 @@ class _Words(NamedTuple):
 @cache
 def _words(_language: str | None) -> _Words:
     """Keep the words of a language: a comparison has a table for each of dozens of charts."""
-    return _Words(_("Series"), _("Median"), _("Lowest"), _("Highest"), _("± half range"), _("Missing"))
+    return _Words(_("Series"), _("Median"), _("Lowest"), _("Highest"), _("± farthest from the median"), _("Missing"))

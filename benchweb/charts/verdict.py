@@ -37,7 +37,7 @@ class Headline:
     value: float
     unit: str
     n: int
-    spread_ratio: float | None
+    extremes: tuple[float, float]
     at: list[Setting]
 
 
@@ -113,7 +113,7 @@ def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
         value=best.median,
         unit=metric.unit,
         n=best.n,
-        spread_ratio=best.spread_ratio,
+        extremes=best.extremes,
         at=[_setting(sweep, trial, name) for name in sweep.swept],
     )
 

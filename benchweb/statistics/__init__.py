@@ -3,7 +3,7 @@
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
 from benchweb.statistics.confidence import MeanInterval, mean_interval
 from benchweb.statistics.deviation import LEAST_BEFORE, Deviation, deviation
-from benchweb.statistics.summary import Summary, half_range_ratio, summary
+from benchweb.statistics.summary import Summary, summary
 
 __all__ = [
     "LEAST_BEFORE",
@@ -14,7 +14,6 @@ __all__ = [
     "Verdict",
     "deviation",
     "difference",
-    "half_range_ratio",
     "mean_interval",
     "summary",
     "verdicts",

@@ -52,10 +52,9 @@ def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> Htt
 
 
 def _words(figure: Headline) -> str:
-    spread = figure.spread_ratio
-    parts = [str(formatting.quantity(figure.value, figure.unit))]
-    parts += [f"±{formatting.significant(spread * 100, digits=2)} %"] if spread is not None and figure.n > 1 else []
-    return f"{' '.join(parts)} · n={figure.n}"
+    told = formatting.repetitions(figure.value, figure.extremes, figure.unit, figure.n)
+    between = " " if told.startswith("±") else " · "
+    return f"{formatting.quantity(figure.value, figure.unit)}{between}{told}"
 
 
 def _width(text: str) -> int:

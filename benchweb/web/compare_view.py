@@ -46,8 +46,6 @@ class ShownEntry:
 
     label: str
     entry: Entry
-    median: float | None
-    spread_ratio: float | None
     words: Words | None
     missing: str
 
@@ -141,12 +139,9 @@ def _facts_changed(runs: Sequence[Run], documents: _Documents) -> tuple[list[Cha
 
 
 def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
-    found = entry.summary
     return ShownEntry(
         label=column.short,
         entry=entry,
-        median=found.median if found else None,
-        spread_ratio=found.spread_ratio if found else None,
         words=words(entry, measure.metric, column.judged),
         missing=entry.reason if entry.is_planned else _("not in this run's plan"),
     )

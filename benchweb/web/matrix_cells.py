@@ -13,7 +13,7 @@ from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.charts.history_choices import parameter_text
 from benchweb.charts.matrix import Cell, MatrixTable
 from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
-from benchweb.formatting import Quantity, plain, quantity, significant
+from benchweb.formatting import Quantity, plain, quantity, repetitions
 from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
 from benchweb.web.matrix_query import MatrixQuery
@@ -98,7 +98,7 @@ class CellMaker:
             title=self._title(cell, shown.full),
             shown=shown,
             mean=self._written(cell.mean) if self.equivalent else None,
-            meta=_meta(cell),
+            meta=_meta(cell, self.metric.unit),
             history=_course(cell),
             note=_failures(cell),
             change=change,
@@ -162,12 +162,11 @@ class CellMaker:
         )
 
 
-def _meta(cell: Cell) -> str:
+def _meta(cell: Cell, unit: str) -> str:
     """Say n and spread; of how many pairs, where it is several."""
     assert cell.found  # noqa: S101
-    spread = cell.found.spread_ratio
-    parts = [f"±{significant(spread * 100, digits=2)} %"] if spread is not None else []
-    parts.append(f"n={cell.found.n}")
+    found = cell.found
+    parts = [repetitions(found.median, found.extremes, unit, found.n)]
     if len(cell.pairs) > len(cell.runs):
         parts.append(_("%(measured)s of %(count)s pairs") % {"measured": len(cell.runs), "count": len(cell.pairs)})
     elif len(cell.pairs) > 1:

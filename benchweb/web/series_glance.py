@@ -30,7 +30,6 @@ class SeriesGlance:
     params: Mapping[str, Any]
     # None is a run that is missing by the rhythm of the others.
     values: Sequence[float | None]
-    spread: float | None
     change: Deviation | None
 
     @property
@@ -68,11 +67,6 @@ def measured_query(kind: str, metric: str, written: str) -> str:
     return urlencode({"kind": kind, "metric": metric, **told})
 
 
-def spread_ratio(median: float, low: float, high: float, n: int) -> float | None:
-    """Give half of the range over the median, as benchweb.statistics has it; None where there is none to tell."""
-    return (high - low) / (2 * abs(median)) if n > 1 and median else None
-
-
 def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
     metric = kind.metrics[row.metric]
     return SeriesGlance(
@@ -81,6 +75,5 @@ def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
         metric=metric,
         params=kind.swept_defaults() | row.identity,
         values=with_gaps(row.ats, row.medians, now),
-        spread=spread_ratio(row.median, row.low, row.high, row.n),
         change=deviation_of(row.medians, metric),
     )

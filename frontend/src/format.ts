@@ -25,6 +25,8 @@ const BINARY: readonly [number, string][] = [
 ];
 const WORDS = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/;
 const COUNTED = /^(pkt|transactions|connections|requests|segments|errors|responses|probes|replies)$/;
+// One of what is counted, where the language tells it from several.
+const ONE_OF = /^([a-z]+)s$/;
 
 /** Three significant digits, never in exponents: 16.3, 0.0123, 1,234 for counts that no prefix fits. */
 export function significant(value: number): string {
@@ -64,7 +66,9 @@ export function quantity(value: number | null | undefined, unit: string): Quanti
   const [factor, prefix] = prefixFor(value, unit);
   // What is counted: 3 of them are 3, and not 3.00.
   const isCount = COUNTED.test(unit) && Number.isInteger(value) && Math.abs(value) < 1000;
-  return { number: isCount ? withMinus(String(value)) : significant(value / factor), unit: joined(prefix, unit) };
+  const shown = joined(prefix, unit);
+  if (isCount) return { number: withMinus(String(value)), unit: value === 1 ? shown.replace(ONE_OF, "$1").replace(/^replie$/, "reply") : shown };
+  return { number: significant(value / factor), unit: shown };
 }
 
 /** The same as one text: `16.3 Gbit/s`. */

@@ -89,7 +89,7 @@ def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_cat
     assert (chart.id, chart.title, chart.y.label) == ("drum_read-reads", "Reads by queue depth", "Read rate")
     assert places(chart.series[0]) == [(1.0, 11.0), (8.0, 80.0)]
     (headline,) = run_verdict(run).headlines
-    assert (headline.value, headline.unit, headline.n, headline.spread_ratio) == (80.0, "reads/s", 2, 0.125)
+    assert (headline.value, headline.unit, headline.n, headline.extremes) == (80.0, "reads/s", 2, (70.0, 90.0))
 
 
 def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(connection_queries):

@@ -21,7 +21,7 @@ def test_the_best_message_size_is_told_with_its_count_and_spread():
             value=100.0,
             unit="bit/s",
             n=3,
-            spread_ratio=0.1,
+            extremes=(90.0, 110.0),
             at=[Setting(name="message_size_bytes", label="Message size", value=1024, unit="B")],
         )
     ]

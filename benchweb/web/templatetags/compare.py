@@ -30,7 +30,9 @@ def _row(row: ShownRow) -> str:
 
 
 def _cell(shown: ShownEntry, unit: str) -> str:
-    number = metric(shown.median, unit, spread=shown.spread_ratio, n=len(shown.entry.values), reason=shown.missing)
+    found = shown.entry.summary
+    median, extremes = (found.median, found.extremes) if found else (None, None)
+    number = metric(median, unit, extremes=extremes, n=len(shown.entry.values), reason=shown.missing)
     parts = [f"<span>{number}</span>", _why(shown.missing)]
     for each in shown.entry.set_otherwise:
         parts.append(_why(f"{each.label}: {setting(each.label, each.value, each.unit)}"))

@@ -69,7 +69,7 @@ def _row(each: SeriesGlance, common: _Common, *, of_one_pair: bool) -> str:
     row, unit = each.row, each.metric.unit
     named = _named(each.kind.name, each.metric.key, json.dumps(each.params), common.language)
     told = f"{each.label}: {figures_told(each.values, unit, common.language)}"
-    latest = number_shown(row.median, unit, spread=each.spread, n=row.n)
+    latest = number_shown(row.median, unit, extremes=(row.low, row.high), n=row.n)
     return (
         f"<tr>{_title(each, named, common, of_one_pair=of_one_pair)}"
         f'<td data-label="{common.runs}">{line_drawn(each.values, told, baseline=each.baseline)}</td>'

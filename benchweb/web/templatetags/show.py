@@ -30,21 +30,28 @@ _DAY_SECONDS = 86_400
 
 @register.simple_tag
 def metric(
-    value: float | None, unit: str = "", *, spread: float | None = None, n: int | None = None, reason: str = ""
+    value: float | None,
+    unit: str = "",
+    *,
+    extremes: tuple[float, float] | None = None,
+    n: int | None = None,
+    reason: str = "",
 ) -> SafeString:
-    """Show a number with its unit, and where given its spread and count of repetitions, small."""
+    """Show a number with its unit, and where given the spread and count of its repetitions, small."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
-    return SafeString(number_shown(value, unit, spread=spread, n=n))
+    return SafeString(number_shown(value, unit, extremes=extremes, n=n))
 
 
-def number_shown(value: float, unit: str, *, spread: float | None = None, n: int | None = None) -> str:
+def number_shown(
+    value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None
+) -> str:
     """Give a number as markup, as `metric` shows it."""
     shown = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
     unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
     number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}{unit_shown}</span>'
-    return number + _repetitions(spread, n)
+    return number if n is None else f'{number} <span class="meta">{formatting.repetitions(value, extremes, unit, n)}</span>'
 
 
 @register.simple_tag
@@ -259,12 +266,6 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
 def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
     known = [name for name in kind.parameters if name in values] if kind else []
     return known + [name for name in values if name not in known]
-
-
-def _repetitions(spread: float | None, n: int | None) -> str:
-    parts = [f"±{formatting.significant(spread * 100, digits=2)} %"] if spread is not None and (n or 0) > 1 else []
-    parts += [f"n={n}"] if n is not None else []
-    return f' <span class="meta">{" · ".join(parts)}</span>' if parts else ""
 
 
 def _ago(value: datetime, to_the_second: str, language: str | None) -> str:

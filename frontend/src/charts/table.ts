@@ -32,7 +32,7 @@ export function rows(spec: Spec): Row[] {
 
 function pointRow(series: string, point: SpecPoint): Row {
   const { x, n, y, low, high, reason } = point;
-  return { series, x, n, median: y, low, high, spread: halfRangeRatio(point), reason };
+  return { series, x, n, median: y, low, high, spread: farthestRatio(point), reason };
 }
 
 /** A single band is the lowest and highest that the point tells already. */
@@ -49,9 +49,9 @@ function stripOf({ strip }: Spec, line: Series): (point: SpecPoint) => Row {
   return ({ x }) => ({ strip: values.get(x) ?? null });
 }
 
-/** The ± of a point, from the extremes: a long history's points don't carry their repetitions. */
-function halfRangeRatio({ n, y, low, high }: SpecPoint): number | null {
-  return n < 2 || !y || low === null || high === null ? null : (high - low) / (2 * Math.abs(y));
+/** The ± of a point, how far the repetition farthest from the median lies: from the extremes, for a long history's points have no more. */
+function farthestRatio({ n, y, low, high }: SpecPoint): number | null {
+  return n < 2 || !y || low === null || high === null ? null : Math.max(high - y, y - low) / Math.abs(y);
 }
 
 /** The same as CSV, in full precision; a missing value is an empty cell. */
