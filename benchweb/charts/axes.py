@@ -42,8 +42,10 @@ def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
 
 
 def y_axis(kind: Kind, chart: Chart) -> Axis:
-    """Give the axis of the chart's quantity, in the catalog's unit."""
+    """Give the axis of the chart's quantity, in the catalog's unit; percentiles reach over decades."""
     metric = kind.metrics[chart.metrics[0]]
+    if chart.form == "percentiles":
+        return Axis(label=_capitalised(metric), unit=metric.unit, scale="log")
     return Axis(label=_capitalised(metric), unit=metric.unit, from_zero=chart.y_from_zero)
 
 

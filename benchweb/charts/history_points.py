@@ -23,8 +23,8 @@ STEPS = {
     "month": timedelta(days=31),
 }
 
-# Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, such as
-# one that is running, the points.
+# Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, which
+# ended a moment ago, the points. What a run gives before it is over, one repetition of three, is no result of it yet.
 _RUN_FIGURES = """
   (SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
   WHERE series_id = {series} AND at >= %(first)s AND at <= %(last)s {only}{order})
@@ -34,7 +34,7 @@ _RUN_FIGURES = """
       SELECT series_id, min(at) AS at, count(*)::int AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
         min(value) AS low, max(value) AS high
       FROM results_point WHERE run_id = fresh.id AND series_id = {series} GROUP BY series_id
-    ) point WHERE NOT fresh.has_figures AND fresh.pair_id = ANY(%(pairs)s)
+    ) point WHERE NOT fresh.has_figures AND fresh.state NOT IN ('pending', 'running') AND fresh.pair_id = ANY(%(pairs)s)
   ) unsummed WHERE at >= %(first)s AND at <= %(last)s {only}
 """
 OF_PLAN = """AND run_id IN (

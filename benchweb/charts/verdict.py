@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from benchweb.catalog import Metric, catalog
+from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.said import said
 from benchweb.charts.lines import Sweep, sweeps
 from benchweb.results.selectors import TrialRow, trial_rows
@@ -37,8 +37,11 @@ class Headline:
     value: float
     unit: str
     n: int
-    extremes: tuple[float, float]
     at: list[Setting]
+    # The lowest and the highest of them; a share of earlier times has frozen none.
+    extremes: tuple[float, float] | None = None
+    # What was lost at the same settings, where the kind tells: without it a rate is half a truth.
+    loss: "Headline | None" = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def _trials_sentence(counts: Counter[str], total: int) -> str:
 
 
 def _kind_headline(sweep: Sweep) -> Headline | None:
-    return _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
+    found = _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
+    return replace(found, loss=_loss(sweep, found)) if found else None
 
 
 def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
@@ -105,16 +109,35 @@ def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
     if not found:
         return None
     best, trial = _best(found, metric)
+    at = [_setting(sweep, trial, name) for name in sweep.swept]
+    return _figure(sweep.kind, metric, best, at)
+
+
+def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
+    """Give the loss of the trials that a headline tells of."""
+    metric = sweep.kind.metrics.get(sweep.kind.loss)
+    if metric is None:
+        return None
+    there = [
+        trial
+        for trial in sweep.trials
+        if all(sweep.values([trial], each.name)[0] == each.value for each in beside.at)
+    ]
+    found = summary([trial.metrics[metric.key] for trial in there if trial.measured and metric.key in trial.metrics])
+    return _figure(sweep.kind, metric, found, beside.at) if found else None
+
+
+def _figure(kind: Kind, metric: Metric, found: Summary, at: list[Setting]) -> Headline:
     return Headline(
-        kind=sweep.kind.name,
-        kind_label=sweep.kind.label,
+        kind=kind.name,
+        kind_label=kind.label,
         metric=metric.key,
         label=metric.label,
-        value=best.median,
+        value=found.median,
         unit=metric.unit,
-        n=best.n,
-        extremes=best.extremes,
-        at=[_setting(sweep, trial, name) for name in sweep.swept],
+        n=found.n,
+        at=at,
+        extremes=found.extremes,
     )
 
 

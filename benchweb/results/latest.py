@@ -44,12 +44,15 @@ SELECT series.pair_id, series.id, newest.at, newest.runs, newest.values
 FROM results_series series CROSS JOIN LATERAL (
   SELECT max(at) AS at, array_agg(run_id) AS runs, array_agg(value) AS values
   FROM (SELECT run_id, at, value FROM results_point
-        WHERE series_id = series.id {until}
+        WHERE series_id = series.id {over} {until}
         ORDER BY at DESC LIMIT %(points)s) AS point
 ) AS newest
 WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND series.metric = %(metric)s
   AND series.identity_digest = %(digest)s AND newest.at IS NOT NULL
 """
+
+# What a run that isn't over has given so far is no result of it yet.
+_OVER = "AND run_id <> ALL (ARRAY(SELECT id FROM runs_run WHERE state = 'running'))"
 
 _ENDS = """
 SELECT pair.id, run.ids, run.states, run.versions, run.reason
@@ -68,7 +71,7 @@ SELECT pair.source_id, pair.sink_id, point.value
 FROM hosts_pair pair JOIN results_series series ON series.pair_id = pair.id
 CROSS JOIN LATERAL (
   SELECT value FROM results_point WHERE series_id = series.id
-    {until} ORDER BY at DESC LIMIT 1
+    {over} {until} ORDER BY at DESC LIMIT 1
 ) AS point
 WHERE pair.environment_id = %(environment)s AND pair.archived_at IS NULL
   AND series.kind = %(kind)s AND series.metric = %(metric)s AND series.identity_digest = %(digest)s
@@ -144,7 +147,7 @@ def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
 def newest_values(
     *, pairs: Sequence[int], test: SeriesTest, metric: str, until: datetime | None = None
 ) -> dict[int, Newest]:
-    """Give each pair's newest runs in a series by its id; no entry for a pair without a value; one query.
+    """Give each pair's newest runs that are over in a series by its id; no entry for a pair without a value; one query.
 
     A run of more repetitions than are read here costs its pair one query more.
     """
@@ -156,7 +159,7 @@ def newest_values(
         "until": until,
         "points": _POINTS,
     }
-    rows = planned_rows(_NEWEST.format(until=_upto("at", until)), asked)
+    rows = planned_rows(_NEWEST.format(over=_OVER, until=_upto("at", until)), asked)
     return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
 
 
@@ -165,7 +168,7 @@ def last_values(
 ) -> list[tuple[int, int, float]]:
     """Give (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
 
-    The last repetition alone, for a picture of tens of thousands of pairs: an index's last entry each.
+    The last repetition alone of a run that is over, for a picture of tens of thousands of pairs: an index's last entry each.
     """
     asked: dict[str, Any] = {
         "environment": environment,
@@ -174,7 +177,7 @@ def last_values(
         "digest": test.digest,
         "until": until,
     }
-    return fast_rows(_LAST.format(until=_upto("at", until)), asked)
+    return fast_rows(_LAST.format(over=_OVER, until=_upto("at", until)), asked)
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:

@@ -16,7 +16,7 @@ from benchweb.rows import read, read_together
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import lines_reading
 from benchweb.web.compare_query import CompareQuery
-from benchweb.web.compare_words import Words, note_words, summary_words, words
+from benchweb.web.compare_words import Words, apart_words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
 
 _Documents = dict[int, tuple[dict[str, Any], dict[str, Any]]]
@@ -34,6 +34,8 @@ class Column:
     is_baseline: bool
     is_open: bool
     summary: str
+    # What of the runs themselves is not the baseline's, so that another path isn't taken for a change.
+    apart: str
     judged: int
     baseline_url: str
     remove_url: str
@@ -103,7 +105,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     trials, documents = read_together(trials_reading(ids), facts_reading(ids))
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs)
-    columns = [_column(query, run, labels[run.pk], found, place) for place, run in enumerate(runs)]
+    columns = [_column(query, runs[0], run, labels[run.pk], found, place) for place, run in enumerate(runs)]
     facts, without_facts = _facts_changed(runs, documents)
     present = {row.measure.kind.name for row in found.rows}
     return Comparison(
@@ -153,7 +155,9 @@ def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
     return FactRow(fact.label, fact.ends, cells)
 
 
-def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, place: int) -> Column:
+def _column(
+    query: CompareQuery, baseline: Run, run: Run, label: str, found: RunsComparison, place: int
+) -> Column:
     return Column(
         run=run,
         label=label,
@@ -161,6 +165,7 @@ def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, pl
         is_baseline=place == 0,
         is_open=run.state in OPEN_STATES,
         summary=summary_words(found.counts[place]),
+        apart=apart_words(baseline, run),
         judged=found.judged[place],
         baseline_url=query.with_baseline(run.pk),
         remove_url=query.without(run.pk),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
 from benchweb.formatting import significant, three_digits
+from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
 
@@ -59,9 +60,9 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         tone_words=texts.tones.get(entry.change, ""),
         arrow=_ARROWS[(found.difference > 0) - (found.difference < 0)],
         change=_size(found.difference, found, metric, texts),
-        interval=_interval(found, metric, texts),
+        interval="" if entry.verdict == Verdict.TOO_FEW else _interval(found, metric, texts),
         full=_full(found, metric.unit, texts),
-        # "Large" beside "too few to tell" would say two things at once.
+        # "Large", or an interval that leaves out 0, beside "too few to tell" would say two things at once.
         effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
         verdict=_verdict(entry, metric, judged, texts),
         verdict_full=_too_few(found, texts) if entry.verdict == Verdict.TOO_FEW else "",
@@ -129,7 +130,12 @@ def _parts(value: float, found: Difference, metric: Metric, texts: _Texts) -> tu
 def _interval(found: Difference, metric: Metric, texts: _Texts) -> str:
     if found.interval is None:
         return ""
-    low, high = (_parts(end, found, metric, texts) for end in found.interval)
+    share = found.share(found.interval[0])
+    # The resamples' baseline is not that of the percentages: below it, of nothing, a rate would be negative.
+    is_below_nothing = metric.unit != "ratio" and share is not None and share <= -1
+    low, high = (
+        _quantity(end, metric.unit) if is_below_nothing else _parts(end, found, metric, texts) for end in found.interval
+    )
     return _between(low, high, texts)
 
 
@@ -193,6 +199,20 @@ def _quantity(value: float, unit: str) -> tuple[str, str]:
     sign = "+" if value > 0 else "−" if value < 0 else ""
     number, shown_unit = three_digits(abs(value), unit)
     return sign + number, shown_unit
+
+
+def apart_words(baseline: Run, run: Run) -> str:
+    """Say that a run took another path than the baseline; empty where both measured one pair."""
+    ours, theirs = run.pair, baseline.pair
+    if ours.pk == theirs.pk:
+        return ""
+    if (ours.source_id, ours.sink_id) == (theirs.sink_id, theirs.source_id):
+        text = _("The other direction of the baseline's path: %(pair)s instead of %(baseline)s.")
+    elif (ours.source_id, ours.sink_id) == (theirs.source_id, theirs.sink_id):
+        return ""
+    else:
+        text = _("Another path than the baseline's: %(pair)s instead of %(baseline)s.")
+    return text % {"pair": ours, "baseline": theirs}
 
 
 def summary_words(counts: Mapping[str, int]) -> str:

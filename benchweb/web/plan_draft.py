@@ -15,6 +15,8 @@ from benchweb.web.sweep_text import parsed_values, spelled
 
 # Values of one sweep that are checked while typing; a longer one is refused by its count when expanded.
 _CHECKED_VALUES = 1_000
+# Of a new plan: two runs of fewer than four can't be told apart, and one may fail.
+_REPETITIONS = 5
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class PlanValues:
 
 def new_draft() -> PlanDraft:
     """Give a plan to start from: one step of the catalog's first kind, with its defaults."""
-    return PlanDraft("", "3", PlanVersion.Order.INTERLEAVED, "0", [StepDraft("s0", next(iter(catalog().kinds)))])
+    step = StepDraft("s0", next(iter(catalog().kinds)))
+    return PlanDraft("", str(_REPETITIONS), PlanVersion.Order.INTERLEAVED, "0", [step])
 
 
 def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:

@@ -11,6 +11,7 @@ from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS, validated_con
 from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
+from benchweb.statistics.comparison import repetitions_needed
 from benchweb.web.plan_draft import PlanDraft, StepDraft, field_of, values_of
 from benchweb.web.sweep_text import spelled
 
@@ -109,6 +110,8 @@ class Preview:
     held_seconds: float
     resources: str
     seeded: bool
+    # How many repetitions two runs need to be compared, where the plan has fewer; else nothing.
+    comparable_from: int | None
 
     @property
     def hidden(self) -> int:
@@ -217,6 +220,7 @@ def _preview(steps: list[dict[str, Any]], repetitions: int, most: int, order: st
         held_seconds=(sum(trial.slot_seconds for trial in trials) + pauses_seconds) * most / repetitions,
         resources=_resources(trials),
         seeded=order == PlanVersion.Order.SHUFFLED,
+        comparable_from=repetitions_needed() if most < repetitions_needed() else None,
     )
 
 

@@ -15,6 +15,7 @@ from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
 from benchweb.web.facts_diff import FactsRows, facts_side_by_side
+from benchweb.web.mtu import mtu_words
 from benchweb.web.run_rows import seconds_left
 from benchweb.web.state_words import state_word
 
@@ -57,12 +58,15 @@ class RunView:
     trials_hidden: int
     commands: list[TrialCommand]
     facts: list[FactsRows]
+    # What the facts of the two ends tell that may have spoiled the run; empty for nothing.
+    facts_note: str
     events: list[RunEvent]
 
 
 def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
     """Prepare a run whose trials are at hand; reads facts and events in two queries."""
     confidence = run_confidence(run.plan_version, trials)
+    facts = facts_of_runs([run.pk]).get(run.pk)
     return RunView(
         run=run,
         is_open=run.state in OPEN_STATES,
@@ -73,7 +77,8 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         trials=[_shown(trial, run) for trial in trials[:TRIALS_SHOWN]],
         trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
         commands=run_commands(run, trials[:TRIALS_SHOWN]),
-        facts=_facts(run),
+        facts=facts_side_by_side(*facts) if facts else [],
+        facts_note=mtu_words(run.pair, *facts) if facts else "",
         events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_SHOWN]),
     )
 
@@ -97,9 +102,3 @@ def _progress(run: Run, trials: Sequence[TrialRow]) -> Progress:
     done = sum(trial.state not in OPEN_STATES for trial in trials)
     left = timedelta(seconds=seconds_left(trials, now))
     return Progress(done, len(trials), now + left if run.state == State.RUNNING else None)
-
-
-def _facts(run: Run) -> list[FactsRows]:
-    """Read the facts that came with the run's last result."""
-    found = facts_of_runs([run.pk]).get(run.pk)
-    return facts_side_by_side(*found) if found else []
