@@ -165,7 +165,7 @@ def _words(drawn: int, total: int) -> str:
             "The column is one trial of the only run.", "Each column is one trial of one of %(total)s runs.", total
         )
         return words % {"total": f"{total:,}"}
-    words = _("Each column is one trial of a run: %(drawn)s of %(total)s runs, evenly chosen.")
+    words = _("Each column is one trial of a run and stands for the runs up to the next column: %(drawn)s of %(total)s runs.")
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 
 
@@ -198,8 +198,9 @@ def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datet
     steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
     intervals = sorted(width / runs for width, runs in steps)
     usual = intervals[len(intervals) // 2]
+    # Of the runs left out none is missing unless the time is longer than they take: then the column ends with theirs.
     ends = [
-        start + (width if width <= usual * runs * _LONGER_THAN_USUAL else usual)
+        start + (width if width <= usual * (runs - 1 + _LONGER_THAN_USUAL) else usual * runs)
         for (start, _place), (width, runs) in zip(starts, steps, strict=False)
     ]
     return [*ends, min(latest, starts[-1][0] + usual)]

@@ -28,14 +28,39 @@ function future(seconds: number): string {
 
 /** Name the reader's zone where a time is read by people of any zone: on what was shared. */
 function zoneIfShared(then: Date): string {
-  if (!document.body.classList.contains("shared")) return "";
+  return document.body.classList.contains("shared") ? ` ${zone(then)}` : "";
+}
+
+function zone(then: Date): string {
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(then);
-  return ` ${(parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC")}`;
+  return (parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC");
 }
 
 function absolute(then: Date): string {
   const pad = (value: number): string => String(value).padStart(2, "0");
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
+}
+
+function toTheSecond(then: Date): string {
+  return `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}`;
+}
+
+/** Say the end of what has its beginning before it: the day only when it is another, the zone for both. */
+function end(then: Date, begin: Date): string {
+  const words = toTheSecond(then);
+  const isSameDay = begin.toDateString() === then.toDateString();
+  return `${isSameDay ? words.slice(11) : words} ${zone(then)}`;
+}
+
+/** A time as its element asks for it. */
+function said(element: HTMLTimeElement): string {
+  const then = new Date(element.dateTime);
+  switch (element.dataset["form"]) {
+    case "absolute": return toTheSecond(then) + zoneIfShared(then);
+    case "begin": return toTheSecond(then);
+    case "end": return end(then, new Date(element.dataset["begin"] ?? ""));
+    default: return relative(then, new Date());
+  }
 }
 
 /** Say a time in the reader's zone and in UTC. */
@@ -46,10 +71,8 @@ export function inBothZones(then: Date): string {
 /** Rewrite every `<time>` under `root`; the server wrote UTC for readers without script. */
 export function showTimes(root: Element | Document): void {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
-    const then = new Date(element.dateTime);
-    const isAbsolute = element.dataset["form"] === "absolute";
-    element.textContent = isAbsolute ? `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}${zoneIfShared(then)}` : relative(then, new Date());
-    element.title = inBothZones(then);
+    element.textContent = said(element);
+    element.title = inBothZones(new Date(element.dateTime));
   }
 }
 

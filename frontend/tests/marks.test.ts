@@ -8,6 +8,9 @@ test("points with room are marked, and those that no line leads to", () => {
   assert.deepEqual(marked([0, 10, NaN, 12, NaN, 14, 16], 20), [0, 3]);
   assert.deepEqual(marked([NaN, 3, NaN], 20), [1]);
   assert.deepEqual(marked([], 20), []);
+  // Of two runs both are seen, unless they are one marker.
+  assert.deepEqual(marked([0, 12], 20), [0, 1]);
+  assert.deepEqual(marked([0, 8], 20), [0]);
 });
 
 test("no two dashes are alike, and each fits its legend's line", () => {

@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, value_said
@@ -26,6 +27,7 @@ from benchweb.web.zones import moment_said, reader_zone, zone_named
 register = template.Library()
 
 _DAY_SECONDS = 86_400
+_WAITED_SECONDS = 60
 
 
 @register.simple_tag
@@ -121,11 +123,46 @@ def when(value: datetime | None, form: str = "relative") -> SafeString:
 def time_shown(value: datetime, form: str, language: str | None) -> str:
     """Give a time as markup; rows that are written in one piece ask for the language once."""
     utc = value if value.tzinfo is UTC else value.astimezone(UTC)
-    exact = utc.isoformat("T", "milliseconds")[:23]
+    exact = _exact(utc)
     to_the_second = f"{exact[:10]} {exact[11:19]}"
     shown = _ago(utc, to_the_second, language) if form == "relative" else f"{to_the_second} UTC"
     # Digits of our own beside what is escaped: lists have hundreds of times.
-    return f'<time datetime="{exact}Z" data-form="{escaped(form)}" title="{to_the_second} UTC">{shown}</time>'
+    return f'<time datetime="{exact}" data-form="{escaped(form)}" title="{to_the_second} UTC">{shown}</time>'
+
+
+@register.simple_tag
+def lasted(start: datetime | None, end: datetime) -> SafeString:
+    """Show from when to when something went, the zone, and how long it took: what never began has its end alone."""
+    if start is None:
+        return format_html(_("ended {at} without having begun"), at=when(end, "absolute"))
+    first, last = start.astimezone(UTC), end.astimezone(UTC)
+    begin, finish = _exact(first), _exact(last)
+    shown = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+    return format_html(
+        '<time datetime="{}" data-form="begin" title="{} UTC">{}</time>–'
+        '<time datetime="{}" data-form="end" data-begin="{}" title="{} UTC">{} UTC</time>{}{}',
+        begin,
+        f"{first:%Y-%m-%d %H:%M:%S}",
+        f"{first:%Y-%m-%d %H:%M:%S}",
+        finish,
+        begin,
+        f"{last:%Y-%m-%d %H:%M:%S}",
+        shown,
+        pgettext("between parts of a sentence", ", "),
+        _("took {length}").format(length=between(start, end)),
+    )
+
+
+@register.simple_tag
+def began_later(launched: datetime, began: datetime | None) -> SafeString | str:
+    """Say when what was launched began, where it waited a minute or longer: else the launch would be read as the start."""
+    if began is None or (began - launched).total_seconds() < _WAITED_SECONDS:
+        return ""
+    return format_html(' <span class="meta">{}</span>', format_html(_("began {at}"), at=when(began)))
+
+
+def _exact(utc: datetime) -> str:
+    return f"{utc.isoformat('T', 'milliseconds')[:23]}Z"
 
 
 @register.filter

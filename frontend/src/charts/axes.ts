@@ -56,6 +56,7 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
 export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
   const [factor, prefix] = yFactor(spec, top);
   const isLog = isLogarithmic(spec.y);
+  const hasOwnUnits = isLog && spec.y.unit === "s";
   return {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
@@ -63,15 +64,21 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     ...(isLog && spec.series.some(({ bands }) => bands?.length) ? bandRange(spec) : {}),
     ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
     ...(spec.strip ? { stack: "y", stackWeight: 5, weight: 1 } : {}),
-    title: { display: true, text: yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
+    title: { display: true, text: hasOwnUnits ? spec.y.label : yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
     ticks: {
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 },
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
-      callback: (value: string | number) => trimmed(Number(value) / factor),
+      callback: (value: string | number) => (hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor)),
     },
   } as unknown as ScaleOptions;
+}
+
+/** A tick with its own prefix: over decades 50 ms is read more easily than 50000 µs. */
+function ownTick(value: number, unit: string): string {
+  const [factor, prefix] = prefixFor(value, unit);
+  return `${trimmed(value / factor)} ${joined(prefix, unit)}`;
 }
 
 /** On a logarithmic axis the outermost bands fit too; the axis itself knows of the lines alone. */

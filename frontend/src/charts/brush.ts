@@ -63,8 +63,10 @@ async function fetched(place: HTMLElement): Promise<Spec[]> {
   return answer.ok ? received(((await answer.json()) as { charts: unknown }).charts) : [];
 }
 
-/** The period itself, or where it is open what there are points of. */
+/** The time on the charts' axes when nothing is zoomed: the brush and the charts show the same then. */
 function wholeRange(place: HTMLElement, specs: Spec[]): Range | null {
+  const axes = specs.find(({ x_from }) => x_from);
+  if (axes) return { low: Date.parse(axes.x_from ?? ""), high: Date.parse(axes.x_to ?? "") };
   const high = Date.parse(place.dataset["high"] ?? "");
   const low = Date.parse(place.dataset["low"] ?? "");
   const first = Math.min(...specs.flatMap((spec) => spec.series.flatMap(({ points }) => points.slice(0, 1).map(({ x }) => xValue(spec, x)))));

@@ -3,7 +3,7 @@ import { trimmed } from "../format";
 import { type Heat, largestShare } from "./spec";
 import { type Palette, heatColor } from "./theme";
 
-const NAMED = [0.001, 0.01, 0.1];
+const NAMED = [0.001, 0.01, 0.1] as const;
 // A colour so near to the strongest can't be told from it.
 const NEAR_MOST = 0.5;
 
@@ -12,10 +12,12 @@ export function shareColor(share: number, most: number, colors: Palette): string
   return heatColor(Math.cbrt(share / most), colors.isDark);
 }
 
-/** The shares that the legend names, up to the largest. */
+/** The shares that the legend names, up to the largest; before them what the rarest cells look like. */
 export function heatStops(heat: Heat, colors: Palette): { color: string; words: string }[] {
   const most = largestShare(heat);
-  return namedShares(most).map((share) => ({ color: shareColor(share, most, colors), words: `${trimmed(share * 100)} %` }));
+  const named = namedShares(most).map((share) => ({ color: shareColor(share, most, colors), words: `${trimmed(share * 100)} %` }));
+  const rarest = { color: shareColor(NAMED[0] / 10, most, colors), words: `< ${trimmed(NAMED[0] * 100)} %` };
+  return named.length && most > NAMED[0] ? [rarest, ...named] : named;
 }
 
 /** Powers of ten below the largest share, and the largest. */

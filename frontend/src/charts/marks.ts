@@ -15,13 +15,17 @@ export function shape(kind: Marker): string {
 /** A cross in the same box. */
 export const CROSS = "M9 3L15 9M15 3L9 9";
 
-/** Which points of a line are marked: those with room since the last one, and those that no line leads to. `places` are pixels, NaN a gap. */
+// From here on two markers are two.
+const MARKER_WIDTH = 9;
+
+/** Which points of a line are marked: those with room since the last one, those that no line leads to, and the latest. `places` are pixels, NaN a gap. */
 export function marked(places: number[], room: number): number[] {
   let last = -Infinity;
+  const latest = places.findLastIndex((place) => !Number.isNaN(place));
   return places.flatMap((place, index) => {
     if (Number.isNaN(place)) return [];
     const isAlone = [places[index - 1], places[index + 1]].every((beside) => beside === undefined || Number.isNaN(beside));
-    if (!isAlone && place - last < room) return [];
+    if (!isAlone && place - last < (index === latest ? MARKER_WIDTH : room)) return [];
     last = place;
     return [index];
   });

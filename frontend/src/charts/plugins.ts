@@ -9,6 +9,8 @@ import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
+const WHISKERS_REACH = 10;
+const CROSS_PIXELS = 8;
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
 export function registerSameX(): void {
@@ -76,14 +78,14 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
     beforeDatasetsDraw: (chart) => {
       drawHeat(chart, spec(), colors());
       drawBands(chart, colors());
-      eachPoint(chart, (dataset, x, index) => drawWhisker(chart, dataset, x, index, colors()));
+      drawWhiskers(chart, colors());
     },
     afterDatasetsDraw: (chart) => {
       if (spec().form === "time") drawMarkers(chart, colors());
       drawMedians(chart, spec(), colors());
       // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
       drawReferenceLines(chart, spec(), colors());
-      eachPoint(chart, (dataset, x, index) => drawMissing(chart, dataset, x, index, colors()));
+      drawMissing(chart, colors());
       drawSticks(chart, colors());
       drawMarks(chart, spec(), colors());
       drawCrosshair(chart, colors());
@@ -100,6 +102,19 @@ function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number
       const x = chart.scales["x"]?.getPixelForValue(point.x) ?? NaN;
       if (x >= left - 1 && x <= right + 1) draw(dataset, x, index);
     });
+  });
+}
+
+/** Whiskers of several lines at one place stand beside each other, within their markers' width. */
+function drawWhiskers(chart: Chart, colors: Palette): void {
+  const shown: Drawn[] = [];
+  eachPoint(chart, (dataset) => {
+    if (!shown.includes(dataset)) shown.push(dataset);
+  });
+  const step = Math.min(3, WHISKERS_REACH / Math.max(1, shown.length - 1));
+  eachPoint(chart, (dataset, x, index) => {
+    const aside = (shown.indexOf(dataset) - (shown.length - 1) / 2) * step;
+    drawWhisker(chart, dataset, x + aside, index, colors);
   });
 }
 
@@ -124,20 +139,35 @@ function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, col
   ctx.restore();
 }
 
-/** A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. */
-function drawMissing(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
-  if (dataset.data[index]?.source.y !== null) return;
-  const { ctx } = chart;
-  const y = (chart.scales["y"]?.bottom ?? chart.chartArea.bottom) - 6;
+/**
+ * A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. On the axis itself, for
+ * above it it would be a value near zero; those of several lines at one place stand one above the other.
+ */
+function drawMissing(chart: Chart, colors: Palette): void {
+  const ground = chart.scales["y"]?.bottom ?? chart.chartArea.bottom;
+  const rows: { x: number; of: Drawn }[][] = [];
+  eachPoint(chart, (dataset, x, index) => {
+    if (dataset.data[index]?.source.y !== null) return;
+    const isFree = (row: { x: number; of: Drawn }[]): boolean => row.every((each) => each.of === dataset || Math.abs(each.x - x) > CROSS_PIXELS);
+    let row = rows.findIndex(isFree);
+    if (row < 0) row = rows.push([]) - 1;
+    rows[row]?.push({ x, of: dataset });
+    drawCross(chart.ctx, x, ground - row * CROSS_PIXELS, colors.series(dataset.series.color), colors.ground);
+  });
+}
+
+function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, color: string, rim: string): void {
   ctx.save();
-  ctx.strokeStyle = colors.series(dataset.series.color);
-  ctx.lineWidth = 1.5;
   ctx.beginPath();
   ctx.moveTo(x - 3, y - 3);
   ctx.lineTo(x + 3, y + 3);
   ctx.moveTo(x + 3, y - 3);
   ctx.lineTo(x - 3, y + 3);
-  ctx.stroke();
+  for (const [width, style] of [[4, rim], [1.5, color]] as const) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = style;
+    ctx.stroke();
+  }
   ctx.restore();
 }
 
