@@ -182,7 +182,7 @@ class _Drawing:
         palette = Palette()
         series = [_line(metric.key, group, found[group], palette) for group in kept]
         x = _x_axis(chart, parameter, sorted({size for group in kept for size in found[group]}))
-        y = Axis(label=metric.quantity[:1].upper() + metric.quantity[1:], unit=metric.unit, from_zero=True)
+        y = Axis(label=metric.label, unit=metric.unit, from_zero=True)
         return ChartSpec(
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),

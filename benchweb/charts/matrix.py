@@ -13,7 +13,7 @@ from benchweb.runs.models import State
 from benchweb.statistics import Summary, summary
 
 # Of the greater end: a scale that is narrower would paint what hardly differs in the extreme colours.
-_LEAST_RANGE = 0.1
+_LEAST_RANGE = 0.25
 
 By = Literal["host", "mode"]
 Key = int | str

@@ -30,7 +30,7 @@ from benchweb.hosts.models import Endpoint
 
 WORDS = {
     ANSWERED: "answered",
-    ENGINE_DOWN: gettext_noop("engine down"),
+    ENGINE_DOWN: gettext_noop("engine not working"),
     UNREACHABLE: "unreachable",
     UNKNOWN: gettext_noop("not known"),
 }

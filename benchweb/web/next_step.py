@@ -1,8 +1,11 @@
 """What is still missing before anything can be measured: the one thing to do next."""
 
+from collections.abc import Container
 from enum import StrEnum
 
 from django.db.models import Exists
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.plans.models import Plan
@@ -18,14 +21,28 @@ class Step(StrEnum):
     LAUNCH = "launch"
 
 
+_WORDS = {
+    Step.HOST: gettext_noop("A host"),
+    Step.SECOND_HOST: gettext_noop("Another host"),
+    Step.PAIR: gettext_noop("A pair of them"),
+    Step.PLAN: gettext_noop("A plan"),
+    Step.LAUNCH: gettext_noop("Launch"),
+}
+
+
+def stages(following: Step, done: Container[Step]) -> list[tuple[str, bool, bool]]:
+    """Give all steps in words, whether each is done, and whether it is the next one."""
+    return [(_(words), step in done, step == following) for step, words in _WORDS.items()]
+
+
 def step_to_pair() -> Step:
     """Find what a pair needs first; one query."""
     endpoints = len(Endpoint.objects.filter(archived_at=None).values_list("pk")[:2])
     return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[endpoints]
 
 
-def next_step() -> Step:
-    """Find what to do next; one query."""
+def next_step() -> tuple[Step, set[Step]]:
+    """Find what to do next, and what is done; one query."""
     found = (
         Host.objects.filter(archived_at=None)
         .values(
@@ -37,7 +54,12 @@ def next_step() -> Step:
         .first()
     )
     if found is None:
-        return Step.HOST
-    if not found["paired"]:
-        return Step.PAIR if found["pairable"] else Step.SECOND_HOST
-    return Step.LAUNCH if found["planned"] else Step.PLAN
+        return Step.HOST, set()
+    is_done = {
+        Step.HOST: True,
+        Step.SECOND_HOST: found["paired"] or found["pairable"],
+        Step.PAIR: found["paired"],
+        Step.PLAN: found["planned"],
+        Step.LAUNCH: False,
+    }
+    return next(step for step in Step if not is_done[step]), {step for step in Step if is_done[step]}

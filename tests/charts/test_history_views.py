@@ -106,6 +106,18 @@ def test_a_missed_night_is_a_gap_between_columns() -> None:
     assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4, 1e-4, None, 1e-4]
 
 
+def test_a_night_that_is_missing_among_runs_left_out_is_not_painted_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.charts.history_heat.MOST_HISTOGRAMS", 4)
+    pair, plan = make_pair(), make_plan(steps=RR)
+    # Drawn are the first, the fourth, the seventh and the tenth: between the fourth and the seventh a night has no run.
+    for night in (0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert chart.heat is not None
+    assert [start[8:10] for start in chart.heat.starts] == ["01", "04", "08", "11"]
+    assert [end[8:10] for end in chart.heat.ends[:3]] == ["04", "07", "11"]
+
+
 def test_results_without_a_histogram_give_no_heat_map() -> None:
     past_run(make_plan(steps=RR), make_pair(), NIGHT, {"latency_p50_seconds": 1e-4})
     assert maps(asked()) == []

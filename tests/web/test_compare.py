@@ -243,3 +243,27 @@ def test_exports_of_fewer_than_two_runs_are_not_found(signed_in: Client, slower:
 
 def test_a_stranger_is_sent_to_the_log_in_page(client: Client) -> None:
     assert client.get("/compare?runs=1,2")["Location"] == "/login?next=/compare%3Fruns%3D1%2C2"
+
+
+def test_where_nothing_can_be_told_no_interval_stands_beside_it(signed_in: Client) -> None:
+    runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: around(5e9, 3)})]
+    page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
+    for row in (0, 1):
+        assert re.search(r"▲ \+\d00 % too few to tell", cells(page, row)[1])
+
+
+def test_an_interval_that_would_be_below_nothing_is_told_in_the_unit(signed_in: Client) -> None:
+    wide, low = [1e9, 2e9, 3e9, 4e9, 5e9], [0.1e9, 0.2e9, 1e9, 2e9, 3e9]
+    runs = [finished({64: wide, 1024: wide}), finished({64: low, 1024: low})]
+    page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
+    told = cells(page, 0)[1]
+    assert "−66.7 % (−4.00 to +1.00 Gbit/s)" in told
+
+
+def test_a_run_of_another_path_says_so_and_of_the_other_direction(signed_in: Client) -> None:
+    there = make_pair()
+    back, other = make_pair(source=there.sink, sink=there.source, environment=there.environment.name), make_pair()
+    runs = [finished({64: around(1e9), 1024: around(1e9)}, pair=pair) for pair in (there, there, back, other)]
+    text = text_of(page_of(signed_in, "runs=" + ",".join(str(run.pk) for run in runs)))
+    assert text.count("The other direction of the baseline&#x27;s path") == 1
+    assert text.count("Another path than the baseline&#x27;s") == 1

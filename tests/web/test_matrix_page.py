@@ -10,6 +10,7 @@ from django.test import Client
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
+from benchweb.runs.models import Run, State
 from tests.factories import make_plan
 from tests.measured import failed_run, measured_run
 
@@ -238,3 +239,14 @@ def test_the_few_pairs_with_results_are_found_beside_the_many_without(
     measured_run(plan, joined(measured, at["alpha", "host"], at["gamma", "host"]), [1e9, 1e9, 1e9])
     page = shown(signed_in, f"?by=mode&environment={empty.pk}&beside={measured.pk}")
     assert "1.00 Gbit/s" in page
+
+
+def test_what_a_run_gave_before_it_is_over_is_no_result_yet(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
+    pair = joined(zone, at["alpha", "host"], at["beta", "host"])
+    measured_run(plan, pair, [9e9] * 3)
+    running = measured_run(plan, pair, [1e9] * 3)
+    Run.objects.filter(pk=running.pk).update(state=State.RUNNING)
+    assert cells(shown(signed_in))[1][1].startswith("9.00 Gbit/s")
+    Run.objects.filter(pk=running.pk).update(state=State.FINISHED)
+    assert cells(shown(signed_in))[1][1].startswith("1.00 Gbit/s")

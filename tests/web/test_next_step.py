@@ -86,3 +86,13 @@ def test_a_form_without_its_token_is_refused_in_words_and_in_the_readers_languag
     assert refused.status_code == 403
     assert "nothing was changed" in refused.content.decode()
     assert "未作任何更改" in stranger.post("/login", headers={"Accept-Language": "zh-CN"}).content.decode()
+
+
+def test_the_first_steps_are_told_with_those_that_are_done(signed_in: Client) -> None:
+    make_plan()
+    make_endpoint()
+    page = signed_in.get("/runs").content.decode()
+    found = re.findall(r"<li([^>]*)>([^<]+)<", page.split('class="first-steps"')[1].split("</ol>")[0])
+    done, current = ' class="done"', ' aria-current="step"'
+    words = ["A host", "Another host", "A pair of them", "A plan", "Launch"]
+    assert found == list(zip([done, current, "", done, ""], words, strict=True))

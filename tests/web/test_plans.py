@@ -242,3 +242,10 @@ def test_an_archived_plan_leaves_the_list_and_comes_back(signed_in: Client) -> N
     assert "Restore" in signed_in.get(f"/plans/{plan.pk}").content.decode()
     signed_in.post(f"/plans/{plan.pk}/restore")
     assert len(signed_in.get("/plans").context["rows"]) == 1
+
+
+def test_a_plan_of_too_few_repetitions_to_be_compared_says_so(signed_in: Client) -> None:
+    words = "it takes 4 repetitions of each"
+    assert 'name="repetitions" value="5"' in signed_in.get("/plans/new").content.decode()
+    assert words in signed_in.post("/plans/preview", FORM).content.decode()
+    assert words not in signed_in.post("/plans/preview", FORM | {"repetitions": "4"}).content.decode()

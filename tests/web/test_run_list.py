@@ -1,5 +1,8 @@
 """The list of runs: filters, sorting and paging live in the URL."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 
@@ -103,3 +106,14 @@ def test_the_list_costs_the_same_queries_whatever_its_length(reader: Client, dja
 def test_an_empty_list_says_what_will_be_here_and_what_is_next(reader: Client) -> None:
     assert "Next step: add a host." in reader.get("/runs").content.decode()
     assert "No run matches these filters." in reader.get("/runs?q=nothing").content.decode()
+
+
+def test_a_run_without_a_result_says_why_and_one_that_waited_when_it_began(reader: Client) -> None:
+    run = make_run()
+    began = run.created_at + timedelta(minutes=7)
+    Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="the sink is gone", started_at=began)
+    page = reader.get("/runs").content.decode()
+    assert '<div class="why row-why" title="the sink is gone">the sink is gone</div>' in page
+    assert re.search(r"began <time", page)
+    Run.objects.filter(pk=run.pk).update(started_at=run.created_at + timedelta(seconds=5))
+    assert not re.search(r"began <time", reader.get("/runs").content.decode())

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -160,3 +161,27 @@ def test_the_exports_are_the_apis_own_files(reader: Client) -> None:
     assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}.csv"'
     assert "16300000000.0" in answer.content.decode()
     assert reader.get(f"/runs/{run.pk}/results.json").json()["trials"][0]["metrics"] == {"throughput_bps": 16.3e9}
+
+
+def test_ends_of_unlike_mtu_are_named_in_the_head(reader: Client) -> None:
+    run = make_run(steps=SIZES, repetitions=1)
+    finish(run, [1e9, 5e9, 16.3e9], {"interfaces": [{"name": "eth0", "mtu": 1500}]})
+    assert "the MTU is" not in reader.get(f"/runs/{run.pk}").content.decode()
+    sink = run.trials.order_by("-index").first().result.sink_facts
+    sink.document = sink.document | {"interfaces": [{"name": "eth0", "mtu": 9000}]}
+    sink.save()
+    assert "the MTU is 1500 B at the source and 9000 B at the sink" in reader.get(f"/runs/{run.pk}").content.decode()
+
+
+def test_the_head_says_from_when_to_when_and_in_which_zone(reader: Client) -> None:
+    run = make_run()
+    begin = datetime(2026, 3, 1, 23, 58, tzinfo=UTC)
+    times = {"state": State.FINISHED, "started_at": begin, "finished_at": begin + timedelta(seconds=61)}
+    Run.objects.filter(pk=run.pk).update(**times)
+    text = re.sub(r"<[^>]+>", "", reader.get(f"/runs/{run.pk}").content.decode())
+    assert "2026-03-01 23:58:00–23:59:01 UTC, took 1 min 1 s" in text
+    Run.objects.filter(pk=run.pk).update(finished_at=begin + timedelta(minutes=3))
+    text = re.sub(r"<[^>]+>", "", reader.get(f"/runs/{run.pk}").content.decode())
+    assert "2026-03-01 23:58:00–2026-03-02 00:01:00 UTC, took 3 min" in text
+    Run.objects.filter(pk=run.pk).update(state=State.NONSTART, started_at=None)
+    assert "ended " in re.sub(r"<[^>]+>", "", reader.get(f"/runs/{run.pk}").content.decode())

@@ -12,7 +12,7 @@ _ASKED = "step to a pair of this page"
 
 
 @register.inclusion_tag("partials/next_step.html", takes_context=True)
-def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule: str = "") -> dict[str, str]:
+def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule: str = "") -> dict[str, object]:
     """Say the next step with a button that leads to it; one query, which only empty pages pay for.
 
     A page that knows of pairs says so: it has something to launch, and no query is needed. With the words `schedule`
@@ -20,11 +20,12 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     """
     if is_paired:
         return {"step": steps.Step.LAUNCH.value}
-    step = steps.next_step()
+    step, done = steps.next_step()
     # What comes after a pair needs no host any more.
     is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
     context["request"].__dict__[_ASKED] = step if is_before else steps.Step.PAIR
-    return {"step": step.value, "schedule": schedule}
+    is_asked_for_schedule = step == steps.Step.LAUNCH and schedule
+    return {"step": step.value, "schedule": schedule, "stages": [] if is_asked_for_schedule else steps.stages(step, done)}
 
 
 @register.inclusion_tag("partials/pair_link.html", takes_context=True)

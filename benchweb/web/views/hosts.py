@@ -53,7 +53,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
     endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
     facts = selectors.latest_facts(endpoints=endpoints)
     rows = [(host, _glance(host, facts)) for host in page.rows]
-    statuses = [*Endpoint.Status.choices, (selectors.SILENT, _("does not answer"))]
+    statuses = [(value, state_word(value)) for value in [*Endpoint.Status.values, selectors.SILENT]]
     choices = {"statuses": statuses, "modes": selectors.network_modes()}
     return list_page(request, "pages/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
 
