@@ -101,9 +101,7 @@ def test_a_duration_is_said_in_two_units_at_most(seconds: float, text: str) -> N
         (-100.0, -110.0, -95.0, "s", "±10 %"),
     ],
 )
-def test_no_repetition_lies_outside_of_the_spread(
-    median: float, low: float, high: float, unit: str, text: str
-) -> None:
+def test_no_repetition_lies_outside_of_the_spread(median: float, low: float, high: float, unit: str, text: str) -> None:
     assert spread(median, low, high, unit) == text
 
 

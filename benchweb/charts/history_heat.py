@@ -165,7 +165,9 @@ def _words(drawn: int, total: int) -> str:
             "The column is one trial of the only run.", "Each column is one trial of one of %(total)s runs.", total
         )
         return words % {"total": f"{total:,}"}
-    words = _("Each column is one trial of a run and stands for the runs up to the next column: %(drawn)s of %(total)s runs.")
+    words = _(
+        "Each column is one trial of a run and stands for the runs up to the next column: %(drawn)s of %(total)s runs."
+    )
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 
 

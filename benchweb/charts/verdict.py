@@ -119,9 +119,7 @@ def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
     if metric is None:
         return None
     there = [
-        trial
-        for trial in sweep.trials
-        if all(sweep.values([trial], each.name)[0] == each.value for each in beside.at)
+        trial for trial in sweep.trials if all(sweep.values([trial], each.name)[0] == each.value for each in beside.at)
     ]
     found = summary([trial.metrics[metric.key] for trial in there if trial.measured and metric.key in trial.metrics])
     return _figure(sweep.kind, metric, found, beside.at) if found else None

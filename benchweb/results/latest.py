@@ -147,7 +147,7 @@ def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
 def newest_values(
     *, pairs: Sequence[int], test: SeriesTest, metric: str, until: datetime | None = None
 ) -> dict[int, Newest]:
-    """Give each pair's newest runs that are over in a series by its id; no entry for a pair without a value; one query.
+    """Give each pair's newest runs that are over in a series, by its id, where it has a value; one query.
 
     A run of more repetitions than are read here costs its pair one query more.
     """
@@ -168,7 +168,8 @@ def last_values(
 ) -> list[tuple[int, int, float]]:
     """Give (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
 
-    The last repetition alone of a run that is over, for a picture of tens of thousands of pairs: an index's last entry each.
+    The last repetition alone, of a run that is over, for a picture of tens of thousands of pairs: an index's last
+    entry each.
     """
     asked: dict[str, Any] = {
         "environment": environment,

@@ -105,7 +105,10 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     trials, documents = read_together(trials_reading(ids), facts_reading(ids))
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs)
-    columns = [_column(query, runs[0], run, labels[run.pk], found, place) for place, run in enumerate(runs)]
+    columns = [
+        _column(query, run, labels[run.pk], found, place=place, apart=apart_words(runs[0], run))
+        for place, run in enumerate(runs)
+    ]
     facts, without_facts = _facts_changed(runs, documents)
     present = {row.measure.kind.name for row in found.rows}
     return Comparison(
@@ -155,9 +158,7 @@ def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
     return FactRow(fact.label, fact.ends, cells)
 
 
-def _column(
-    query: CompareQuery, baseline: Run, run: Run, label: str, found: RunsComparison, place: int
-) -> Column:
+def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, *, place: int, apart: str) -> Column:
     return Column(
         run=run,
         label=label,
@@ -165,7 +166,7 @@ def _column(
         is_baseline=place == 0,
         is_open=run.state in OPEN_STATES,
         summary=summary_words(found.counts[place]),
-        apart=apart_words(baseline, run),
+        apart=apart,
         judged=found.judged[place],
         baseline_url=query.with_baseline(run.pk),
         remove_url=query.without(run.pk),

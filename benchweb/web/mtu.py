@@ -1,4 +1,4 @@
-"""Where the two ends of a pair have different MTUs: that explains figures, and it is easily overlooked among the facts."""
+"""Where the two ends of a pair have different MTUs: it explains figures, and is easily overlooked among the facts."""
 
 from typing import Any
 

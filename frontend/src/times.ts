@@ -41,7 +41,7 @@ function absolute(then: Date): string {
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
 }
 
-function toTheSecond(then: Date): string {
+export function toTheSecond(then: Date): string {
   return `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}`;
 }
 
@@ -65,7 +65,7 @@ function said(element: HTMLTimeElement): string {
 
 /** Say a time in the reader's zone and in UTC. */
 export function inBothZones(then: Date): string {
-  return `${then.toLocaleString()} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
+  return `${toTheSecond(then)} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
 }
 
 /** Rewrite every `<time>` under `root`; the server wrote UTC for readers without script. */

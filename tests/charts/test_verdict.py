@@ -30,7 +30,13 @@ def test_the_best_message_size_is_told_with_its_count_and_spread():
 def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another():
     rows = [
         trial("udp_stream", message_size_bytes=size, metrics={"throughput_bps": rate, "loss_ratio": loss})
-        for size, rate, loss in [(64, 1.0, 0.0), (64, 2.0, 0.001), (1400, 80.0, 0.3), (1400, 90.0, 0.4), (1400, 91.0, 0.2)]
+        for size, rate, loss in [
+            (64, 1.0, 0.0),
+            (64, 2.0, 0.001),
+            (1400, 80.0, 0.3),
+            (1400, 90.0, 0.4),
+            (1400, 91.0, 0.2),
+        ]
     ]
     (headline,) = verdict(Run(state="finished"), rows).headlines
     assert headline.loss is not None

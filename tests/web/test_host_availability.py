@@ -50,7 +50,8 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(
-        r'aria-label="Availability over the last 24 hours: answered 20 min( \d+ s)?, engine not working 10 min, not known 2',
+        r'aria-label="Availability over the last 24 hours: '
+        r"answered 20 min( \d+ s)?, engine not working 10 min, not known 2",
         text,
     )
     for state in ("answered", "engine_down", "unknown"):

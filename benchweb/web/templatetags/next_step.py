@@ -25,7 +25,11 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
     context["request"].__dict__[_ASKED] = step if is_before else steps.Step.PAIR
     is_asked_for_schedule = step == steps.Step.LAUNCH and schedule
-    return {"step": step.value, "schedule": schedule, "stages": [] if is_asked_for_schedule else steps.stages(step, done)}
+    return {
+        "step": step.value,
+        "schedule": schedule,
+        "stages": [] if is_asked_for_schedule else steps.stages(step, done),
+    }
 
 
 @register.inclusion_tag("partials/pair_link.html", takes_context=True)

@@ -11,9 +11,8 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, value_said
@@ -45,15 +44,17 @@ def metric(
     return SafeString(number_shown(value, unit, extremes=extremes, n=n))
 
 
-def number_shown(
-    value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None
-) -> str:
+def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None) -> str:
     """Give a number as markup, as `metric` shows it."""
     shown = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
     unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
     number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}{unit_shown}</span>'
-    return number if n is None else f'{number} <span class="meta">{formatting.repetitions(value, extremes, unit, n)}</span>'
+    return (
+        number
+        if n is None
+        else f'{number} <span class="meta">{formatting.repetitions(value, extremes, unit, n)}</span>'
+    )
 
 
 @register.simple_tag
@@ -155,7 +156,7 @@ def lasted(start: datetime | None, end: datetime) -> SafeString:
 
 @register.simple_tag
 def began_later(launched: datetime, began: datetime | None) -> SafeString | str:
-    """Say when what was launched began, where it waited a minute or longer: else the launch would be read as the start."""
+    """Say when what was launched began where it waited a minute or longer: its launch would be read as the start."""
     if began is None or (began - launched).total_seconds() < _WAITED_SECONDS:
         return ""
     return format_html(' <span class="meta">{}</span>', format_html(_("began {at}"), at=when(began)))

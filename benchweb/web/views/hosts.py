@@ -29,6 +29,7 @@ from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
+from benchweb.web.state_words import state_word
 
 COLUMNS = [
     Column(gettext_noop("Host"), "name"),

@@ -4,6 +4,7 @@ import { el } from "./dom";
 import { lookAt } from "./look";
 import { type Spec, largest, received, xValue } from "./spec";
 import { type Palette, palette } from "./theme";
+import { toTheSecond } from "../times";
 import { say } from "../words";
 
 const HEIGHT = 48;
@@ -95,7 +96,7 @@ function draw(brush: Brush): void {
     const time = handle.dataset["edge"] === "low" ? shown.low : shown.high;
     handle.style.left = `${xOf(time)}px`;
     handle.setAttribute("aria-valuenow", String(Math.round(time)));
-    handle.setAttribute("aria-valuetext", new Date(time).toLocaleString());
+    handle.setAttribute("aria-valuetext", toTheSecond(new Date(time)));
   }
 }
 

@@ -30,17 +30,28 @@ export function isOverYears(low: number, high: number): boolean {
 
 /** The day that all of a span lies in, in words: its ticks are clock times alone. Empty where it reaches over midnight. */
 export function commonDay(low: number, high: number): string {
-  const [first, last] = [low, high].map((each) => new Date(each).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" }));
+  const [first, last] = [low, high].map((each) => new Date(each).toLocaleDateString(language(), { day: "numeric", month: "short", year: "numeric" }));
   return first === last ? (first ?? "") : "";
 }
 
 /** A tick in words: midnight is the day it begins, seconds are shown where there are some. */
 export function timeTick(value: number, hasYear = false): string {
   const time = new Date(value);
-  if (value % MINUTE !== 0) return time.toLocaleTimeString();
+  if (value % MINUTE !== 0) return clock(time, true);
   const isMidnight = time.getHours() === 0 && time.getMinutes() === 0;
-  if (isMidnight) return time.toLocaleDateString(undefined, { month: "short", day: "numeric", ...(hasYear ? { year: "numeric" } : {}) });
-  return time.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  if (isMidnight) return time.toLocaleDateString(language(), { month: "short", day: "numeric", ...(hasYear ? { year: "numeric" } : {}) });
+  return clock(time);
+}
+
+/** The time of day by 24 hours, as all pages have it: 02:13, 02:13:05. */
+export function clock(time: Date, hasSeconds = false): string {
+  const parts = [time.getHours(), time.getMinutes(), ...(hasSeconds ? [time.getSeconds()] : [])];
+  return parts.map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+/** The page's language, which need not be the browser's. */
+function language(): string | undefined {
+  return globalThis.document?.documentElement.lang || undefined;
 }
 
 /** The clock on the wall as if it were UTC: a day of 23 hours keeps its ticks at full hours. */
