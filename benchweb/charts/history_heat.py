@@ -30,6 +30,8 @@ _NANOSECONDS = 1e9
 _KEPT = 20_000
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
 _LONGER_THAN_USUAL = 1.75
+# From so many columns on the time between them is a rhythm.
+_FEWEST_TO_KNOW = 3
 _ONLY_COLUMN, _LEAST_COLUMN = timedelta(minutes=5), timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
@@ -195,8 +197,10 @@ def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datet
     The last one ends with the time that is looked at, so that none reaches into what is to come.
     """
     latest = max(until, starts[-1][0] + _LEAST_COLUMN)
-    if len(starts) == 1:
-        return [min(latest, starts[0][0] + _ONLY_COLUMN)]
+    if len(starts) < _FEWEST_TO_KNOW:
+        # Nobody knows yet when the next was due: a column isn't stretched over hours in which nothing was measured.
+        follows = [*(start for start, _place in starts[1:]), latest]
+        return [min(after, start + _ONLY_COLUMN) for (start, _place), after in zip(starts, follows, strict=True)]
     steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
     intervals = sorted(width / runs for width, runs in steps)
     usual = intervals[len(intervals) // 2]
@@ -209,11 +213,12 @@ def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datet
 
 
 def _median_line(line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime]) -> ChartSeries:
-    """Draw the medians; between columns that don't touch, the line breaks too."""
+    """Draw the medians; between columns that don't touch the line breaks too, where one is known to be missing."""
     points = []
+    has_rhythm = len(columns) >= _FEWEST_TO_KNOW
     for column, end, following in zip(columns, ends, [*columns[1:], None], strict=True):
         points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
-        if following is not None and end < following.at:
+        if has_rhythm and following is not None and end < following.at:
             points.append(ChartPoint(x=rfc3339(end), y=None, reason=_("nothing was measured in this time")))
     return ChartSeries(id=f"series-{line.series[min(line.series)]}", label="p50", color=line.color, points=points)
 

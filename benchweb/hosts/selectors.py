@@ -21,7 +21,7 @@ SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
   json_agg(json_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
-    'reason', e.status_reason, 'checked_at', e.checked_at
+    'reason', e.status_reason, 'since', coalesce(e.unreachable_since, e.checked_at)
   ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s))
 FROM hosts_host h LEFT JOIN hosts_endpoint e ON e.host_id = h.id AND e.archived_at IS NULL
 WHERE h.archived_at IS NULL
@@ -36,7 +36,7 @@ class HostsInShort(NamedTuple):
     answering: int
     synthetic: int
     has_pair: bool
-    # Each with host, host_id, name, network_mode, status, reason and checked_at (ISO 8601), by the host's name.
+    # Each with host, host_id, name, network_mode, status, reason and since when (ISO 8601), by the host's name.
     silent: list[dict[str, Any]]
 
 

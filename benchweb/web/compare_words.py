@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from benchweb.catalog import Metric
 from benchweb.charts.comparison import Entry
 from benchweb.formatting import significant, three_digits
+from benchweb.phrasebook import sentence_gap
 from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
@@ -65,7 +66,7 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         # "Large", or an interval that leaves out 0, beside "too few to tell" would say two things at once.
         effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
         verdict=_verdict(entry, metric, judged, texts),
-        verdict_full=_too_few(found, texts) if entry.verdict == Verdict.TOO_FEW else "",
+        verdict_full=_whole_verdict(entry, metric, texts),
     )
 
 
@@ -81,6 +82,7 @@ class _Texts(NamedTuple):
     too_few: str
     perhaps: str
     none_shown: str
+    none_in_short: str
     least_shown: str
     single: str
     few: str
@@ -99,6 +101,7 @@ def _texts(_language: str | None) -> _Texts:
         too_few=_("too few to tell"),
         perhaps=_("perhaps: among %(count)s comparisons chance does as much"),
         none_shown=_("no difference that these repetitions can show"),
+        none_in_short=_("no difference shown"),
         least_shown=_("%(text)s; one of %(least)s would show"),
         single=_("one repetition has no spread: this can show no difference"),
         few=_("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each"),
@@ -106,13 +109,20 @@ def _texts(_language: str | None) -> _Texts:
 
 
 def note_words(counts: Iterable[Mapping[str, int]]) -> str:
-    """Say once what cells that are too few to tell would need; nothing where there is no such cell."""
-    if not any(each.get(Verdict.TOO_FEW) for each in counts):
-        return ""
-    return _(
-        "“Too few to tell”: of so few repetitions no difference could be shown, however large. "
-        "It takes %(needed)s of each run."
-    ) % {"needed": repetitions_needed()}
+    """Say once what many cells have in short: a difference that isn't shown, and what it would take to tell."""
+    found = {verdict for each in counts for verdict, count in each.items() if count}
+    notes = []
+    if Verdict.NONE_SHOWN in found:
+        notes.append(
+            _("“No difference shown”: no difference that these repetitions can show, which is not that there is none.")
+        )
+    if Verdict.TOO_FEW in found:
+        text = _(
+            "“Too few to tell”: of so few repetitions no difference could be shown, however large. "
+            "It takes %(needed)s of each run."
+        )
+        notes.append(text % {"needed": repetitions_needed()})
+    return sentence_gap().join(notes)
 
 
 def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str:
@@ -170,10 +180,20 @@ def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
         case Verdict.TOO_FEW:
             return texts.too_few
         case Verdict.NONE_SHOWN if found:
-            return _none_shown(found, metric, texts)
+            return _none_shown(texts.none_in_short, found, metric, texts)
         case Verdict.PERHAPS:
             return texts.perhaps % {"count": judged}
     return ""
+
+
+def _whole_verdict(entry: Entry, metric: Metric, texts: _Texts) -> str:
+    """Give the sentence of a verdict that a cell has in short; empty where the cell has all of it."""
+    found = entry.difference
+    if found is None:
+        return ""
+    if entry.verdict == Verdict.TOO_FEW:
+        return _too_few(found, texts)
+    return _none_shown(texts.none_shown, found, metric, texts) if entry.verdict == Verdict.NONE_SHOWN else ""
 
 
 def _too_few(found: Difference, texts: _Texts) -> str:
@@ -183,11 +203,11 @@ def _too_few(found: Difference, texts: _Texts) -> str:
     return texts.few % {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
 
 
-def _none_shown(found: Difference, metric: Metric, texts: _Texts) -> str:
+def _none_shown(text: str, found: Difference, metric: Metric, texts: _Texts) -> str:
     if not found.least_shift_shown:
-        return texts.none_shown
+        return text
     least = _size(found.least_shift_shown, found, metric, texts).lstrip("+")
-    return texts.least_shown % {"text": texts.none_shown, "least": least}
+    return texts.least_shown % {"text": text, "least": least}
 
 
 def _signed(value: float) -> str:

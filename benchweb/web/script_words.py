@@ -32,7 +32,7 @@ TEXTS = (
     gettext_noop("in {number} s"),
     gettext_noop("just now"),
     gettext_noop("missing"),
-    gettext_noop("no result: point at it for the reason"),
+    gettext_noop("no result: point at it or tap it for the reason"),
     gettext_noop("not measured"),
     gettext_noop("{low} to {high}"),
     gettext_noop("{low} to {high}: {share} %, {count} of {total} latencies"),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext_noop
@@ -12,6 +12,8 @@ from benchweb.hosts.models import Endpoint, Host
 
 _MOST_NAMES = 6
 _MOST_GROUPS = 6
+# Each endpoint is asked once a minute.
+_AT_ONCE = timedelta(minutes=2)
 # As workers/engine_client names an engine at the start of a sentence: its endpoint, of which a part may be in brackets
 # too, and its address.
 _ENGINE_NAME = re.compile(r"^The engine of .+? \([^()]*:[0-9]+\)")
@@ -26,13 +28,15 @@ class SilentGroup:
     reason: str
     # The first of them, those that are named.
     shown: list[Endpoint]
-    checked_at: datetime | None
+    # Since when the last of them to fall silent is; others may be so for longer.
+    since: datetime | None
+    is_longer: bool
 
 
 def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup], int]:
     """Group endpoints, the first one's group first; and count those that don't fit.
 
-    A row has host, host_id, name, network_mode, status, reason and checked_at: there may be a thousand of them.
+    A row has host, host_id, name, network_mode, status, reason and since when: there may be a thousand of them.
     """
     alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -42,9 +46,11 @@ def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup],
 
 
 def _group(status: str, kind: str, rows: Sequence[Mapping[str, Any]]) -> SilentGroup:
-    checks = [datetime.fromisoformat(row["checked_at"]) for row in rows if row["checked_at"]]
+    times = [datetime.fromisoformat(row["since"]) for row in rows if row["since"]]
+    since = max(times, default=None)
+    is_longer = since is not None and since - min(times) > _AT_ONCE
     reason = rows[0]["reason"] if len(rows) == 1 else kind
-    return SilentGroup(status, reason, [_endpoint(row) for row in rows[:_MOST_NAMES]], max(checks, default=None))
+    return SilentGroup(status, reason, [_endpoint(row) for row in rows[:_MOST_NAMES]], since, is_longer)
 
 
 def _endpoint(row: Mapping[str, Any]) -> Endpoint:

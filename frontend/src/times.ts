@@ -33,7 +33,7 @@ function zoneIfShared(then: Date): string {
 
 function zone(then: Date): string {
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(then);
-  return (parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC");
+  return (parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC").replace(/^UTC[+-]0$/, "UTC");
 }
 
 function absolute(then: Date): string {

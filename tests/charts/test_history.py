@@ -125,7 +125,7 @@ def test_why_there_is_a_gap_is_said_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
         reasons = [point.reason for point in only(look()).points]
     assert reasons[1] == f"运行 {failed.pk} 失败：12 个测试项中 1 个失败"
-    assert reasons[2] == "时段已错过：在主机 a 和主机 b 的队列中有其他运行在前"
+    assert reasons[2] == "执行已错过：在主机 a 和主机 b 的队列中有其他运行在前"
 
 
 def test_a_failed_run_that_measured_something_else_is_no_gap() -> None:

@@ -92,7 +92,20 @@ def test_no_column_reaches_into_what_is_to_come() -> None:
     assert last_end(2) == "2026-03-01T02:03:00.000000Z"
     assert last_end(90) == "2026-03-01T02:05:01.000000Z"
     past_run(plan, pair, NIGHT + DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
-    assert last_end(24 * 60 + 5) == "2026-03-02T02:06:00.000000Z"
+    assert last_end(24 * 60 + 2) == "2026-03-02T02:03:00.000000Z"
+    past_run(plan, pair, NIGHT + 2 * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    assert last_end(48 * 60 + 5) == "2026-03-03T02:06:00.000000Z"
+
+
+def test_two_columns_are_not_stretched_over_a_day_in_which_nothing_was_measured() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    for night in (0, 1):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert chart.heat is not None
+    assert chart.heat.ends == ["2026-03-01T02:05:01.000000Z", "2026-03-02T02:05:01.000000Z"]
+    # Nor is a night said to be missing.
+    assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4]
 
 
 def test_a_missed_night_is_a_gap_between_columns() -> None:

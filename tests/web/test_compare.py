@@ -71,7 +71,9 @@ def test_what_is_worse_comes_first_with_interval_effect_and_count(signed_in: Cli
     baseline, other = cells(page, 0)
     assert baseline.split() == ["10.0", "Gbit/s", "±0.20", "%", "·", "n=5"]
     assert "9.10 Gbit/s ±0.20 % · n=5 ▼ −9.0 % worse (−9.3 to −8.7 %) δ −1.00 large" in other
-    assert "no difference that these repetitions can show; one of 0.30 % would show" in cells(page, 1)[1]
+    assert "no difference shown; one of 0.30 % would show" in cells(page, 1)[1]
+    assert 'title="no difference that these repetitions can show; one of 0.30 % would show"' in page
+    assert text_of(page).count("no difference that these repetitions can show, which is not that there is none.") == 1
     assert "1 worse, 1 without a difference that these repetitions can show." in text_of(page)
 
 

@@ -3,6 +3,7 @@ import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } f
 
 import { text } from "../format";
 import type { Drawn } from "./config";
+import { drawMissing } from "./crosses";
 import { keepPointer } from "./heat_hover";
 import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
@@ -10,7 +11,6 @@ import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } 
 
 const CAP_PIXELS = 4;
 const WHISKERS_REACH = 10;
-const CROSS_PIXELS = 8;
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
 export function registerSameX(): void {
@@ -85,7 +85,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawMedians(chart, spec(), colors());
       // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
       drawReferenceLines(chart, spec(), colors());
-      drawMissing(chart, colors());
+      drawMissing(chart, eachPoint, colors());
       drawSticks(chart, colors());
       drawMarks(chart, spec(), colors());
       drawCrosshair(chart, colors());
@@ -136,38 +136,6 @@ function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, col
     ctx.lineTo(x + CAP_PIXELS, y);
   }
   ctx.stroke();
-  ctx.restore();
-}
-
-/**
- * A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. On the axis itself, for
- * above it it would be a value near zero; those of several lines at one place stand one above the other.
- */
-function drawMissing(chart: Chart, colors: Palette): void {
-  const ground = chart.scales["y"]?.bottom ?? chart.chartArea.bottom;
-  const rows: { x: number; of: Drawn }[][] = [];
-  eachPoint(chart, (dataset, x, index) => {
-    if (dataset.data[index]?.source.y !== null) return;
-    const isFree = (row: { x: number; of: Drawn }[]): boolean => row.every((each) => each.of === dataset || Math.abs(each.x - x) > CROSS_PIXELS);
-    let row = rows.findIndex(isFree);
-    if (row < 0) row = rows.push([]) - 1;
-    rows[row]?.push({ x, of: dataset });
-    drawCross(chart.ctx, x, ground - row * CROSS_PIXELS, colors.series(dataset.series.color), colors.ground);
-  });
-}
-
-function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, color: string, rim: string): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.moveTo(x - 3, y - 3);
-  ctx.lineTo(x + 3, y + 3);
-  ctx.moveTo(x + 3, y - 3);
-  ctx.lineTo(x - 3, y + 3);
-  for (const [width, style] of [[4, rim], [1.5, color]] as const) {
-    ctx.lineWidth = width;
-    ctx.strokeStyle = style;
-    ctx.stroke();
-  }
   ctx.restore();
 }
 
