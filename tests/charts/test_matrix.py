@@ -49,8 +49,8 @@ def test_the_sequential_scale_has_nine_steps_and_its_middle_for_a_single_value()
 
 def test_values_that_hardly_differ_do_not_get_the_extreme_colours() -> None:
     near = color_range([98.0, 100.0])
-    assert near == pytest.approx((94.0, 104.0))
-    assert [sequential_level(value, near) for value in (98.0, 100.0)] == [3, 5]
+    assert near == pytest.approx((86.5, 111.5))
+    assert [sequential_level(value, near) for value in (98.0, 100.0)] == [4, 4]
     assert color_range([50.0, 100.0]) == (50.0, 100.0)
     assert (color_range([0.0, 0.0]), color_range([])) == ((0.0, 0.0), None)
 

@@ -17,7 +17,7 @@ AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: tha
 
 def test_the_engines_explanation_is_said_with_its_figures_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
-        assert said(AWAKE) == "发送线程有 99 % 的时间处于唤醒状态，其中 45 % 在 CPU 上：该端已达极限。"
+        assert said(AWAKE) == "发送线程有 99 % 的时间处于可运行状态，其中 45 % 在 CPU 上：该端已达极限。"
     assert said(AWAKE) == AWAKE
 
 
