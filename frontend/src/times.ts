@@ -45,20 +45,21 @@ export function toTheSecond(then: Date): string {
   return `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}`;
 }
 
-/** Say the end of what has its beginning before it: the day only when it is another, the zone for both. */
-function end(then: Date, begin: Date): string {
+/** Say a time that follows another: the day only when it is a later one. */
+function after(then: Date, begin: Date): string {
   const words = toTheSecond(then);
-  const isSameDay = begin.toDateString() === then.toDateString();
-  return `${isSameDay ? words.slice(11) : words} ${zone(then)}`;
+  return begin.toDateString() === then.toDateString() ? words.slice(11) : words;
 }
 
 /** A time as its element asks for it. */
 function said(element: HTMLTimeElement): string {
-  const then = new Date(element.dateTime);
+  const [then, begin] = [new Date(element.dateTime), new Date(element.dataset["begin"] ?? "")];
   switch (element.dataset["form"]) {
     case "absolute": return toTheSecond(then) + zoneIfShared(then);
     case "begin": return toTheSecond(then);
-    case "end": return end(then, new Date(element.dataset["begin"] ?? ""));
+    // The zone stands for both.
+    case "end": return `${after(then, begin)} ${zone(then)}`;
+    case "clock": return after(then, begin);
     default: return relative(then, new Date());
   }
 }

@@ -136,19 +136,13 @@ def lasted(start: datetime | None, end: datetime) -> SafeString:
     """Show from when to when something went, the zone, and how long it took: what never began has its end alone."""
     if start is None:
         return format_html(_("ended {at} without having begun"), at=when(end, "absolute"))
-    first, last = start.astimezone(UTC), end.astimezone(UTC)
-    begin, finish = _exact(first), _exact(last)
-    shown = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
+    first = start.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" data-form="begin" title="{} UTC">{}</time>–'
-        '<time datetime="{}" data-form="end" data-begin="{}" title="{} UTC">{} UTC</time>{}{}',
-        begin,
+        '<time datetime="{}" data-form="begin" title="{} UTC">{}</time>–{} UTC</time>{}{}',
+        _exact(first),
         f"{first:%Y-%m-%d %H:%M:%S}",
         f"{first:%Y-%m-%d %H:%M:%S}",
-        finish,
-        begin,
-        f"{last:%Y-%m-%d %H:%M:%S}",
-        shown,
+        SafeString(_after(first, end.astimezone(UTC), "end")),
         pgettext("between parts of a sentence", ", "),
         _("took {length}").format(length=between(start, end)),
     )
@@ -159,7 +153,15 @@ def began_later(launched: datetime, began: datetime | None) -> SafeString | str:
     """Say when what was launched began where it waited a minute or longer: its launch would be read as the start."""
     if began is None or (began - launched).total_seconds() < _WAITED_SECONDS:
         return ""
-    return format_html(' <span class="meta">{}</span>', format_html(_("began {at}"), at=when(began)))
+    at = SafeString(_after(launched.astimezone(UTC), began.astimezone(UTC), "clock") + "</time>")
+    return format_html(' <span class="meta">{}</span>', format_html(_("began {at}"), at=at))
+
+
+def _after(first: datetime, utc: datetime, form: str) -> str:
+    """Begin the markup of a time that follows another: its day only where it is a later one."""
+    shown = f"{utc:%H:%M:%S}" if first.date() == utc.date() else f"{utc:%Y-%m-%d %H:%M:%S}"
+    title = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
+    return f'<time datetime="{_exact(utc)}" data-form="{form}" data-begin="{_exact(first)}" title="{title}">{shown}'
 
 
 def _exact(utc: datetime) -> str:

@@ -68,7 +68,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
     ticks: {
-      color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 },
+      color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 }, includeBounds: !spec.heat,
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
       callback: (value: string | number) => (hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor)),
     },
