@@ -207,6 +207,10 @@ def _none_shown(text: str, found: Difference, metric: Metric, texts: _Texts) -> 
     if not found.least_shift_shown:
         return text
     least = _size(found.least_shift_shown, found, metric, texts).lstrip("+")
+    seen = _size(abs(found.difference), found, metric, texts).lstrip("+")
+    # The test alone would find such a one: it is not shown for its interval reaches over 0, as that of this one does.
+    if found.least_shift_shown <= abs(found.difference) or least == seen:
+        return text
     return texts.least_shown % {"text": text, "least": least}
 
 

@@ -4,14 +4,19 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.accounts.services import token_create
+from benchweb.catalog import catalog
+from benchweb.charts.comparison import Entry
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
+from benchweb.statistics import Verdict, difference
+from benchweb.web import compare_words
 from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
@@ -269,3 +274,15 @@ def test_a_run_of_another_path_says_so_and_of_the_other_direction(signed_in: Cli
     text = text_of(page_of(signed_in, "runs=" + ",".join(str(run.pk) for run in runs)))
     assert text.count("The other direction of the baseline&#x27;s path") == 1
     assert text.count("Another path than the baseline&#x27;s") == 1
+
+
+@pytest.mark.parametrize(("least", "words"), [(2e9, "one of 20 % would show"), (1.3201e9, ""), (1.2e9, "")])
+def test_no_smaller_difference_is_said_to_show_than_one_that_did_not(least: float, words: str) -> None:
+    found = replace(
+        difference(around(10e9), around(10e9)), difference=-1.32e9, is_constant=False, least_shift_shown=least
+    )
+    entry = Entry(around(10e9), None, "", is_planned=True, difference=found, verdict=Verdict.NONE_SHOWN)
+    metric = catalog().kinds["tcp_stream"].metrics["throughput_bps"]
+    told = compare_words.words(entry, metric, judged=1)
+    assert told is not None
+    assert told.verdict.removeprefix("no difference shown").removeprefix("; ").replace("20.0", "20") == words
