@@ -188,7 +188,7 @@ def _could_tell(entry: Entry) -> bool:
 
 def _outcome(entry: Entry) -> str:
     if entry.verdict is None:
-        return "missing" if not entry.values else "alone"
+        return "alone" if entry.values else "missing" if entry.is_planned else "elsewhere"
     return entry.change or entry.verdict
 
 

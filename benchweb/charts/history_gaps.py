@@ -23,7 +23,7 @@ _LONGER_THAN_USUAL = 1.75
 # Half of the intervals within this share of their median is regular; nobody knows when the rest would be due.
 _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
-_FEWEST_TO_KNOW = 3
+_FEWEST_TO_KNOW = 5
 _MOST_EVENTS = 1_000
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with

@@ -31,8 +31,8 @@ _KEPT = 20_000
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
 _LONGER_THAN_USUAL = 1.75
 # From so many columns on the time between them is a rhythm.
-_FEWEST_TO_KNOW = 3
-_ONLY_COLUMN, _LEAST_COLUMN = timedelta(minutes=5), timedelta(minutes=1)
+_FEWEST_TO_KNOW = 5
+_LEAST_COLUMN = timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 # Results never change: what was decoded once needs not be read again.
@@ -200,7 +200,7 @@ def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datet
     if len(starts) < _FEWEST_TO_KNOW:
         # Nobody knows yet when the next was due: a column isn't stretched over hours in which nothing was measured.
         follows = [*(start for start, _place in starts[1:]), latest]
-        return [min(after, start + _ONLY_COLUMN) for (start, _place), after in zip(starts, follows, strict=True)]
+        return [min(after, start + _LEAST_COLUMN) for (start, _place), after in zip(starts, follows, strict=True)]
     steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
     intervals = sorted(width / runs for width, runs in steps)
     usual = intervals[len(intervals) // 2]

@@ -172,6 +172,7 @@ def _extreme_series(
         if mean.label != indicator.y.label
         else extreme,
         dash="dashed",
+        marker="triangle",
         points=[
             _point(time, extreme_of(measured) if measured else None, measured, missing) for time, measured in points
         ],

@@ -56,7 +56,7 @@ _GLANCES = with_pairs("""
 # Settings as EnvironmentNights has them, the most usual first.
 _FIGURES = """
     select distinct on (n.environment_id, n.metric)
-           n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs
+           n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs, n.low, n.high
     from results_environmentnights n join hosts_environment e on e.id = n.environment_id
     where n.metric = any(%(metrics)s) and n.night >= %(since)s and e.archived_at is null {only}
     order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
@@ -75,6 +75,9 @@ class FigureNights(NamedTuple):
     nights: list[date]
     medians: list[float]
     pairs: list[int]
+    # Over the pairs of the latest night.
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)

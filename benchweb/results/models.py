@@ -126,6 +126,9 @@ class EnvironmentNights(models.Model):
     nights = ArrayField(models.DateField(), default=list)
     medians = ArrayField(models.FloatField(), default=list)
     pairs = ArrayField(models.IntegerField(), default=list)
+    # Over the pairs of the latest night; None where they are not told yet.
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
     # Of all these nights: the latest, the most pairs of one, and the median of the medians.
     night = models.DateField(null=True)
     most_pairs = models.PositiveIntegerField(default=0)

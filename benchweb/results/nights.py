@@ -97,11 +97,16 @@ def _make(row: EnvironmentNights) -> None:
     }
     entries = older | {night: (median(found), len(found)) for night, found in values.items()}
     kept = sorted(entries.items())[-KEPT:]
+    # A latest night that is not made again keeps its extremes.
+    latest = values.get(kept[-1][0]) if kept else None
+    low, high = (min(latest), max(latest)) if latest else (row.low, row.high)
     EnvironmentNights.objects.filter(pk=row.pk).update(
         nights=[night for night, _ in kept],
         medians=[value for _, (value, _) in kept],
         pairs=[pairs for _, (_, pairs) in kept],
         night=kept[-1][0] if kept else None,
+        low=low,
+        high=high,
         most_pairs=max((pairs for _, (_, pairs) in kept), default=0),
         typical=median(value for _, (value, _) in kept) if kept else None,
         stale_from=None,

@@ -67,9 +67,14 @@ def _names_of_run(content: RunContent) -> dict[str, str]:
         if endpoint.name and endpoint.name != endpoint.network_mode:
             names[endpoint.name] = host_pseudonym(endpoint.host_id)
     told = Facts.objects.filter(endpoint__host__in={endpoint.host_id for endpoint in ends}).order_by("last_seen_at")
+    called: dict[str, set[int]] = {}
     for host_id, hostname in told.values_list("endpoint__host_id", "document__hostname"):
         if hostname:
-            names |= dict.fromkeys(_with_short(str(hostname)), host_pseudonym(host_id))
+            called.setdefault(str(hostname), set()).add(host_id)
+    for hostname, hosts in called.items():
+        # Two hosts on one machine: as one of them it would be the other's in its column.
+        pseudonym = host_pseudonym(min(hosts)) if len(hosts) == 1 else tagged("machine", hostname)
+        names |= dict.fromkeys(_with_short(hostname), pseudonym)
     # The servers that its tests ask are told of in reasons too, there without the URL around them.
     for host in {host for row in content.trials for host in url_hosts(row.params)}:
         names.setdefault(host, tagged("host", host.lower()))

@@ -221,6 +221,8 @@ class _Texts(NamedTuple):
     words: dict[str, str]
     unanswered: str
     known: str
+    little_known: str
+    mean: str
     least: str
     most: str
 
@@ -233,6 +235,8 @@ def _texts(_language: str | None) -> _Texts:
         words={state: _(word) for state, word in WORDS.items()},
         unanswered=_("no probe was answered"),
         known=_("{count}known {figure}"),
+        little_known=_("{count}only {figure} known"),
+        mean=_("mean"),
         least=_("least"),
         most=_("most"),
     )
@@ -278,8 +282,9 @@ def _availability_cell(availability: Availability, found: Indicators | None, tex
     count = f"n={found.probes:,} · " if found else ""
     # A per cent of a month is seven hours: less is told as a time.
     told = availability_figure(known) if known >= _TOLD_AS_SHARE else duration(availability.known_seconds)
-    basis = texts.known.format(count=count, figure=told)
-    return Cell(availability_figure(ratio), basis, is_little_known=known < _LITTLE_KNOWN)
+    is_little_known = known < _LITTLE_KNOWN
+    basis = (texts.little_known if is_little_known else texts.known).format(count=count, figure=told)
+    return Cell(availability_figure(ratio), basis, is_little_known=is_little_known)
 
 
 def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) -> Cell:
@@ -287,7 +292,7 @@ def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) 
         return Cell(None, reason=reason)
     extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []
     extremes += [f"{texts.most} {quantity(measured.most, unit)}"] if measured.most is not None else []
-    return Cell(quantity(measured.mean, unit), " · ".join([*extremes, f"n={measured.n:,}"]))
+    return Cell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
 
 
 def _whole(availabilities: list[Availability], begins: dict[str, datetime], now: datetime) -> list[tuple[Period, Cell]]:

@@ -27,6 +27,7 @@ _OUTCOMES = {
     Verdict.NONE_SHOWN: _lazy("%(count)s without a difference that these repetitions can show"),
     Verdict.SAME: _lazy("%(count)s the same in every repetition"),
     Verdict.TOO_FEW: _lazy("%(count)s with too few repetitions to tell"),
+    "elsewhere": _lazy("%(count)s not in its plan"),
     "missing": _lazy("%(count)s missing"),
     "alone": _lazy("%(count)s that the baseline doesn't have"),
 }
@@ -83,6 +84,7 @@ class _Texts(NamedTuple):
     perhaps: str
     none_shown: str
     none_in_short: str
+    not_by_rank: str
     least_shown: str
     single: str
     few: str
@@ -102,6 +104,7 @@ def _texts(_language: str | None) -> _Texts:
         perhaps=_("perhaps: among %(count)s comparisons chance does as much"),
         none_shown=_("no difference that these repetitions can show"),
         none_in_short=_("no difference shown"),
+        not_by_rank=_("%(text)s by the rank-sum test"),
         least_shown=_("%(text)s; one of %(least)s would show"),
         single=_("one repetition has no spread: this can show no difference"),
         few=_("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each"),
@@ -130,22 +133,23 @@ def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str
 
 
 def _parts(value: float, found: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:
-    """Write a difference: per cent of the baseline, points for shares, the unit itself where the baseline is 0."""
+    """Write a difference: per cent of the baseline, points for shares, else the unit itself."""
     if metric.unit == "ratio":
         return _signed(value * 100), texts.points
     share = found.share(value)
-    return _quantity(value, metric.unit) if share is None else (_signed(share * 100), "%")
+    return _quantity(value, metric.unit) if share is None or _is_below_nothing(found) else (_signed(share * 100), "%")
+
+
+def _is_below_nothing(found: Difference) -> bool:
+    """Tell whether the interval would go below −100 %: the resamples' baseline is not that of the percentages."""
+    share = found.share(found.interval[0]) if found.interval else None
+    return share is not None and share <= -1
 
 
 def _interval(found: Difference, metric: Metric, texts: _Texts) -> str:
     if found.interval is None:
         return ""
-    share = found.share(found.interval[0])
-    # The resamples' baseline is not that of the percentages: below it, of nothing, a rate would be negative.
-    is_below_nothing = metric.unit != "ratio" and share is not None and share <= -1
-    low, high = (
-        _quantity(end, metric.unit) if is_below_nothing else _parts(end, found, metric, texts) for end in found.interval
-    )
+    low, high = (_parts(end, found, metric, texts) for end in found.interval)
     return _between(low, high, texts)
 
 
@@ -204,6 +208,8 @@ def _too_few(found: Difference, texts: _Texts) -> str:
 
 
 def _none_shown(text: str, found: Difference, metric: Metric, texts: _Texts) -> str:
+    if found.interval and (found.interval[0] > 0 or found.interval[1] < 0):
+        return texts.not_by_rank % {"text": text}
     if not found.least_shift_shown:
         return text
     least = _size(found.least_shift_shown, found, metric, texts).lstrip("+")

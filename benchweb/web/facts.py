@@ -67,7 +67,8 @@ def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _interface(entry: dict[str, Any]) -> FactsGroup:
-    lines = _lines(entry, {"driver": gettext_noop("Driver"), "mtu": "MTU"})
+    lines = _lines(entry, {"driver": gettext_noop("Driver")})
+    lines += [("MTU", f"{entry['mtu']} B")] if entry.get("mtu") else []
     lines += [(gettext_noop("Speed"), _speed(entry))] if _speed(entry) else []
     lines += [(gettext_noop("Addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
     offloads = entry.get("offloads") or {}

@@ -105,6 +105,11 @@ class MatrixView:
     carried: list[tuple[str, str]]
 
     @property
+    def is_by_mode(self) -> bool:
+        """Tell whether a cell is of several pairs together."""
+        return self.asked.by == "mode"
+
+    @property
     def has_cells(self) -> bool:
         return any(table.rows and table.columns for table in self.tables)
 

@@ -36,6 +36,8 @@ class Figure:
     params: Mapping[str, Any]
     # None where neither the last night nor the one before it gave a result.
     median: float | None
+    # Over the pairs.
+    extremes: tuple[float, float] | None
     pairs: int
     values: Sequence[float | None]
     change: Deviation | None
@@ -138,6 +140,7 @@ def _figure(row: FigureNights, kind: Kind, now: datetime) -> Figure:
         kind=kind,
         params=kind.swept_defaults() | row.identity,
         median=row.medians[-1] if is_fresh else None,
+        extremes=(row.low, row.high) if row.low is not None and row.high is not None else None,
         pairs=row.pairs[-1],
         values=nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN),
         change=deviation_of(row.medians, metric) if is_fresh else None,

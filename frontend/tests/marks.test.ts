@@ -3,14 +3,18 @@ import { test } from "node:test";
 
 import { DASHES, marked } from "../src/charts/marks";
 
-test("points with room are marked, and those that no line leads to", () => {
-  assert.deepEqual(marked([0, 10, 20, 30, 40], 20), [0, 2, 4]);
-  assert.deepEqual(marked([0, 10, NaN, 12, NaN, 14, 16], 20), [0, 3]);
-  assert.deepEqual(marked([NaN, 3, NaN], 20), [1]);
-  assert.deepEqual(marked([], 20), []);
-  // Of two runs both are seen, unless they are one marker.
-  assert.deepEqual(marked([0, 12], 20), [0, 1]);
-  assert.deepEqual(marked([0, 8], 20), [0]);
+test("points with room are marked, those that no line leads to, and the latest", () => {
+  const many = Array.from({ length: 13 }, (_, place) => place * 10);
+  assert.deepEqual(marked(many, 25), [0, 3, 6, 9, 12]);
+  assert.deepEqual(marked([...many, 130], 25), [0, 3, 6, 9, 12, 13]);
+  assert.deepEqual(marked([...many, 125], 25), [0, 3, 6, 9, 12]);
+  assert.deepEqual(marked([...many, NaN, 126, NaN], 25), [0, 3, 6, 9, 12, 14]);
+  assert.deepEqual(marked([NaN, 3, NaN], 25), [1]);
+  assert.deepEqual(marked([], 25), []);
+});
+
+test("of few points each is marked, however near", () => {
+  assert.deepEqual(marked([0, 1, NaN, 12, 14], 25), [0, 1, 3, 4]);
 });
 
 test("no two dashes are alike, and each fits its legend's line", () => {

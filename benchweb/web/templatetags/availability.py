@@ -22,6 +22,13 @@ def strip_cells(cells: Sequence[StripCell]) -> SafeString:
     return SafeString("".join([_cell(cell.begin, *drawn[cell[1:]]) for cell in cells]))
 
 
+@register.filter
+def missing_alike(cells: Sequence[tuple[str, Cell]]) -> str:
+    """Give why a whole row has no figure, where the reason is one for all; else nothing."""
+    reasons = {cell.reason if cell.figure is None else "" for _head, cell in cells}
+    return reasons.pop() if len(reasons) == 1 else ""
+
+
 @register.simple_tag
 def indicator(cell: Cell) -> SafeString:
     """Show an indicator's figure and what it rests on, or why it is missing."""

@@ -168,6 +168,12 @@ def _exact(utc: datetime) -> str:
     return f"{utc.isoformat('T', 'milliseconds')[:23]}Z"
 
 
+@register.simple_tag
+def half(value: float | None) -> float | None:
+    """Give half of a value: a clock's offset is as uncertain as half of the round trip."""
+    return None if value is None else value / 2
+
+
 @register.filter
 def grouped(value: float) -> str:
     """Write a number with commas between its thousands, as every figure of the pages has them."""

@@ -19,7 +19,8 @@ export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Pale
     return button;
   });
   const gaps = gapKey(colors);
-  group.append(...buttons, gaps, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
+  // First: of many lines the last are scrolled to.
+  group.append(gaps, ...buttons, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
   press();
   return group;
 

@@ -17,15 +17,18 @@ export const CROSS = "M9 3L15 9M15 3L9 9";
 
 // From here on two markers are two.
 const MARKER_WIDTH = 9;
+// So few points are each seen, however near: two that lie over each other are no line's dashes.
+const FEW = 12;
 
 /** Which points of a line are marked: those with room since the last one, those that no line leads to, and the latest. `places` are pixels, NaN a gap. */
 export function marked(places: number[], room: number): number[] {
   let last = -Infinity;
+  if (places.length <= FEW) room = 0;
   const latest = places.findLastIndex((place) => !Number.isNaN(place));
   return places.flatMap((place, index) => {
     if (Number.isNaN(place)) return [];
     const isAlone = [places[index - 1], places[index + 1]].every((beside) => beside === undefined || Number.isNaN(beside));
-    if (!isAlone && place - last < (index === latest ? MARKER_WIDTH : room)) return [];
+    if (!isAlone && place - last < (index === latest ? Math.min(room, MARKER_WIDTH) : room)) return [];
     last = place;
     return [index];
   });
