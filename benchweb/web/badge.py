@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb import formatting
 from benchweb.charts.verdict import Headline
 from benchweb.runs.models import State
+from benchweb.web.templatetags.show import setting as setting_said
 
 # Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
 _CHARACTER_PIXELS = 6.6
@@ -38,7 +39,7 @@ def badge_svg(label: str, value: str, *, color: str) -> str:
     return render_to_string("partials/badge.svg", context)
 
 
-def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> HttpResponse:
+def figure_badge(figures: Sequence[Headline], metric: str, *, state: str, is_synthetic: bool = False) -> HttpResponse:
     """Answer with the badge of a metric where it was best, by its key; of the first figure for no key."""
     found = next((figure for figure in figures if metric in ("", figure.metric)), None)
     if found is None:
@@ -47,14 +48,16 @@ def figure_badge(figures: Sequence[Headline], metric: str, *, state: str) -> Htt
         asked = "".join(filter(str.isprintable, metric[:40]))
         svg = badge_svg(asked or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
-    svg = badge_svg(found.label.lower(), _words(found), color="blue" if state == State.FINISHED else "red")
+    label = f"{_('synthetic')} · {found.label.lower()}" if is_synthetic else found.label.lower()
+    svg = badge_svg(label, _words(found), color="blue" if state == State.FINISHED else "red")
     return HttpResponse(svg, content_type="image/svg+xml")
 
 
 def _words(figure: Headline) -> str:
     told = formatting.repetitions(figure.value, figure.extremes, figure.unit, figure.n)
     between = " " if told.startswith("±") else " · "
-    return f"{formatting.quantity(figure.value, figure.unit)}{between}{told}"
+    at = [setting_said(each.label, each.value, each.unit) for each in figure.at]
+    return " · ".join([f"{formatting.quantity(figure.value, figure.unit)}{between}{told}", *at])
 
 
 def _width(text: str) -> int:

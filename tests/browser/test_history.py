@@ -115,7 +115,7 @@ def test_the_legend_tells_what_a_cross_is_while_a_line_that_has_one_is_shown(pag
     past_run(plan, pairs[0], noon, state=State.FAILED, reason="no route to host")
     steps.log_in(page)
     page.goto("/history?over=30d")
-    key = chart(page).get_by_text("no result: point at it for the reason")
+    key = chart(page).get_by_text("no result: point at it or tap it for the reason")
     expect(key).to_be_visible()
     chart(page).get_by_role("button", name=re.compile("alder.*birch")).click()
     expect(key).to_be_hidden()

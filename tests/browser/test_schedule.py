@@ -50,7 +50,7 @@ def test_a_schedule_is_made_by_keyboard_with_its_preview_in_sight(ada: User, pag
     page.keyboard.type("Asia/Shanghai")
     preview = page.locator("#schedule-preview")
     expect(preview).to_contain_text("At 02:30 every day")
-    expect(preview).to_contain_text("It fits.")
+    expect(preview).to_contain_text("It fits in time.")
     expect(preview.locator(".slot-times tbody tr")).to_have_count(10)
     expect(preview.locator(".lane-label")).to_contain_text(["host alder", "host birch"])
 

@@ -88,13 +88,12 @@ def test_no_column_reaches_into_what_is_to_come() -> None:
         assert chart.heat is not None
         return chart.heat.ends[-1]
 
-    # Full minutes are looked at, and the only column takes five.
-    assert last_end(2) == "2026-03-01T02:03:00.000000Z"
-    assert last_end(90) == "2026-03-01T02:05:01.000000Z"
-    past_run(plan, pair, NIGHT + DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
-    assert last_end(24 * 60 + 2) == "2026-03-02T02:03:00.000000Z"
-    past_run(plan, pair, NIGHT + 2 * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
-    assert last_end(48 * 60 + 5) == "2026-03-03T02:06:00.000000Z"
+    # The only column takes a minute.
+    assert last_end(90) == "2026-03-01T02:01:01.000000Z"
+    for night in range(1, 5):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    # Of a rhythm it takes as long as usual, but full minutes are looked at.
+    assert last_end(4 * 24 * 60 + 5) == "2026-03-05T02:06:00.000000Z"
 
 
 def test_two_columns_are_not_stretched_over_a_day_in_which_nothing_was_measured() -> None:
@@ -103,32 +102,32 @@ def test_two_columns_are_not_stretched_over_a_day_in_which_nothing_was_measured(
         past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
     (chart,) = maps(asked())
     assert chart.heat is not None
-    assert chart.heat.ends == ["2026-03-01T02:05:01.000000Z", "2026-03-02T02:05:01.000000Z"]
+    assert chart.heat.ends == ["2026-03-01T02:01:01.000000Z", "2026-03-02T02:01:01.000000Z"]
     # Nor is a night said to be missing.
     assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4]
 
 
 def test_a_missed_night_is_a_gap_between_columns() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
-    for night in (0, 1, 2, 5):
+    for night in (0, 1, 2, 5, 6):
         past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
     (chart,) = maps(asked())
     assert chart.heat is not None
     assert chart.heat.ends[2] == "2026-03-04T02:00:01.000000Z"
     assert chart.heat.starts[3] == "2026-03-06T02:00:01.000000Z"
-    assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4, 1e-4, None, 1e-4]
+    assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4, 1e-4, None, 1e-4, 1e-4]
 
 
 def test_a_night_that_is_missing_among_runs_left_out_is_not_painted_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history_heat.MOST_HISTOGRAMS", 4)
+    monkeypatch.setattr("benchweb.charts.history_heat.MOST_HISTOGRAMS", 5)
     pair, plan = make_pair(), make_plan(steps=RR)
-    # Drawn are the first, the fourth, the seventh and the tenth: between the fourth and the seventh a night has no run.
+    # The sixth night has no run, and lies between two that are drawn with one between them that isn't.
     for night in (0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12):
         past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
     (chart,) = maps(asked())
     assert chart.heat is not None
-    assert [start[8:10] for start in chart.heat.starts] == ["01", "04", "08", "11"]
-    assert [end[8:10] for end in chart.heat.ends[:3]] == ["04", "07", "11"]
+    assert [start[8:10] for start in chart.heat.starts] == ["01", "04", "07", "10", "12"]
+    assert [end[8:10] for end in chart.heat.ends[:4]] == ["04", "06", "10", "12"]
 
 
 def test_results_without_a_histogram_give_no_heat_map() -> None:

@@ -55,6 +55,18 @@ def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it():
     # The night between gave nothing and has no entry.
     assert (row.nights, row.medians, row.pairs) == ([TODAY - 2 * DAY, TODAY], [7.0, 30.0], [1, 3])
     assert (row.night, row.most_pairs, row.typical, row.stale_from) == (TODAY, 3, 18.5, None)
+    assert (row.low, row.high) == (20.0, 40.0)
+
+
+def test_the_extremes_are_those_of_the_latest_night():
+    first, second = neighbours(2)
+    measured(first, NIGHT, 10.0)
+    measured(second, NIGHT, 30.0)
+    made()
+    EnvironmentNights.objects.update(made_at=NIGHT - DAY)
+    measured(first, NIGHT + DAY, 50.0)
+    row = made()
+    assert (row.medians, row.pairs, row.low, row.high) == ([20.0, 50.0], [2, 1], 50.0, 50.0)
 
 
 def test_what_comes_within_a_minute_waits_and_then_only_its_night_is_made_anew():

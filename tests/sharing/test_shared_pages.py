@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone, translation
 
-from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.models import Endpoint, Facts, Host
 from benchweb.hosts.services import host_update
 from benchweb.plans.models import Plan
 from benchweb.results.models import Result
@@ -322,7 +322,7 @@ def test_a_badge_tells_value_spread_and_repetitions_of_any_metric(run: Run) -> N
     _, path = shared(run)
     badge = Client().get(path + "/badge.svg")
     assert badge["Content-Type"] == "image/svg+xml"
-    assert 'aria-label="throughput, received: 2.00 Gbit/s · n=1"' in badge.content.decode()
+    assert 'aria-label="throughput, received: 2.00 Gbit/s · n=1 · 16 KiB"' in badge.content.decode()
     assert "retransmits: 3 segments · n=1" in Client().get(path + "/badge.svg?metric=retransmits").content.decode()
     missing = Client().get(path + "/badge.svg?metric=jitter_seconds")
     assert (missing.status_code, "— not measured" in missing.content.decode()) == (404, True)
@@ -375,3 +375,19 @@ def test_a_chart_that_is_not_there_counts_as_no_opening(run: Run) -> None:
     Client().get(path + "/embed?chart=nothing")
     share.refresh_from_db()
     assert share.opened == 0
+
+
+def test_two_hosts_on_one_machine_are_not_called_by_each_others_pseudonym(run: Run) -> None:
+    Facts.objects.update(document=Facts.objects.first().document | {"hostname": "one-machine"})
+    page = Client().get(shared(run, anonymise=True)[1]).content.decode()
+    called = set(re.findall(r"machine-[a-z2-7]{5}", page))
+    assert len(called) == 1
+    assert "one-machine" not in page
+
+
+def test_a_badge_of_made_up_figures_says_so(run: Run) -> None:
+    path = shared(run)[1]
+    assert "synthetic" not in Client().get(path + "/badge.svg").content.decode()
+    type(run.pair.source.host).objects.filter(pk=run.pair.source.host_id).update(is_synthetic=True)
+    path = shared(run)[1]
+    assert "synthetic · throughput" in Client().get(path + "/badge.svg").content.decode()

@@ -38,7 +38,7 @@ def test_of_offloads_only_those_are_told_that_not_all_have():
     interface = HOST["interfaces"][0] | {"mtu": 9000, "offloads": {"gro": True, "gso": False, "tso": True, "lro": True}}
     hosts = [told(HOST), told(HOST | {"interfaces": [interface]})]
     assert changed_facts(hosts, [told(HOST)] * 2) == [
-        ChangedFact("eth0 MTU", "source", ["1500", "9000"]),
+        ChangedFact("eth0 MTU", "source", ["1500 B", "9000 B"]),
         ChangedFact("eth0 Offloads on", "source", ["gso", "lro"]),
     ]
 

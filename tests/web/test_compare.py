@@ -264,7 +264,7 @@ def test_an_interval_that_would_be_below_nothing_is_told_in_the_unit(signed_in: 
     runs = [finished({64: wide, 1024: wide}), finished({64: low, 1024: low})]
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
     told = cells(page, 0)[1]
-    assert "−66.7 % (−4.00 to +1.00 Gbit/s)" in told
+    assert "▼ −2.00 Gbit/s (−4.00 to +1.00 Gbit/s)" in told
 
 
 def test_a_run_of_another_path_says_so_and_of_the_other_direction(signed_in: Client) -> None:
@@ -286,3 +286,18 @@ def test_no_smaller_difference_is_said_to_show_than_one_that_did_not(least: floa
     told = compare_words.words(entry, metric, judged=1)
     assert told is not None
     assert told.verdict.removeprefix("no difference shown").removeprefix("; ").replace("20.0", "20") == words
+
+
+def test_what_a_run_never_planned_is_not_counted_as_missing(signed_in: Client) -> None:
+    steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": [1024], "duration_seconds": 1}}]
+    both, one = finished({64: around(1e9), 1024: around(1e9)}), finished({1024: around(1e9)}, steps=steps)
+    text = text_of(page_of(signed_in, f"runs={both.pk},{one.pk}"))
+    assert "1 not in its plan" in text
+    assert "missing" not in text.split("Measures")[0]
+
+
+def test_where_the_interval_leaves_out_zero_it_says_that_the_ranks_do_not_tell(signed_in: Client) -> None:
+    low, high = [1.61e9, 1.66e9, 1.11e9, 1.2e9], [2.02e9, 2.1e9, 2.09e9, 1.51e9, 2.01e9]
+    runs = [finished({64: low, 1024: low}), finished({64: high, 1024: high})]
+    told = cells(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"), 0)[1]
+    assert re.search(r"\(\+\S+ to \+\S+ %\) .* no difference shown by the rank-sum test", told), told

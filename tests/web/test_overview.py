@@ -101,17 +101,17 @@ def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: 
     [group] = context["silent"]
     assert [endpoint.host.name for endpoint in group.shown] == [f"quiet-{number:02}" for number in range(6)]
     assert context["silent_hidden"] == 6
-    assert "6 more do not answer" in signed_in.get("/").content.decode()
+    assert ">6 more<" in signed_in.get("/").content.decode()
 
 
 def test_a_host_whose_answering_endpoint_is_archived_is_not_counted_as_answering(signed_in: Client) -> None:
     make_endpoint(host_name="answers")
     gone = make_endpoint(host_name="gone")
     Endpoint.objects.update(status="answered", checked_at=timezone.now())
-    assert "2 of 2 hosts answered when last checked." in signed_in.get("/").content.decode()
+    assert "2 of 2 hosts answered as they should when last asked." in signed_in.get("/").content.decode()
     gone.archived_at = timezone.now()
     gone.save(update_fields=["archived_at"])
-    assert "1 of 2 hosts answered when last checked." in signed_in.get("/").content.decode()
+    assert "1 of 2 hosts answered as they should when last asked." in signed_in.get("/").content.decode()
 
 
 def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Client) -> None:
@@ -188,4 +188,13 @@ def test_synthetic_hosts_are_not_said_to_answer(signed_in: Client) -> None:
     assert "answered when last checked" not in text
     real = make_endpoint(host_name="real", control_address="192.0.2.20:7410")
     Endpoint.objects.filter(pk=real.pk).update(status=Endpoint.Status.ANSWERED)
-    assert "1 of 1 host answered when last checked." in words(signed_in.get("/").content.decode())
+    assert "1 of 1 host answered as it should when last asked." in words(signed_in.get("/").content.decode())
+
+
+def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client) -> None:
+    first, second = make_pair(environment="zone"), make_pair()
+    type(first).objects.filter(pk=second.pk).update(environment=first.environment)
+    for pair, value in ((first, 1e10), (second, 1.2e10)):
+        measured(pair, timezone.now() - timedelta(hours=5), value)
+    summed_up()
+    assert "11.0 Gbit/s ±9.1 % · n=2" in words(signed_in.get("/").content.decode())

@@ -127,8 +127,9 @@ def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
 @login_required
 def run_badge(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
-    run = get_object_or_404(Run, pk=run_id)
-    return figure_badge(metric_headlines(trial_rows(run.pk)), request.GET.get("metric", ""), state=run.state)
+    run = get_object_or_404(Run.objects.select_related("pair__source__host"), pk=run_id)
+    figures, is_synthetic = metric_headlines(trial_rows(run.pk)), run.pair.source.host.is_synthetic
+    return figure_badge(figures, request.GET.get("metric", ""), state=run.state, is_synthetic=is_synthetic)
 
 
 @login_required

@@ -89,7 +89,8 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
 def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     """Give the badge of a metric, or of the run's first headline."""
     frozen = FrozenRun.model_validate(found.page)
-    return figure_badge(frozen.figures, request.GET.get("metric", ""), state=frozen.state)
+    asked = request.GET.get("metric", "")
+    return figure_badge(frozen.figures, asked, state=frozen.state, is_synthetic=frozen.is_synthetic)
 
 
 @_shared("csv")
