@@ -28,6 +28,8 @@ MOST_MAPS = 4
 _MOST_ROWS = 32
 _NANOSECONDS = 1e9
 _KEPT = 20_000
+# Beyond a fifth of the columns gaps are no exception.
+_MOST_GAPS_SHARE = 5
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
 _LONGER_THAN_USUAL = 1.75
 # From so many columns on the time between them is a rhythm.
@@ -38,27 +40,46 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 # Results never change: what was decoded once needs not be read again.
 _kept: "OrderedDict[int, Bins | None]" = OrderedDict()
 
-# Evenly spread over the series' runs; the trial of a run that is taken is its middle one.
+# Evenly spread over the series' runs, and the first after each gap while these are few; the trial of a run that is
+# taken is its middle one. An island is a stretch of runs without a gap: no column reaches beyond the end of its own.
 _SQL = """
 WITH runs AS (
   SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids,
     array_agg(value ORDER BY at) AS medians
   FROM results_point WHERE series_id = %(series)s AND at >= %(first)s AND at <= %(last)s {only} GROUP BY run_id
-), numbered AS (SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total FROM runs)
-SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], place, total FROM numbered
+), numbered AS (
+  SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total,
+    at - lag(at) OVER (ORDER BY at) AS step
+  FROM runs
+), usual AS (
+  SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY step) AS step FROM numbered
+), parted AS (
+  SELECT numbered.*, usual.step AS usual,
+    count(*) FILTER (WHERE numbered.step > usual.step * %(longer)s) OVER (ORDER BY at) AS island
+  FROM numbered CROSS JOIN usual
+), whole AS (
+  SELECT *, max(at) OVER (PARTITION BY island) AS island_end, min(place) OVER (PARTITION BY island) AS island_place,
+    max(island) OVER () AS gaps
+  FROM parted
+)
+SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], total, least(lead(at) OVER (ORDER BY at),
+    island_end + usual)
+FROM whole
 WHERE total <= %(most)s
   OR floor(place * %(most)s::numeric / total) <> floor((place - 1) * %(most)s::numeric / total)
+  OR place = island_place AND gaps <= %(most_gaps)s
 ORDER BY at
 """
 
 
 @dataclass(frozen=True)
 class _Column:
-    """One trial's histogram, and its median as the engine told it; `place` is its run's among all of the series."""
+    """One trial's histogram, and its median as the engine told it."""
 
     run: int
     at: datetime
-    place: int
+    # Where the runs end for which it stands; None of a single run.
+    end: datetime | None
     median: float
     bins: Bins
 
@@ -93,21 +114,22 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     names = line_names(line_parts(shown, asked.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        decoded = [(run, at, place, median, bins.get(trial)) for run, at, trial, median, place, _total in rows]
+        decoded = [(run, at, end, median, bins.get(trial)) for run, at, trial, median, _total, end in rows]
         columns = [
-            _Column(run, at, place, median, found)
-            for run, at, place, median, found in decoded
-            if found and found.counts
+            _Column(run, at, end, median, found) for run, at, end, median, found in decoded if found and found.counts
         ]
         if columns:
-            maps.append(_Map(line, name, columns, rows[0][5]))
+            maps.append(_Map(line, name, columns, rows[0][4]))
     scale = _scale([column for each in maps for column in each.columns])
     return [_spec(asked.kind, each, scale, until=query.shown[1]) for each in maps]
 
 
-def _chosen(series: int, query: HistoryQuery, most: int) -> list[tuple[int, datetime, int, float, int, int]]:
+def _chosen(
+    series: int, query: HistoryQuery, most: int
+) -> list[tuple[int, datetime, int, float, int, datetime | None]]:
     first, last = query.shown
     values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
+    values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
     return fast_rows(_SQL.format(only="" if query.plan is None else OF_PLAN), values)
 
 
@@ -145,7 +167,7 @@ def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSp
     line, columns, rows = drawn.line, drawn.columns, scale.rows
     edges = [_seconds(place) for place in [*rows, rows[-1] + scale.per_row]]
     shares = [_shares(column.bins, rows, scale.per_row) for column in columns]
-    ends = _ends([(column.at, column.place) for column in columns], until)
+    ends = _ends(columns, until, has_rhythm=drawn.total >= _FEWEST_TO_KNOW)
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
@@ -155,7 +177,7 @@ def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSp
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
-        series=[_median_line(line, columns, ends)],
+        series=[_median_line(line, columns, ends, has_rhythm=drawn.total >= _FEWEST_TO_KNOW)],
         heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares, scale.most),
         table=_table(columns, edges, shares),
     )
@@ -191,31 +213,22 @@ def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
     return [round(sum(bins.counts.get(place + step, 0) for step in range(per_row)) / total, 6) for place in rows]
 
 
-def _ends(starts: Sequence[tuple[datetime, int]], until: datetime) -> list[datetime]:
-    """Give where each column ends, from its start and its run's place: runs left out of the drawing are no gap.
+def _ends(columns: Sequence[_Column], until: datetime, *, has_rhythm: bool) -> list[datetime]:
+    """Give where each column ends: with the runs that it stands for, before a gap; the last with the time looked at.
 
-    The last one ends with the time that is looked at, so that none reaches into what is to come.
+    Of too few runs nobody knows when the next was due: a column isn't stretched over hours without a measurement.
     """
-    latest = max(until, starts[-1][0] + _LEAST_COLUMN)
-    if len(starts) < _FEWEST_TO_KNOW:
-        # Nobody knows yet when the next was due: a column isn't stretched over hours in which nothing was measured.
-        follows = [*(start for start, _place in starts[1:]), latest]
-        return [min(after, start + _LEAST_COLUMN) for (start, _place), after in zip(starts, follows, strict=True)]
-    steps = [(after - before, place - earlier) for (before, earlier), (after, place) in pairwise(starts)]
-    intervals = sorted(width / runs for width, runs in steps)
-    usual = intervals[len(intervals) // 2]
-    # Of the runs left out none is missing unless the time is longer than they take: then the column ends with theirs.
-    ends = [
-        start + (width if width <= usual * (runs - 1 + _LONGER_THAN_USUAL) else usual * runs)
-        for (start, _place), (width, runs) in zip(starts, steps, strict=False)
-    ]
-    return [*ends, min(latest, starts[-1][0] + usual)]
+    latest = max(until, columns[-1].at + _LEAST_COLUMN)
+    ends = [column.end if has_rhythm and column.end else column.at + _LEAST_COLUMN for column in columns]
+    following = [*(column.at for column in columns[1:]), latest]
+    return [min(end, after) for end, after in zip(ends, following, strict=True)]
 
 
-def _median_line(line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime]) -> ChartSeries:
+def _median_line(
+    line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime], *, has_rhythm: bool
+) -> ChartSeries:
     """Draw the medians; between columns that don't touch the line breaks too, where one is known to be missing."""
     points = []
-    has_rhythm = len(columns) >= _FEWEST_TO_KNOW
     for column, end, following in zip(columns, ends, [*columns[1:], None], strict=True):
         points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
         if has_rhythm and following is not None and end < following.at:

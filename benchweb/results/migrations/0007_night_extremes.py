@@ -9,4 +9,9 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("environmentnights", "low", models.FloatField(null=True)),
         migrations.AddField("environmentnights", "high", models.FloatField(null=True)),
+        # The tick makes the latest night anew, and its extremes with it.
+        migrations.RunSQL(
+            "UPDATE results_environmentnights SET stale_from = night WHERE night IS NOT NULL AND stale_from IS NULL",
+            migrations.RunSQL.noop,
+        ),
     ]
