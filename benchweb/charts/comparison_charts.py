@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 from django.utils.translation import gettext as _
 
@@ -10,12 +10,12 @@ from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import COLORS, MARKERS, Sweep, point, sweeps
 from benchweb.charts.percentiles import percentile_names
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, Dash
 from benchweb.charts.table import chart_table
 from benchweb.results.selectors import TrialRow
 
 # Without colours runs are told apart by their dashes, as combinations of parameters are by their markers.
-_DASHES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "dotted")
+_DASHES: tuple[Dash, ...] = get_args(Dash)
 
 
 @dataclass(frozen=True)
