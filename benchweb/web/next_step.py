@@ -24,7 +24,7 @@ class Step(StrEnum):
 _WORDS = {
     Step.HOST: gettext_noop("A host"),
     Step.SECOND_HOST: gettext_noop("Another host"),
-    Step.PAIR: gettext_noop("A pair of them"),
+    Step.PAIR: gettext_noop("A pair of them, in an environment"),
     Step.PLAN: gettext_noop("A plan"),
     Step.LAUNCH: gettext_noop("Launch"),
 }

@@ -94,5 +94,5 @@ def test_the_first_steps_are_told_with_those_that_are_done(signed_in: Client) ->
     page = signed_in.get("/runs").content.decode()
     found = re.findall(r"<li([^>]*)>([^<]+)<", page.split('class="first-steps"')[1].split("</ol>")[0])
     done, current = ' class="done"', ' aria-current="step"'
-    words = ["A host", "Another host", "A pair of them", "A plan", "Launch"]
+    words = ["A host", "Another host", "A pair of them, in an environment", "A plan", "Launch"]
     assert found == list(zip([done, current, "", done, ""], words, strict=True))
