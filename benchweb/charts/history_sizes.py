@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
@@ -180,7 +180,7 @@ class _Drawing:
         is_latest = self.query.overlay in {"date", "run"}
         kept = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
         palette = Palette()
-        series = [_line(metric.key, group, found[group], palette) for group in kept]
+        series = [_line(metric.key, group, self._label(group, found[group]), found[group], palette) for group in kept]
         x = _x_axis(chart, parameter, sorted({size for group in kept for size in found[group]}))
         y = Axis(label=metric.label, unit=metric.unit, from_zero=True)
         return ChartSpec(
@@ -194,6 +194,18 @@ class _Drawing:
             series=series,
             table=chart_table(x, y),
         )
+
+    def _label(self, group: _Group, points: Mapping[float, SizePoint]) -> str:
+        """Name a line, with what its points are of; at the size where most was measured."""
+        name = group[2]
+        if self.query.overlay == "run":
+            return name
+        most = max(point.runs for point in points.values())
+        of = [ngettext("%(runs)s run", "%(runs)s runs", most) % {"runs": f"{most:,}"}]
+        pairs = max(point.pairs for point in points.values())
+        if pairs > 1:
+            of.append(ngettext("%(count)s pair", "%(count)s pairs", pairs) % {"count": f"{pairs:,}"})
+        return f"{name} ({pgettext('between parts of a sentence', ', ').join(of)})"
 
     def _title(self, chart: Chart, y: Axis) -> str:
         if self.swept.name == chart.x:
@@ -229,11 +241,11 @@ def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:
     return Axis(label=parameter.label, unit=parameter.unit, scale="log2" if is_log else "linear", ticks=ticks)
 
 
-def _line(metric: str, group: _Group, points: Mapping[float, SizePoint], palette: Palette) -> ChartSeries:
+def _line(metric: str, group: _Group, label: str, points: Mapping[float, SizePoint], palette: Palette) -> ChartSeries:
     key = "/".join(filter(None, [str(group[0]), group[1]]))
     return ChartSeries(
         id=f"{metric}/{key}",
-        label=group[2],
+        label=label,
         color=palette.color(key),
         marker=palette.marker(key),
         points=[_point(size, point) for size, point in sorted(points.items())],

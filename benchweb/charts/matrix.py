@@ -47,7 +47,9 @@ class Cell:
     pairs: list[int] = field(default_factory=list)
     found: Summary | None = None
     mean: float | None = None
+    # When the newest and the oldest of the pairs' values were measured.
     at: datetime | None = None
+    oldest_at: datetime | None = None
     runs: list[int] = field(default_factory=list)
     history: list[float | None] = field(default_factory=list)
     # The newest runs of its pairs that gave nothing.
@@ -195,6 +197,7 @@ def _cell(row: Key, column: Key, pairs: list[int], newest: dict[int, Newest], en
         found=summary(values),
         mean=fmean(values) if values else None,
         at=max((found.at for found in given), default=None),
+        oldest_at=min((found.at for found in given), default=None),
         runs=[found.runs[0].run for found in given],
         history=_history([_course(newest.get(pair), ended.get(pair, [])) for pair in pairs]),
         failures=failures,

@@ -17,7 +17,7 @@ WITH runs AS MATERIALIZED ({figures}), shown AS (
   SELECT array_agg(first + (last - first) / %(spans)s * number) AS begins
   FROM shown CROSS JOIN generate_series(1, %(spans)s - 1) AS number
 )
-SELECT of.place, {part}, min(at), min(run_id), max(run_id), sum(n)::bigint,
+SELECT of.place, {part}, min(at), min(run_id), max(run_id), sum(n)::bigint, count(*), count(DISTINCT series_id),
   percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high),
   (SELECT first FROM shown), (SELECT last FROM shown)
 FROM runs JOIN unnest(%(series)s::bigint[], %(places)s::int[]) AS of (series_id, place) USING (series_id)
@@ -29,7 +29,7 @@ _OF_RUNS = "AND run_id = ANY(%(runs)s)"
 
 
 class SizePoint(NamedTuple):
-    """What the runs from `first_run` to `last_run` gave together: the median of their medians, and their extremes."""
+    """What so many runs, from `first_run` to `last_run`, gave together: the median of their medians, and extremes."""
 
     place: int
     part: int
@@ -37,6 +37,9 @@ class SizePoint(NamedTuple):
     first_run: int
     last_run: int
     n: int
+    runs: int
+    # In one place each has its own.
+    pairs: int
     median: float
     low: float
     high: float

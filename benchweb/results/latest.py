@@ -27,7 +27,8 @@ SELECT id, name,
   id IN (SELECT pair.environment_id FROM hosts_pair pair WHERE pair.archived_at IS NULL AND pair.source_id IN (
     SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s)),
   coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
-    ORDER BY run.id DESC LIMIT 1), false)
+    ORDER BY run.id DESC LIMIT 1), false),
+  is_synthetic
 FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
 """
 _TESTS = """
@@ -96,6 +97,7 @@ class MatrixEnvironment(NamedTuple):
     name: str
     has_modes: bool
     is_latest: bool
+    is_synthetic: bool
 
 
 # Frozen dataclasses would take three times as long to make, and a matrix has a thousand.

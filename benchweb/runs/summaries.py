@@ -8,14 +8,19 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from benchweb.rows import planned_rows
-from benchweb.runs.models import OPEN_STATES, State
+from benchweb.rows import planned_rows, written_out
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
 
 _SQL = """
 SELECT campaign_id, state, count(*), min(started_at), max(finished_at) FROM runs_run
 WHERE campaign_id = ANY(%(ids)s::bigint[]) GROUP BY campaign_id, state
 """
+
+_REASONS = """
+SELECT DISTINCT ON (campaign_id) campaign_id, reason FROM runs_run
+WHERE campaign_id = ANY(%(ids)s::bigint[]) AND state IN ({faulty}) AND reason <> '' ORDER BY campaign_id, id
+""".replace("{faulty}", written_out(FAULTY_STATES))
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,15 @@ def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary
     for row in map(_InState._make, rows):
         found[row.campaign].append(row)
     return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}
+
+
+def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
+    """Give why the first run of each campaign that has no result has none; campaigns without such a run are left out.
+
+    One query.
+    """
+    without = planned_rows(_REASONS, {"ids": list(campaign_ids)})
+    return dict(without)
 
 
 class _InState(NamedTuple):

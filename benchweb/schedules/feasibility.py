@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
+from benchweb.hosts.models import Endpoint, Pair
 from benchweb.schedules import targets
 from benchweb.schedules.claiming import database_now
 from benchweb.schedules.collisions import Conflict, Others, first_conflict, others_of
@@ -21,6 +22,7 @@ from benchweb.schedules.words import duration_said, time_said
 # How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
 _SLOTS = 50
 _HORIZON = timedelta(days=14)
+_NO_USABLE_ANSWER = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ class Feasibility:
     is_estimated: bool
     # Other schedules that were not looked at, for there are too many.
     others_left_out: int
+    # How many hosts its pairs have, and the names of those whose engine gives no usable answer now.
+    hosts: int
+    silent_hosts: list[str]
 
 
 def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
@@ -60,7 +65,8 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     rule = rule_of(schedule)
     version = schedule.plan.versions.order_by("-number")[0]
     places = Places()
-    own = forecast(version, targets.resolved(schedule.target).pairs, places)
+    pairs = targets.resolved(schedule.target).pairs
+    own = forecast(version, pairs, places)
     slots = _slots(schedule, rule, now)
     if schedule.plan.archived_at is not None:
         return _impossible(own, f"Plan {schedule.plan} is archived: restore it, or choose another.")
@@ -73,6 +79,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     room = short[0] if short else next((each for each in rooms if conflict and each.at == conflict.slot_at), rooms[0])
     return _said(
         schedule=schedule,
+        pairs=pairs,
         own=own,
         room=room,
         short=short[1] if short else None,
@@ -111,6 +118,7 @@ def _first_shortage(rooms: Sequence[Room], own: Forecast, repetitions: int) -> t
 def _said(
     *,
     schedule: Schedule,
+    pairs: Sequence[Pair],
     own: Forecast,
     room: Room,
     short: Shortage | None,
@@ -136,6 +144,8 @@ def _said(
         bars=expected.bars,
         is_estimated=own.is_estimated,
         others_left_out=others.left_out,
+        hosts=own.hosts,
+        silent_hosts=_silent_hosts(pairs),
     )
 
 
@@ -156,7 +166,15 @@ def _impossible(own: Forecast, reason: str) -> Feasibility:
         bars=[],
         is_estimated=own.is_estimated,
         others_left_out=0,
+        hosts=own.hosts,
+        silent_hosts=[],
     )
+
+
+def _silent_hosts(pairs: Sequence[Pair]) -> list[str]:
+    """Name the hosts of which an endpoint was unreachable or refused at its last probe; no queries."""
+    ends = (end for pair in pairs for end in (pair.source, pair.sink))
+    return sorted({end.host.name for end in ends if end.status in _NO_USABLE_ANSWER})
 
 
 def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:

@@ -64,6 +64,8 @@ class HistoryView:
     periods: list[Link]
     scopes: list[tuple[str, str]]
     whole_url: str
+    # These filters over all time, for a look that is empty.
+    ever_url: str
     all_series_url: str
     all_runs_url: str
     csv_url: str
@@ -74,6 +76,10 @@ class HistoryView:
         return not any(
             chart.heat or any(line.points or line.measured for line in chart.series) for chart in self.charts
         )
+
+    @property
+    def is_of_all_time(self) -> bool:
+        return self.query.period.length is None and not self.query.is_zoomed
 
     @property
     def swept(self) -> int | None:
@@ -116,6 +122,7 @@ def history_view(request: HttpRequest) -> HistoryView:
         all_series_url=changed(here, series=""),
         all_runs_url=changed(here, runs=""),
         whole_url=changed(here, **{"from": "", "to": ""}),
+        ever_url=changed(here, over="all", **{"from": "", "to": ""}),
         csv_url=f"/history.csv{changed(here)}",
         json_url=f"/history/charts.json{changed(here)}",
     )

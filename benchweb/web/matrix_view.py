@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -103,6 +104,9 @@ class MatrixView:
     # The day as the form takes it, and what the picture's form carries along.
     until: str
     carried: list[tuple[str, str]]
+    # When the oldest and the newest of the values shown were measured.
+    oldest: datetime | None
+    newest: datetime | None
 
     @property
     def is_by_mode(self) -> bool:
@@ -145,6 +149,7 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     equivalent = equivalent_named(metric, asked.query.get("as", ""))
     bounds = value_range(filled.tables)
     settings = _settings(filled.test, filled.tests) if filled.test else {}
+    cells = [cell for table in filled.tables for line in table.cells for cell in line]
     maker = CellMaker(asked, filled.tables, filled.test, metric, equivalent, bounds, settings)
     tables = [
         _table(maker, table, environment) for table, environment in zip(filled.tables, asked.environments, strict=True)
@@ -167,6 +172,8 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         own_href=asked.url(),
         until=str(asked.query["until"]) if asked.until else "",
         carried=[(name, str(value)) for name, value in asked.query.items() if name not in ("r", "c")],
+        oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),
+        newest=max((cell.at for cell in cells if cell.at), default=None),
     )
 
 

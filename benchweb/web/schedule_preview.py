@@ -11,6 +11,7 @@ from benchweb.runs.services import confirmation_needed
 from benchweb.schedules.definitions import Definition, rule_of_definition
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.feasibility import Feasibility, feasibility
+from benchweb.schedules.models import Schedule
 from benchweb.schedules.rules import never_fires
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.services import schedule_draft
@@ -45,10 +46,17 @@ class SchedulePreview:
     faults: list[Fault] = field(default_factory=list)
     # The runs a slot that the form must confirm, when there are more than are taken without a question.
     confirm: int | None = None
+    # Its times come only once it is resumed.
+    is_paused: bool = False
 
 
 def schedule_preview(form: ScheduleForm, schedule_id: int | None = None) -> SchedulePreview:
     """Say as much as the form holds: times need only the rule, whether it fits needs plan and pairs too."""
+    paused = Schedule.objects.filter(pk=schedule_id, paused_at__isnull=False)
+    return replace(_preview(form, schedule_id), is_paused=schedule_id is not None and paused.exists())
+
+
+def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:
     form.is_valid()
     values = {"name": _UNNAMED} | form.values()
     rule_words, zone = when_words(values["cron"], values["every"]), values.get("timezone", "UTC")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from benchweb.runs.models import State
-from benchweb.runs.summaries import CampaignSummary, campaign_summaries
+from benchweb.runs.summaries import CampaignSummary, campaign_summaries, first_reasons
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import SuccessRate, success_rates
 from benchweb.web.schedule_words import environment_names, target_words, when_words
@@ -21,6 +21,8 @@ class SlotRow:
 
     slot: Slot
     summary: CampaignSummary | None
+    # The slot's own reason, or that of the first of its runs that didn't finish; empty when every run did.
+    why: str = ""
 
     @property
     def finished(self) -> int:
@@ -57,9 +59,13 @@ def schedule_rows(schedules: Sequence[Schedule]) -> list[ScheduleRow]:
 
 
 def slot_rows(slots: Sequence[Slot]) -> list[SlotRow]:
-    """Give slots with their campaigns' runs by state; one query."""
-    summaries = campaign_summaries(slot.campaign_id for slot in slots if slot.campaign_id is not None)
-    return [SlotRow(slot, summaries.get(slot.campaign_id) if slot.campaign_id else None) for slot in slots]
+    """Give slots with their campaigns' runs by state, and why they didn't finish; two queries."""
+    ids = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
+    summaries, reasons = campaign_summaries(ids), first_reasons(ids)
+    return [
+        SlotRow(slot, summaries.get(slot.campaign_id or 0), slot.reason or reasons.get(slot.campaign_id or 0, ""))
+        for slot in slots
+    ]
 
 
 def rates_since() -> datetime:

@@ -13,6 +13,7 @@ from benchweb.charts.history_series import asked_of, chosen_lines
 from benchweb.charts.history_sizes import Sizes, size_charts
 from benchweb.charts.spec import ChartSpec
 from benchweb.hosts.models import Pair
+from benchweb.hosts.services import pair_create
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_pair, make_plan
 
@@ -180,11 +181,20 @@ def test_environments_are_overlaid_by_message_size() -> None:
     found = sizes()
     assert [chart.title for chart in found.charts] == ["Throughput by message size", "Packet rate by message size"]
     assert lines(found) == {
-        "same zone": [(64, 1e9), (1024, 2e9)],
-        "cross zone": [(64, 0.5e9), (1024, 1e9)],
+        "same zone (1 run)": [(64, 1e9), (1024, 2e9)],
+        "cross zone (1 run)": [(64, 0.5e9), (1024, 1e9)],
     }
-    assert lines(found, 1)["same zone"] == [(64, 1e9 / 8), (1024, 2e9 / 8)]
+    assert lines(found, 1)["same zone (1 run)"] == [(64, 1e9 / 8), (1024, 2e9 / 8)]
     assert (found.charts[0].x.scale, found.charts[0].x.ticks) == ("log2", [64, 1024])
+
+
+def test_a_line_says_of_how_many_runs_and_pairs_its_points_are() -> None:
+    one = make_pair(environment="lab")
+    other = pair_create(source=one.sink, sink=one.source, environment=one.environment)
+    for pair, nights in ((one, (0, 1)), (other, (0,))):
+        for night in nights:
+            measure(pair, night, s64=1e9)
+    assert list(lines(sizes())) == ["lab (3 runs, 2 pairs)"]
 
 
 def test_a_size_joins_the_runs_of_an_environment_to_their_median() -> None:
@@ -223,8 +233,8 @@ def test_unlike_tests_are_never_one_point() -> None:
             past_run(make_plan(steps=steps), pair, NIGHT, {"throughput_bps": value})
     found = sizes()
     assert lines(found) == {
-        "lab · Direction forward": [(64, 1e9), (1024, 1e9)],
-        "lab · Direction reverse": [(64, 3e9), (1024, 3e9)],
+        "lab · Direction forward (1 run)": [(64, 1e9), (1024, 1e9)],
+        "lab · Direction reverse (1 run)": [(64, 3e9), (1024, 3e9)],
     }
     first, second = found.charts[0].series
     assert first.color != second.color
@@ -239,7 +249,7 @@ def test_the_axis_is_the_parameter_that_varies_and_what_is_common_is_said() -> N
         steps = [{"kind": "tcp_rr", "params": {"request_size_bytes": 100, "response_size_bytes": size}}]
         past_run(make_plan(steps=steps), pair, NIGHT, {"transactions_per_second": value})
     found = size_charts(asked(), catalog().kinds["tcp_rr"])
-    assert lines(found) == {"lab": [(1, 9e4), (1024, 5e4)]}
+    assert lines(found) == {"lab (1 run)": [(1, 9e4), (1024, 5e4)]}
     (chart,) = found.charts
     assert (chart.title, chart.x.label) == ("Transaction rate by response size", "Response size")
     assert "Request size 100 B" in chart.subtitle

@@ -145,6 +145,20 @@ def test_several_pairs_of_two_modes_are_one_median_that_says_of_how_many(signed_
     assert cell.startswith("2.00 Gbit/s 1.00–3.00 Gbit/s · n=6 · 2 of 3 pairs 1 of 3 pairs failed")
 
 
+def test_it_says_when_the_newest_and_the_oldest_value_were_measured(signed_in: Client, plan: Plan) -> None:
+    zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
+    measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [1e9] * 3)
+    context = signed_in.get("/matrix").context["view"]
+    assert context.oldest == context.newest is not None
+    measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [1e9] * 3)
+    text = text_of(shown(signed_in, "?by=mode"))
+    assert "The newest was measured" in text
+    assert ", the oldest " in text
+    assert "synthetic" not in text
+    Environment.objects.update(is_synthetic=True)
+    assert "synthetic" in text_of(shown(signed_in))
+
+
 def test_as_published_names_median_and_mean_in_the_reports_own_notation(signed_in: Client, plan: Plan) -> None:
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
     measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [9e9, 9.4e9, 9.5e9])

@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import host_update
+from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
@@ -265,6 +267,27 @@ def test_the_list_filters_in_the_url(signed_in: Client, query: str, names) -> No
     assert (found if isinstance(names, list) else len(found)) == names
 
 
+def test_the_preview_names_the_hosts_that_give_no_usable_answer(signed_in: Client) -> None:
+    pair = make_pair(source=make_endpoint(host_name="alder"))
+    plan = make_plan()
+    assert preview(signed_in, plan=plan.pk, pairs=[pair.pk]).feasibility.silent_hosts == []
+    Endpoint.objects.filter(pk=pair.source_id).update(status="unreachable")
+    found = preview(signed_in, plan=plan.pk, pairs=[pair.pk]).feasibility
+    assert (found.silent_hosts, found.hosts) == (["alder"], 2)
+    text = signed_in.post("/schedules/preview", filled(plan=plan.pk, pairs=[pair.pk])).content.decode()
+    assert "1 of its 2 hosts gave no usable answer at the last probe (alder)" in text
+
+
+def test_the_preview_of_a_paused_schedule_says_that_its_times_do_not_come(signed_in: Client) -> None:
+    schedule = make_schedule()
+    address = f"/schedules/preview?schedule={schedule.pk}"
+    assert "Paused: none of this comes" not in signed_in.post(address, filled()).content.decode()
+    signed_in.post(f"/schedules/{schedule.pk}/pause")
+    plan = Plan.objects.first()
+    text = signed_in.post(address, filled(plan=plan.pk, pairs=schedule.target["pairs"])).content.decode()
+    assert "Paused: none of this comes until it is resumed" in text
+
+
 def test_pause_and_resume(signed_in: Client) -> None:
     schedule = make_schedule()
     signed_in.post(f"/schedules/{schedule.pk}/pause")
@@ -285,6 +308,9 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
     assert (row.slot.campaign, row.summary.total, row.finished) == (campaign, 1, 0)
     Run.objects.update(state=State.FINISHED)
     assert signed_in.get(f"/schedules/{schedule.pk}").context["rows"][0].finished == 1
+    Run.objects.update(state=State.FAILED, reason="the sink's engine went away")
+    for address in (f"/schedules/{schedule.pk}", "/schedules"):
+        assert "the sink&#x27;s engine went away" in signed_in.get(address).content.decode()
 
 
 def test_the_slots_filter_by_state_and_tell_the_reason(signed_in: Client) -> None:

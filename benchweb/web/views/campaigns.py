@@ -41,7 +41,6 @@ LIST_COLUMNS = [
     Column(gettext_noop("Launched"), "created_at"),
     Column(gettext_noop("Finished"), numeric=True),
     Column(gettext_noop("Took"), numeric=True),
-    Column(gettext_noop("Lower bound as planned"), numeric=True),
 ]
 LIST_FILTERS = ("plan", *LAUNCH_DAYS)
 
