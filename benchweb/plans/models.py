@@ -26,7 +26,7 @@ class PlanVersion(models.Model):
     """One version: steps as `[{"kind", "params"}]`, where a list as a value is a sweep."""
 
     class Order(models.TextChoices):
-        INTERLEAVED = "interleaved", _("interleaved: every trial once, then all again")
+        INTERLEAVED = "interleaved", _("interleaved: each trial once, then each a second time, and so on")
         SEQUENTIAL = "sequential", _("sequential: all repetitions of a trial, then the next")
         SHUFFLED = "shuffled", _("shuffled: random, so that drift doesn't fall on one trial")
 

@@ -46,7 +46,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
-    """One page of rows with the links around it; `filtered` when a filter may hide rows.
+    """One page of rows with the links around it; `filtered` when a filter may hide rows: not where there are none.
 
     `total` is the number of rows on all pages, None where they are more than MOST_COUNTED.
     """
@@ -91,7 +91,7 @@ def listing(
         rows=shown,
         headings=[_heading(query, column, asked) for column in columns],
         filters=values,
-        filtered=any(values.values()),
+        filtered=any(values.values()) and (bool(shown) or rows.model._default_manager.exists()),
         next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",
         previous_url=_url(query, after="", before=str(shown[0].pk)) if shown and has_previous else "",
         first_url=_url(query, after="", before="") if has_previous or before or after else "",
