@@ -91,12 +91,17 @@ def listing(
         rows=shown,
         headings=[_heading(query, column, asked) for column in columns],
         filters=values,
-        filtered=any(values.values()) and (bool(shown) or rows.model._default_manager.exists()),
+        filtered=any(values.values()) and (bool(shown) or _may_hide(rows, values)),
         next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",
         previous_url=_url(query, after="", before=str(shown[0].pk)) if shown and has_previous else "",
         first_url=_url(query, after="", before="") if has_previous or before or after else "",
         total=_total(rows) if has_previous or has_next else len(shown),
     )
+
+
+def _may_hide(rows: "QuerySet[Any, Any]", filters: Mapping[str, str]) -> bool:
+    """Tell whether filters may be to blame for an empty list: of a table without any row only an archive is chosen."""
+    return bool(filters.get("archived")) or rows.model._default_manager.exists()
 
 
 def _page(rows: "QuerySet[Any, Row]", sort: str, after: str, before: str) -> tuple[list[Row], bool, bool]:

@@ -105,6 +105,8 @@ def test_the_list_costs_the_same_queries_whatever_its_length(reader: Client, dja
 
 def test_an_empty_list_says_what_will_be_here_and_what_is_next(reader: Client) -> None:
     assert "Next step: add a host." in reader.get("/runs").content.decode()
+    assert "Next step: add a host." in reader.get("/runs?q=nothing").content.decode()
+    make_run()
     assert "No run matches these filters." in reader.get("/runs?q=nothing").content.decode()
 
 
