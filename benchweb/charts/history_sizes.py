@@ -196,16 +196,17 @@ class _Drawing:
         )
 
     def _label(self, group: _Group, points: Mapping[float, SizePoint]) -> str:
-        """Name a line, with what its points are of; at the size where most was measured."""
+        """Name a line, with what its points are of: at most so much, where it isn't the same at every size."""
         name = group[2]
         if self.query.overlay == "run":
             return name
-        most = max(point.runs for point in points.values())
+        runs, pairs = ({getattr(point, name) for point in points.values()} for name in ("runs", "pairs"))
+        most, most_pairs = max(runs), max(pairs)
         of = [ngettext("%(runs)s run", "%(runs)s runs", most) % {"runs": f"{most:,}"}]
-        pairs = max(point.pairs for point in points.values())
-        if pairs > 1:
-            of.append(ngettext("%(count)s pair", "%(count)s pairs", pairs) % {"count": f"{pairs:,}"})
-        return f"{name} ({pgettext('between parts of a sentence', ', ').join(of)})"
+        if most_pairs > 1:
+            of.append(ngettext("%(count)s pair", "%(count)s pairs", most_pairs) % {"count": f"{most_pairs:,}"})
+        said = pgettext("between parts of a sentence", ", ").join(of)
+        return f"{name} ({said if len(runs) == len(pairs) == 1 else _('up to %(count)s') % {'count': said}})"
 
     def _title(self, chart: Chart, y: Axis) -> str:
         if self.swept.name == chart.x:

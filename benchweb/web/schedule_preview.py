@@ -52,8 +52,8 @@ class SchedulePreview:
 
 def schedule_preview(form: ScheduleForm, schedule_id: int | None = None) -> SchedulePreview:
     """Say as much as the form holds: times need only the rule, whether it fits needs plan and pairs too."""
-    paused = Schedule.objects.filter(pk=schedule_id, paused_at__isnull=False)
-    return replace(_preview(form, schedule_id), is_paused=schedule_id is not None and paused.exists())
+    paused = Schedule.objects.filter(pk=schedule_id or 0, paused_at__isnull=False)
+    return replace(_preview(form, schedule_id), is_paused=paused.exists())
 
 
 def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:

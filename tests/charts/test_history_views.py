@@ -195,6 +195,8 @@ def test_a_line_says_of_how_many_runs_and_pairs_its_points_are() -> None:
         for night in nights:
             measure(pair, night, s64=1e9)
     assert list(lines(sizes())) == ["lab (3 runs, 2 pairs)"]
+    measure(one, 2, s64=1e9, s1024=1e9)
+    assert list(lines(sizes())) == ["lab (up to 4 runs, 2 pairs)"]
 
 
 def test_a_size_joins_the_runs_of_an_environment_to_their_median() -> None:
