@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nights, recents
-from tests.factories import make_endpoint, make_pair
+from tests.factories import make_endpoint, make_pair, make_run
 from tests.nights import DAY, add_values, measured
 
 MOST_QUERIES = 10
@@ -198,3 +198,10 @@ def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client)
         measured(pair, timezone.now() - timedelta(hours=5), value)
     summed_up()
     assert "11.0 Gbit/s ±9.1 % · n=2" in words(signed_in.get("/").content.decode())
+
+
+def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:
+    said = "of which none lies further from it"
+    assert said not in signed_in.get("/").content.decode()
+    make_run()
+    assert said in signed_in.get("/").content.decode()
