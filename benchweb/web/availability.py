@@ -38,7 +38,7 @@ _UNKNOWN_REASON = gettext_noop("no probe was recorded: the endpoint was not ther
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
-_LITTLE_KNOWN, _TOLD_AS_SHARE = 0.5, 0.01
+_LITTLE_KNOWN = 0.5
 _OLD_ENGINE = gettext_noop("no probe told: the engine is away, or older than the call that tells its host's load")
 _NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
 
@@ -281,8 +281,8 @@ def _availability_cell(availability: Availability, found: Indicators | None, tex
         return Cell(None, reason=_UNKNOWN_REASON)
     count = f"n={found.probes:,} · " if found else ""
     # A per cent of a month is seven hours: less is told as a time.
-    told = availability_figure(known) if known >= _TOLD_AS_SHARE else duration(availability.known_seconds)
     is_little_known = known < _LITTLE_KNOWN
+    told = duration(availability.known_seconds) if is_little_known else availability_figure(known)
     basis = (texts.little_known if is_little_known else texts.known).format(count=count, figure=told)
     return Cell(availability_figure(ratio), basis, is_little_known=is_little_known)
 
