@@ -16,6 +16,7 @@ from benchweb.charts.export import csv_of, document_of, json_text
 from benchweb.charts.reproduce import TrialCommand, run_commands
 from benchweb.charts.run_charts import trial_charts
 from benchweb.charts.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
+from benchweb.hosts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
@@ -121,6 +122,8 @@ class FrozenRun(BaseModel):
     figures: list[Headline]
     # Made up by generate_history, and to be said wherever its figures are.
     is_synthetic: bool = False
+    # What the facts of the two ends tell that may have spoiled the run; empty for nothing.
+    facts_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,7 @@ def _page(content: RunContent) -> FrozenRun:
         events=content.events,
         figures=metric_headlines(trials),
         is_synthetic=run.pair.source.host.is_synthetic or run.pair.sink.host.is_synthetic,
+        facts_note=mtu_words(run.pair, source_facts, sink_facts),
     )
 
 

@@ -11,11 +11,11 @@ from benchweb.catalog import Metric, catalog
 from benchweb.charts.confidence import ShownCombination, shown_combinations
 from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.verdict import Verdict, verdict
+from benchweb.hosts.mtu import mtu_words
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
 from benchweb.web.facts_diff import FactsRows, facts_side_by_side
-from benchweb.web.mtu import mtu_words
 from benchweb.web.run_rows import seconds_left
 from benchweb.web.state_words import state_word
 

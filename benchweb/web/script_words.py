@@ -28,6 +28,7 @@ TEXTS = (
     gettext_noop("about {length} left"),
     gettext_noop("finishing"),
     gettext_noop("in {number} h"),
+    gettext_noop("in {hours} h {minutes} min"),
     gettext_noop("in {number} min"),
     gettext_noop("in {number} s"),
     gettext_noop("just now"),

@@ -3,6 +3,8 @@
 import { say } from "./words";
 
 const DAY_SECONDS = 86_400;
+// What is rounded to 60 min is an hour.
+const HOUR_FROM_SECONDS = 3570;
 const REFRESH_MILLISECONDS = 30_000;
 
 /** Say how long ago `then` was, or the date when it is over a day away. */
@@ -15,15 +17,17 @@ export function relative(then: Date, now: Date): string {
 function past(seconds: number): string {
   if (seconds < 5) return say("just now");
   if (seconds < 60) return say("{number} s ago", { number: seconds });
-  if (seconds < 3600) return say("{number} min ago", { number: Math.floor(seconds / 60) });
-  return say("{number} h ago", { number: Math.floor(seconds / 3600) });
+  if (seconds < HOUR_FROM_SECONDS) return say("{number} min ago", { number: Math.round(seconds / 60) });
+  return say("{number} h ago", { number: Math.round(seconds / 3600) });
 }
 
 function future(seconds: number): string {
   if (seconds < 5) return say("just now");
   if (seconds < 60) return say("in {number} s", { number: seconds });
-  if (seconds < 3600) return say("in {number} min", { number: Math.floor(seconds / 60) });
-  return say("in {number} h", { number: Math.floor(seconds / 3600) });
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return say("in {number} min", { number: minutes });
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return rest ? say("in {hours} h {minutes} min", { hours, minutes: rest }) : say("in {number} h", { number: hours });
 }
 
 /** Name the reader's zone where a time is read by people of any zone: on what was shared. */
@@ -57,6 +61,7 @@ function said(element: HTMLTimeElement): string {
   switch (element.dataset["form"]) {
     case "absolute": return toTheSecond(then) + zoneIfShared(then);
     case "begin": return toTheSecond(then);
+    case "minute": return absolute(then);
     // The zone stands for both.
     case "end": return `${after(then, begin)} ${zone(then)}`;
     case "clock": return after(then, begin);

@@ -59,6 +59,10 @@ test("a time within a day is relative, in words", () => {
   const now = new Date("2026-01-02T12:00:00Z");
   assert.equal(relative(new Date("2026-01-02T11:57:00Z"), now), "3 min ago");
   assert.equal(relative(new Date("2026-01-02T11:59:59Z"), now), "just now");
+  assert.deepEqual(
+    ["11:56:20", "11:00:20", "04:05:00", "12:00:40", "12:59:40", "17:51:00", "18:00:00"].map((clock) => relative(new Date(`2026-01-02T${clock}Z`), now)),
+    ["4 min ago", "1 h ago", "8 h ago", "in 40 s", "in 1 h", "in 5 h 51 min", "in 6 h"],
+  );
 });
 
 test("a missing value is an empty cell of the CSV and text with a comma is quoted", () => {

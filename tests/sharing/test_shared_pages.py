@@ -391,3 +391,16 @@ def test_a_badge_of_made_up_figures_says_so(run: Run) -> None:
     type(run.pair.source.host).objects.filter(pk=run.pair.source.host_id).update(is_synthetic=True)
     path = shared(run)[1]
     assert "synthetic · throughput" in Client().get(path + "/badge.svg").content.decode()
+
+
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_ends_of_unlike_mtu_and_the_meaning_of_the_figures_are_told(run: Run, anonymise: bool) -> None:
+    for end, mtu in (("source", 9000), ("sink", 1500)):
+        for trial in run.trials.exclude(result=None):
+            facts = getattr(trial.result, f"{end}_facts")
+            facts.document = facts.document | {"interfaces": [{"name": "eth0", "mtu": mtu}]}
+            facts.save()
+    _, path = shared(run, anonymise=anonymise)
+    page = Client().get(path).content.decode()
+    assert "the MTU is 9000 B at the source and 1500 B at the sink" in page
+    assert "the furthest of them lies from it" in page

@@ -201,7 +201,7 @@ def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client)
 
 
 def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:
-    said = "of which none lies further from it"
+    said = "the furthest of them lies from it"
     assert said not in signed_in.get("/").content.decode()
     make_run()
     assert said in signed_in.get("/").content.decode()

@@ -294,6 +294,7 @@ def test_pause_and_resume(signed_in: Client) -> None:
     page = signed_in.get(f"/schedules/{schedule.pk}").content.decode()
     assert "no slot comes until it is resumed" in page
     assert "it is over" not in page
+    assert "Were it resumed now:" in signed_in.get(f"/schedules/{schedule.pk}/outlook").content.decode()
     assert Schedule.objects.get().paused_at is not None
     signed_in.post(f"/schedules/{schedule.pk}/resume")
     assert Schedule.objects.get().paused_at is None

@@ -26,6 +26,7 @@ from benchweb.web.zones import moment_said, reader_zone, zone_named
 register = template.Library()
 
 _DAY_SECONDS = 86_400
+_HOUR_FROM_SECONDS = 3_570
 _WAITED_SECONDS = 60
 
 
@@ -127,6 +128,8 @@ def time_shown(value: datetime, form: str, language: str | None) -> str:
     exact = _exact(utc)
     to_the_second = f"{exact[:10]} {exact[11:19]}"
     shown = _ago(utc, to_the_second, language) if form == "relative" else f"{to_the_second} UTC"
+    if form == "minute":
+        shown = f"{to_the_second[:16]} UTC"
     # Digits of our own beside what is escaped: lists have hundreds of times.
     return f'<time datetime="{exact}" data-form="{escaped(form)}" title="{to_the_second} UTC">{shown}</time>'
 
@@ -322,9 +325,10 @@ def _ago(value: datetime, to_the_second: str, language: str | None) -> str:
     in_seconds, in_minutes, in_hours = _ago_texts(language)
     if seconds < 60:
         return in_seconds.format(number=f"{seconds:.0f}")
-    if seconds < 3600:
-        return in_minutes.format(number=f"{seconds // 60:.0f}")
-    return in_hours.format(number=f"{seconds // 3600:.0f}")
+    # What is rounded to 60 min is an hour.
+    if seconds < _HOUR_FROM_SECONDS:
+        return in_minutes.format(number=f"{seconds / 60:.0f}")
+    return in_hours.format(number=f"{seconds / 3600:.0f}")
 
 
 @cache

@@ -99,7 +99,12 @@ def schedule_outlook(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Say whether a schedule fits; apart from its page, for a large mesh takes a second to place."""
     schedule = get_object_or_404(Schedule.objects.select_related("plan"), pk=schedule_id)
     found = feasibility(schedule)
-    context = {"found": found, "picture": gantt(found, schedule.timezone), "timezone": schedule.timezone}
+    context = {
+        "found": found,
+        "picture": gantt(found, schedule.timezone),
+        "timezone": schedule.timezone,
+        "is_paused": schedule.paused_at is not None,
+    }
     return render(request, "partials/feasibility.html", context)
 
 
