@@ -13,8 +13,6 @@ _LEAST_SPAN_RATIO = 0.1
 _MARGIN = 2.5
 # Gaps are told on the ground, where no value of a line that goes on would be taken for them.
 _GROUND = 1.0
-# A gap's stretch reaches so far beyond its outermost places, as a share of the step between two.
-_GAP_REACH = 0.3
 # Times are regular when so many of their intervals are within half of the usual one.
 _REGULAR_SHARE = 0.75
 _LEAST_INTERVALS = 4
@@ -27,14 +25,14 @@ _LONGEST_GAP = 6
 class Sparkline:
     """Lines of at least two neighbours, values that stand alone, and the last value where it isn't missing.
 
-    `gaps` are stretches of missing values, from x to x at `ground_y`.
+    `gaps` are the places of missing values, at `ground_y`.
     """
 
     lines: list[list[tuple[float, float]]]
     alone: list[tuple[float, float]]
     last: tuple[float, float] | None
     baseline_y: float | None
-    gaps: list[tuple[float, float]]
+    gaps: list[float]
     ground_y: float
 
 
@@ -71,7 +69,7 @@ def sparkline(
         alone=[run[0] for run in runs if len(run) == 1],
         last=places[-1],
         baseline_y=None if baseline is None else round(ground - (_within(baseline, bounds) - low) * factor, 1),
-        gaps=_gaps(values, step),
+        gaps=[x for x, value in zip(_columns(len(values), step), values, strict=True) if value is None],
         ground_y=height - _GROUND,
     )
 
@@ -112,19 +110,6 @@ def nightly(nights: Sequence[date], values: Sequence[float], *, last: date, coun
     """Give a value for each of `count` nights up to `last`; None for those that have none."""
     known = dict(zip(nights, values, strict=True))
     return [known.get(last - timedelta(days=ago)) for ago in range(count - 1, -1, -1)]
-
-
-def _gaps(values: Sequence[float | None], step: float) -> list[tuple[float, float]]:
-    stretches: list[list[int]] = []
-    for number in [number for number, value in enumerate(values) if value is None]:
-        if stretches and stretches[-1][-1] == number - 1:
-            stretches[-1].append(number)
-        else:
-            stretches.append([number])
-    reach = step * _GAP_REACH
-    return [
-        (round(_MARGIN + each[0] * step - reach, 1), round(_MARGIN + each[-1] * step + reach, 1)) for each in stretches
-    ]
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:

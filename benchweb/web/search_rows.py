@@ -112,9 +112,9 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
     return found
 
 
-def facts_with(patterns: Sequence[str]) -> list[FactsRow]:
+def facts_with(patterns: Sequence[str], *, most: int) -> list[FactsRow]:
     """Give the facts that match all of these regular expressions, those that still hold first; one query."""
-    rows = planned_rows(_FACTS, {"patterns": list(patterns), "most": FACTS_READ})
+    rows = planned_rows(_FACTS, {"patterns": list(patterns), "most": most})
     return [FactsRow._make(row) for row in rows]
 
 

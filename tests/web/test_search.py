@@ -150,3 +150,15 @@ def test_a_search_costs_the_same_queries_whatever_it_finds(signed_in: Client, dj
 def test_a_search_takes_a_log_in(db: None) -> None:
     assert Client().get("/search?q=a").status_code == 302
     assert Client().get("/search/suggestions?q=a").status_code == 302
+
+
+def test_all_that_tell_a_fact_are_reached(signed_in: Client) -> None:
+    for number in range(25):
+        told(make_endpoint(host_name=f"node-{number:02}"), DOCUMENT)
+    page = signed_in.get("/search?q=kernel:6.1").content.decode()
+    assert "the first 20" in page
+    assert "?q=kernel%3A6.1&amp;only=facts" in page
+    page = signed_in.get("/search?q=kernel:6.1&only=facts").content.decode()
+    assert page.count("node-") == 25
+    assert "the first" not in page
+    assert "only=facts" not in page

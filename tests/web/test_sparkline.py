@@ -19,13 +19,14 @@ def test_no_line_crosses_a_gap_and_a_value_between_gaps_stands_alone() -> None:
     assert shape_of([1, 2, None], width=65, height=25).last is None
 
 
-def test_missing_values_are_stretches_on_the_ground() -> None:
+def test_each_missing_value_is_a_dot_on_the_ground() -> None:
     shape = shape_of([None, 1, None, None, 4, None], width=55, height=25)
-    assert shape.gaps == [(-0.5, 5.5), (19.5, 35.5), (49.5, 55.5)]
+    assert shape.gaps == [2.5, 22.5, 32.5, 52.5]
     assert shape.ground_y == 24.0
     assert shape_of([1, 2], width=65, height=25).gaps == []
-    drawn = sparkline([1, 2, None, 4], "s")
+    drawn = sparkline([1, 2, None, None, 4], "s")
     assert drawn.count('<path class="sparkline-gap"') == 1
+    assert drawn.count("h0") == 2
     assert drawn.count("<polyline") == 1
 
 

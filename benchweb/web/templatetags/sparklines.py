@@ -67,7 +67,9 @@ def drawn_parts(shape: Sparkline) -> list[str]:
     parts = [f'<polyline points="{_points(line)}"/>' for line in shape.lines]
     parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.6"/>' for x, y in shape.alone]
     ground = shape.ground_y
-    parts += [f'<path class="sparkline-gap" d="M{first} {ground}H{last}"/>' for first, last in shape.gaps]
+    if shape.gaps:
+        # A line without a length has round ends: a dot each.
+        parts.append(f'<path class="sparkline-gap" d="{"".join(f"M{x} {ground}h0" for x in shape.gaps)}"/>')
     if shape.last is not None:
         parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
     return parts

@@ -5,19 +5,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from benchweb.web.search import found, parsed
+from benchweb.web.search import facts_found, found, parsed
 
 MOST_OF_A_TYPE = 20
+MOST_FACTS = 1_000
 MOST_SUGGESTED = 4
 
 
 @login_required
 @require_GET
 def search_page(request: HttpRequest) -> HttpResponse:
-    """Show what matches, by type."""
+    """Show what matches, by type; `?only=facts` shows the facts alone, and all of them."""
     text = request.GET.get("q", "").strip()
+    is_of_facts = request.GET.get("only") == "facts"
+    groups = facts_found(parsed(text), MOST_FACTS) if is_of_facts else found(parsed(text), MOST_OF_A_TYPE)
     # The field in the top bar holds it, to be changed there.
-    context = {"text": text, "search_text": text, "groups": found(parsed(text), MOST_OF_A_TYPE)}
+    context = {"text": text, "search_text": text, "groups": groups, "is_of_facts": is_of_facts}
     return render(request, "pages/search.html", context)
 
 

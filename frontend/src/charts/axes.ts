@@ -70,9 +70,21 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     ticks: {
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 }, includeBounds: !spec.heat,
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
-      callback: (value: string | number) => (hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor)),
+      callback: (value: string | number, _index: number, ticks: { value: number }[]) => {
+        if (isLog && !isEvenTick(Number(value), ticks)) return null;
+        return hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor);
+      },
     },
   } as unknown as ScaleOptions;
+}
+
+/** Tell whether a tick of a logarithmic axis has a label: the more decades, the fewer, so that none touches another. */
+export function isEvenTick(value: number, ticks: { value: number }[]): boolean {
+  const decades = Math.log10((ticks.at(-1)?.value ?? 1) / (ticks[0]?.value || 1));
+  const leading = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  if (decades <= 1) return [1, 2, 3, 5, 7].includes(leading);
+  if (decades <= 2) return [1, 2, 5].includes(leading);
+  return decades <= 4 ? [1, 5].includes(leading) : leading === 1;
 }
 
 /** A tick with its own prefix: over decades 50 ms is read more easily than 50000 µs. */
