@@ -13,6 +13,8 @@ from benchweb.web.row_ids import row_id
 PAGE_SIZE = 50
 # A longer list says that it is longer: to count all of it would cost more than to show a page.
 MOST_COUNTED = 10_000
+# Of runs, of which there are many and whose filters join other tables.
+MOST_RUNS_COUNTED = 1_000
 
 
 class HasId(Protocol):
@@ -48,7 +50,7 @@ class Heading:
 class Listing(Generic[Row]):
     """One page of rows with the links around it; `filtered` when a filter may hide rows: not where there are none.
 
-    `total` is the number of rows on all pages, None where they are more than MOST_COUNTED.
+    `total` is the number of rows on all pages, None where they are more than `most_counted`.
     """
 
     rows: list[Row]
@@ -59,11 +61,12 @@ class Listing(Generic[Row]):
     previous_url: str
     first_url: str
     total: int | None
+    most_counted: int
 
     @property
     def exceeded(self) -> int | None:
         """Give the number that there are more rows than, where they are too many to be counted."""
-        return MOST_COUNTED if self.total is None else None
+        return self.most_counted if self.total is None else None
 
     @property
     def is_only_archived(self) -> bool:
@@ -78,6 +81,7 @@ def listing(
     columns: Sequence[Column],
     sort: str,
     filters: Sequence[str] = (),
+    most_counted: int | None = None,
 ) -> Listing[Row]:
     """Sort and page `rows` as the query string asks; an unknown sort gives `sort`, no id the first page."""
     query = request.GET
@@ -87,6 +91,7 @@ def listing(
     after, before = query.get("after", ""), query.get("before", "")
     shown, has_previous, has_next = _page(rows, asked, after, before)
     values = {name: query.get(name, "") for name in filters}
+    most = most_counted or MOST_COUNTED
     return Listing(
         rows=shown,
         headings=[_heading(query, column, asked) for column in columns],
@@ -95,7 +100,8 @@ def listing(
         next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",
         previous_url=_url(query, after="", before=str(shown[0].pk)) if shown and has_previous else "",
         first_url=_url(query, after="", before="") if has_previous or before or after else "",
-        total=_total(rows) if has_previous or has_next else len(shown),
+        total=_total(rows, most) if has_previous or has_next else len(shown),
+        most_counted=most,
     )
 
 
@@ -138,11 +144,11 @@ def _beyond(rows: "QuerySet[Any, Row]", sort: str, cursor: str) -> "QuerySet[Any
     return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", cursor_id)))
 
 
-def _total(rows: "QuerySet[Any, Any]") -> int | None:
+def _total(rows: "QuerySet[Any, Any]", most: int) -> int | None:
     # Of a whole table in an index's order, for else PostgreSQL reads the table; filters decide by themselves.
     ordered = rows.order_by() if rows.query.where else rows.order_by("pk")
-    counted = ordered.values("pk")[: MOST_COUNTED + 1].count()
-    return counted if counted <= MOST_COUNTED else None
+    counted = ordered.values("pk")[: most + 1].count()
+    return counted if counted <= most else None
 
 
 def _heading(query: QueryDict, column: Column, sort: str) -> Heading:

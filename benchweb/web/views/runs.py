@@ -32,7 +32,7 @@ from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.web.badge import figure_badge
 from benchweb.web.charts_answer import charts_answer
 from benchweb.web.launch_days import LAUNCH_DAYS, launched_within
-from benchweb.web.listing import Column, listing
+from benchweb.web.listing import MOST_RUNS_COUNTED, Column, listing
 from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows
@@ -69,7 +69,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
     # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
     runs = _filtered(request.GET, reader_zone(request)).values_list("pk", named=True)
-    found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS)
+    found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
     context = {"listing": found, "rows": run_rows(listed_runs([row.pk for row in found.rows]))}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         response = render(request, "partials/run_table.html", context)
