@@ -81,7 +81,8 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
 /** Tell whether a tick of a logarithmic axis has a label: the more decades, the fewer, so that none touches another. */
 export function isEvenTick(value: number, ticks: { value: number }[]): boolean {
   const decades = Math.log10((ticks.at(-1)?.value ?? 1) / (ticks[0]?.value || 1));
-  const leading = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  const exact = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  const leading = Math.abs(exact - Math.round(exact)) < 1e-6 ? Math.round(exact) : 0;
   if (decades <= 1) return [1, 2, 3, 5, 7].includes(leading);
   if (decades <= 2) return [1, 2, 5].includes(leading);
   return decades <= 4 ? [1, 5].includes(leading) : leading === 1;
