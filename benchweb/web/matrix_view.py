@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -32,6 +32,7 @@ from benchweb.web.templatetags.show import kind_label, params_text
 # pairs that nothing was measured on yet, the few with results of the other table would be missed.
 _PAIRS_ASKED_FOR_TESTS = 24
 _PAIRS_ASKED_FOR_METRICS = 6
+_ONE_TIME = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,11 @@ class MatrixView:
     # When the oldest and the newest of the values shown were measured.
     oldest: datetime | None
     newest: datetime | None
+
+    @property
+    def is_of_one_time(self) -> bool:
+        """Tell whether all values are so near in time that their ages have the same words."""
+        return self.newest is not None and self.oldest is not None and self.newest - self.oldest < _ONE_TIME
 
     @property
     def is_by_mode(self) -> bool:

@@ -1,15 +1,18 @@
 """The matrix: where each number stands, what is missing and why, the baseline, and the links."""
 
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
+from benchweb.results.models import Point
 from benchweb.runs.models import Run, State
 from tests.factories import make_plan
 from tests.measured import failed_run, measured_run
@@ -147,10 +150,14 @@ def test_several_pairs_of_two_modes_are_one_median_that_says_of_how_many(signed_
 
 def test_it_says_when_the_newest_and_the_oldest_value_were_measured(signed_in: Client, plan: Plan) -> None:
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta", "gamma"])
-    measured_run(plan, joined(zone, at["alpha", "host"], at["beta", "host"]), [1e9] * 3)
+    first = joined(zone, at["alpha", "host"], at["beta", "host"])
+    measured_run(plan, first, [1e9] * 3)
     context = signed_in.get("/matrix").context["view"]
     assert context.oldest == context.newest is not None
     measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [1e9] * 3)
+    assert "Measured" in text_of(shown(signed_in, "?by=mode"))
+    assert "the oldest" not in text_of(shown(signed_in, "?by=mode"))
+    Point.objects.filter(series__pair=first).update(at=timezone.now() - timedelta(hours=5))
     text = text_of(shown(signed_in, "?by=mode"))
     assert "The newest was measured" in text
     assert ", the oldest " in text
