@@ -9,6 +9,7 @@ test("the more decades a logarithmic axis has, the fewer of its ticks have a lab
   const ticks = (from: number, decades: number): number[] => Array.from({ length: decades }, (_, power) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((step) => step * from * 10 ** power)).flat().concat(from * 10 ** decades);
   assert.deepEqual(labelled(ticks(1, 1)), [1, 2, 3, 5, 7, 10]);
   assert.deepEqual(labelled([46.3, 50, 150, 200, 2000]), [50, 200, 2000]);
+  assert.deepEqual(labelled([12, 13, 14, 15]), [12, 13, 14, 15]);
   assert.deepEqual(labelled(ticks(1, 2)), [1, 2, 5, 10, 20, 50, 100]);
   assert.deepEqual(labelled(ticks(1, 3)), [1, 5, 10, 50, 100, 500, 1000]);
   assert.deepEqual(labelled(ticks(1e-6, 5)).map((value) => Math.round(Math.log10(value))), [-6, -5, -4, -3, -2, -1]);

@@ -14,6 +14,7 @@ export interface Range {
 }
 
 const MOST_TICKS = 9;
+const FEWEST_LABELS = 2;
 // Room beside the first and the last point, so that no marker is cut.
 const EDGE = 1.25;
 
@@ -81,11 +82,15 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
 /** Tell whether a tick of a logarithmic axis has a label: the more decades, the fewer, so that none touches another. */
 export function isEvenTick(value: number, ticks: { value: number }[]): boolean {
   const decades = Math.log10((ticks.at(-1)?.value ?? 1) / (ticks[0]?.value || 1));
-  const exact = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-  const leading = Math.abs(exact - Math.round(exact)) < 1e-6 ? Math.round(exact) : 0;
-  if (decades <= 1) return [1, 2, 3, 5, 7].includes(leading);
-  if (decades <= 2) return [1, 2, 5].includes(leading);
-  return decades <= 4 ? [1, 5].includes(leading) : leading === 1;
+  const steps = decades <= 1 ? [1, 2, 3, 5, 7] : decades <= 2 ? [1, 2, 5] : decades <= 4 ? [1, 5] : [1];
+  const isEven = (each: number): boolean => steps.some((step) => Math.abs(leading(each) - step) < 1e-6);
+  // Within a part of a decade there may be no such step: an axis without labels would tell nothing.
+  return isEven(value) || ticks.filter((tick) => isEven(tick.value)).length < FEWEST_LABELS;
+}
+
+/** The number before the power of ten: 1.5 of 150. */
+function leading(value: number): number {
+  return value / 10 ** Math.floor(Math.log10(value) + 1e-9);
 }
 
 /** A tick with its own prefix: over decades 50 ms is read more easily than 50000 µs. */
