@@ -79,8 +79,7 @@ def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
 
     One query.
     """
-    without = planned_rows(_REASONS, {"ids": list(campaign_ids)})
-    return dict(without)
+    return dict(planned_rows(_REASONS, {"ids": list(campaign_ids)}))
 
 
 class _InState(NamedTuple):

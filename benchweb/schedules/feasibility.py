@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
-from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.models import Pair
+from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.schedules import targets
 from benchweb.schedules.claiming import database_now
 from benchweb.schedules.collisions import Conflict, Others, first_conflict, others_of
@@ -22,7 +23,6 @@ from benchweb.schedules.words import duration_said, time_said
 # How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
 _SLOTS = 50
 _HORIZON = timedelta(days=14)
-_NO_USABLE_ANSWER = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _impossible(own: Forecast, reason: str) -> Feasibility:
 def _silent_hosts(pairs: Sequence[Pair]) -> list[str]:
     """Name the hosts of which an endpoint was unreachable or refused at its last probe; no queries."""
     ends = (end for pair in pairs for end in (pair.source, pair.sink))
-    return sorted({end.host.name for end in ends if end.status in _NO_USABLE_ANSWER})
+    return sorted({end.host.name for end in ends if end.status in SILENT_STATUSES})
 
 
 def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:

@@ -136,7 +136,7 @@ def test_facts_that_differ_stand_beside_the_figures_and_equal_ones_do_not(signed
 
 def test_equal_facts_are_said_to_be_equal(signed_in: Client, slower: list[Run]) -> None:
     text = text_of(page_of(signed_in, f"runs={slower[0].pk},{slower[1].pk}"))
-    assert "The hosts&#x27; facts are the same in all of these runs" in text.replace("'", "&#x27;")
+    assert "The facts that the hosts told are the same in all of these runs" in text.replace("'", "&#x27;")
 
 
 def test_the_curves_have_a_line_for_each_run(signed_in: Client, slower: list[Run]) -> None:

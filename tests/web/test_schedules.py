@@ -276,6 +276,11 @@ def test_the_preview_names_the_hosts_that_give_no_usable_answer(signed_in: Clien
     assert (found.silent_hosts, found.hosts) == (["alder"], 2)
     text = signed_in.post("/schedules/preview", filled(plan=plan.pk, pairs=[pair.pk])).content.decode()
     assert "1 of its 2 hosts gave no usable answer at the last probe (alder)" in text
+    others = [make_pair(source=make_endpoint(host_name=f"birch-{number}")).pk for number in range(7)]
+    Endpoint.objects.filter(host__name__startswith="birch").update(status="refused")
+    text = signed_in.post("/schedules/preview", filled(plan=plan.pk, pairs=[pair.pk, *others])).content.decode()
+    assert "8 of its 16 hosts gave no usable answer" in text
+    assert "birch-4, …)" in text
 
 
 def test_the_preview_of_a_paused_schedule_says_that_its_times_do_not_come(signed_in: Client) -> None:
