@@ -186,11 +186,14 @@ def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSp
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
         words = ngettext(
-            "The column is one trial of the only run.", "Each column is one trial of one of %(total)s runs.", total
+            "The column is the middle repetition of the only run; its width isn't how long that took.",
+            "Each column is the middle repetition of one of %(total)s runs; its width isn't how long that took.",
+            total,
         )
         return words % {"total": f"{total:,}"}
     words = _(
-        "Each column is one trial of a run and stands for the runs up to the next column: %(drawn)s of %(total)s runs."
+        "Each column is the middle repetition of a run and stands for the runs up to the next column: %(drawn)s of "
+        "%(total)s runs."
     )
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 

@@ -96,12 +96,19 @@ def _indicators(_language: str | None) -> list[_Indicator]:
 
 
 def host_charts(
-    *, names: Mapping[int, str], hours: Mapping[int, Sequence[Hour]], starts: Sequence[datetime]
+    *,
+    names: Mapping[int, str],
+    hours: Mapping[int, Sequence[Hour]],
+    starts: Sequence[datetime],
+    added: Mapping[int, datetime],
 ) -> list[ChartSpec]:
     """Give a chart for each indicator that any endpoint's probes told; a point is the time between two starts.
 
-    `names` are the endpoints' labels by id; with one endpoint the lines need none.
+    `names` are the endpoints' labels by id; with one endpoint the lines need none. Nothing is missing of the time
+    before the first of them was `added`.
     """
+    first = min(added.values(), default=starts[0])
+    starts = [begin for begin, end in pairwise(starts[:-1]) if end > first] + list(starts[-2:])
     found = {endpoint_id: bucketed(hours[endpoint_id], starts) for endpoint_id in names}
     times = [rfc3339(start) for start in starts]
     length = _length(starts[1] - starts[0])
@@ -138,7 +145,7 @@ def _chart(
     return ChartSpec(
         id=indicator.key,
         title=indicator.title,
-        subtitle=_("each point is the mean of the probes of {length}").format(length=length),
+        subtitle=_caption(indicator).format(length=length),
         form="time",
         x=replace(_X, label=_(_X.label)),
         y=y,
@@ -146,6 +153,12 @@ def _chart(
         lines=_links(names, found) if indicator.has_link else [],
         table=_table(y, series),
     )
+
+
+def _caption(indicator: _Indicator) -> str:
+    if indicator.extreme_name:
+        return _("each point is the mean of the probes of {length}, or its busiest minute")
+    return _("each point is the mean of the probes of {length}")
 
 
 def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:

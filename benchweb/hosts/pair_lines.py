@@ -1,7 +1,7 @@
 """Pairs as tables show them, by a statement written by hand: to build it from models takes longer than to run it."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from benchweb.hosts.pair_words import pair_named, with_pairs
 from benchweb.rows import Reading
@@ -13,14 +13,15 @@ _OF = {
 }
 _SQL = with_pairs("""
 SELECT pair.id, environment.id, environment.name,
-  source.status, source.status_reason, sink.status, sink.status_reason, {pair_names}
+  source.status, source.status_reason, sink.status, sink.status_reason,
+  (SELECT count(*) FROM hosts_pair pair WHERE pair.archived_at IS NULL AND {of}), {pair_names}
 FROM hosts_pair pair
 JOIN hosts_environment environment ON environment.id = pair.environment_id
 {pair_ends}
 WHERE pair.archived_at IS NULL AND {of}
 ORDER BY pair.id LIMIT %(most)s
 """)
-_COLUMNS = 7
+_COLUMNS = 8
 
 
 class PairLine(NamedTuple):
@@ -36,11 +37,19 @@ class PairLine(NamedTuple):
     label: str
 
 
-def pairs_of(of: Mapping[str, int], *, most: int) -> Reading[list[PairLine]]:
+class FirstPairs(NamedTuple):
+    """The first pairs in use, and how many there are in all."""
+
+    lines: list[PairLine]
+    total: int
+
+
+def first_pairs(of: Mapping[str, int], *, most: int) -> Reading[FirstPairs]:
     """Ask for the first pairs in use of one environment or host, `{"host": 7}`."""
     (scope,) = of
-    return Reading(
-        _SQL.format(of=_OF[scope]),
-        {**of, "most": most},
-        lambda rows: [PairLine._make([*row[:_COLUMNS], pair_named(row[_COLUMNS:])]) for row in rows],
-    )
+    return Reading(_SQL.format(of=_OF[scope]), {**of, "most": most}, _first_pairs)
+
+
+def _first_pairs(rows: Sequence[Sequence[Any]]) -> FirstPairs:
+    lines = [PairLine._make([*row[: _COLUMNS - 1], pair_named(row[_COLUMNS:])]) for row in rows]
+    return FirstPairs(lines, rows[0][_COLUMNS - 1] if rows else 0)

@@ -138,8 +138,8 @@ def pairs_matching(
     return pairs.select_related("source__host", "sink__host", "environment")
 
 
-def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[list[Pair], bool]:
-    """Give the first that match, before them the chosen that are not among these; and whether more match.
+def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[list[Pair], int]:
+    """Give the first that match, before them the chosen that are not among these; and how many match in all.
 
     Every chosen pair is there: a tick that a form doesn't show would be lost when it is sent.
     """
@@ -147,7 +147,8 @@ def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[l
     matching = list(pairs_matching(text=text).order_by(*order)[: most + 1])
     hidden = set(chosen) - {pair.pk for pair in matching[:most]}
     kept = list(pairs_matching().filter(pk__in=hidden).order_by(*order)) if hidden else []
-    return kept + matching[:most], len(matching) > most
+    total = pairs_matching(text=text).count() if len(matching) > most else len(matching)
+    return kept + matching[:most], total
 
 
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:

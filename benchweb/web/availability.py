@@ -27,19 +27,26 @@ from benchweb.hosts.availability import (
 )
 from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_loads
 from benchweb.hosts.models import Endpoint
+from benchweb.hosts.probes import PROBE_GAP
+from benchweb.phrasebook import said
 
+# Before an endpoint was added: no state of it, and no gap in what is known.
+NOT_ADDED = "not_added"
 WORDS = {
     ANSWERED: "answered",
     ENGINE_DOWN: gettext_noop("engine not working"),
     UNREACHABLE: "unreachable",
     UNKNOWN: gettext_noop("not known"),
+    NOT_ADDED: gettext_noop("not added yet"),
 }
-_UNKNOWN_REASON = gettext_noop("no probe was recorded: the endpoint was not there yet, or no worker or beat ran")
+_UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
+_SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")
+_FIRST_PROBE = gettext_noop("not probed yet: the first probe comes within two minutes")
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
 _LITTLE_KNOWN = 0.5
-_OLD_ENGINE = gettext_noop("no probe told: the engine is away, or older than the call that tells its host's load")
+_OLD_ENGINE = gettext_noop("no probe told: the engine is older than the call that tells its host's load")
 _NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
 
 
@@ -142,19 +149,28 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
     availability = endpoints_availability(endpoint_ids=ids, from_time=min(begins.values()), to_time=now)
     loads = probe_loads(endpoint_ids=ids, hours_from=begins[period.key], sums_from=list(begins.values()))
     starts = _steps(begins[period.key], now, period.hours * _HOUR)
+    added = {endpoint.pk: _added_at(endpoint, availability[endpoint.pk]) for endpoint in endpoints}
     shown = [
-        _shown(endpoint, availability[endpoint.pk], loads[endpoint.pk].sums, begins=begins, period=period, now=now)
+        _shown(
+            _Watched(endpoint, availability[endpoint.pk], added[endpoint.pk], now),
+            loads[endpoint.pk].sums,
+            begins=begins,
+            period=period,
+        )
         for endpoint in endpoints
     ]
     names = {endpoint.pk: endpoint.name or endpoint.network_mode for endpoint in endpoints}
+    whole = _whole(list(availability.values()), min(added.values()), begins, now) if len(ids) > 1 else []
     return Section(
         period=period,
         periods=PERIODS,
         starts=starts,
         until=now,
         endpoints=shown,
-        whole=_whole(list(availability.values()), begins, now) if len(ids) > 1 else [],
-        charts=host_charts(names=names, hours={pk: load.hours for pk, load in loads.items()}, starts=starts),
+        whole=whole,
+        charts=host_charts(
+            names=names, hours={pk: load.hours for pk, load in loads.items()}, starts=starts, added=added
+        ),
     )
 
 
@@ -183,20 +199,43 @@ def _steps(begin: datetime, now: datetime, step: timedelta) -> list[datetime]:
     return [begin + number * step for number in range(count + 1)]
 
 
+def _added_at(endpoint: Endpoint, availability: Availability) -> datetime:
+    """Give since when there is something to know: a synthetic history is older than its rows."""
+    known = (stretch.since for stretch in availability.stretches if stretch.state != UNKNOWN)
+    return min(endpoint.created_at, next(known, endpoint.created_at))
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """An endpoint with what its probes said of all periods; before it was added there was nothing to say."""
+
+    endpoint: Endpoint
+    availability: Availability
+    added_at: datetime
+    now: datetime
+
+    def since(self, begin: datetime) -> Availability:
+        """Cut out the time from `begin` on in which it was there."""
+        return self.availability.within(max(begin, self.added_at), self.now)
+
+    def unknown_reason(self) -> str:
+        """Say why nothing is known of a time."""
+        if self.endpoint.host.is_synthetic:
+            return _SYNTHETIC_REASON
+        is_new = self.now - self.added_at < PROBE_GAP and self.availability.known_seconds == 0
+        return _FIRST_PROBE if is_new else _UNKNOWN_REASON
+
+
 def _shown(
-    endpoint: Endpoint,
-    whole: Availability,
-    added_up: Mapping[datetime, Hour],
-    *,
-    begins: dict[str, datetime],
-    period: Period,
-    now: datetime,
+    watched: _Watched, added_up: Mapping[datetime, Hour], *, begins: dict[str, datetime], period: Period
 ) -> Shown:
-    texts = _texts(get_language())
-    columns = [_column(whole.within(begins[each.key], now), added_up.get(begins[each.key]), texts) for each in PERIODS]
-    current = whole.within(begins[period.key], now)
+    texts, endpoint, now = _texts(get_language()), watched.endpoint, watched.now
+    columns = [_column(watched, begins[each.key], added_up.get(begins[each.key]), texts) for each in PERIODS]
+    current = watched.since(begins[period.key])
     broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
-    sums = [(state, WORDS[state], duration(current.seconds(state))) for state in STATES if current.seconds(state)]
+    seconds = {state: current.seconds(state) for state in STATES}
+    seconds[NOT_ADDED] = max(0.0, (watched.added_at - begins[period.key]).total_seconds())
+    sums = [(state, WORDS[state], duration(seconds[state])) for state in WORDS if seconds[state]]
     return Shown(
         name=endpoint.name or endpoint.network_mode,
         rows=[
@@ -208,7 +247,7 @@ def _shown(
         ),
         sums=sums,
         in_words=", ".join([f"{texts.words[state]} {text}" for state, _word, text in sums]),
-        breaks=[_break(stretch, now) for stretch in broken[:_BREAKS_SHOWN]],
+        breaks=[_break(stretch, watched) for stretch in broken[:_BREAKS_SHOWN]],
         breaks_hidden=max(0, len(broken) - _BREAKS_SHOWN),
     )
 
@@ -219,8 +258,10 @@ class _Texts(NamedTuple):
     heads: list[str]
     # By their states.
     words: dict[str, str]
+    invalid: str
     unanswered: str
     known: str
+    known_since: str
     little_known: str
     mean: str
     least: str
@@ -233,8 +274,10 @@ def _texts(_language: str | None) -> _Texts:
     return _Texts(
         heads=[_("Last %(period)s") % {"period": each.label} for each in PERIODS],
         words={state: _(word) for state, word in WORDS.items()},
+        invalid=_("no probe got a valid answer"),
         unanswered=_("no probe was answered"),
         known=_("{count}known {figure}"),
+        known_since=_("{count}known {figure} since it was added"),
         little_known=_("{count}only {figure} known"),
         mean=_("mean"),
         least=_("least"),
@@ -242,9 +285,9 @@ def _texts(_language: str | None) -> _Texts:
     )
 
 
-def _break(stretch: Stretch, now: datetime) -> Break:
-    reason = _UNKNOWN_REASON if stretch.state == UNKNOWN else stretch.reason
-    return Break(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= now)
+def _break(stretch: Stretch, watched: _Watched) -> Break:
+    reason = watched.unknown_reason() if stretch.state == UNKNOWN else stretch.reason
+    return Break(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= watched.now)
 
 
 _LABELS = (
@@ -258,32 +301,49 @@ _LABELS = (
 )
 
 
-def _column(availability: Availability, load: Hour | None, texts: _Texts) -> list[Cell]:
-    found = indicators([load] if load else [])
-    no_link = _OLD_ENGINE if found.received_bps is None else _NO_LINK
+def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts) -> list[Cell]:
+    found, availability = indicators([load] if load else []), watched.since(begin)
+    silent = "" if found.response_seconds else _silence(watched, availability, found.probes, texts)
+    # The engine says nothing of its host's load, its host has no interface with the address, the kernel no speed.
+    no_load = silent or _OLD_ENGINE
+    no_traffic = no_load if found.cpu_ratio is None else _NO_INTERFACE
+    no_link = no_load if found.received_bps is None else _NO_LINK
     return [
-        _availability_cell(availability, found, texts),
-        _measured(found.response_seconds, "s", texts.unanswered, texts),
-        _measured(found.cpu_ratio, "ratio", _OLD_ENGINE, texts),
-        _measured(found.received_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE, texts),
-        _measured(found.sent_bps, "bit/s", _OLD_ENGINE if found.cpu_ratio is None else _NO_INTERFACE, texts),
+        _availability_cell(availability, texts, probes=found.probes, begin=begin, reason=watched.unknown_reason()),
+        _measured(found.response_seconds, "s", silent, texts),
+        _measured(found.cpu_ratio, "ratio", no_load, texts),
+        _measured(found.received_bps, "bit/s", no_traffic, texts),
+        _measured(found.sent_bps, "bit/s", no_traffic, texts),
         _measured(found.left_to_receive_bps, "bit/s", no_link, texts),
         _measured(found.left_to_send_bps, "bit/s", no_link, texts),
     ]
 
 
+def _silence(watched: _Watched, availability: Availability, probes: int, texts: _Texts) -> str:
+    """Say why no probe of a time brought an engine's answer."""
+    if not probes:
+        return watched.unknown_reason()
+    last = next((each for each in reversed(availability.stretches) if each.state != UNKNOWN), None)
+    sentence = texts.invalid if last and last.state == ENGINE_DOWN else texts.unanswered
+    return f"{sentence} ({said(last.reason)})" if last and last.reason else sentence
+
+
 _NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
 
 
-def _availability_cell(availability: Availability, found: Indicators | None, texts: _Texts) -> Cell:
+def _availability_cell(
+    availability: Availability, texts: _Texts, *, probes: int, begin: datetime, reason: str
+) -> Cell:
     ratio, known = availability.ratio, availability.known_ratio
     if ratio is None or known is None:
-        return Cell(None, reason=_UNKNOWN_REASON)
-    count = f"n={found.probes:,} · " if found else ""
+        return Cell(None, reason=reason)
+    count = f"n={probes:,} · " if probes else ""
     # A per cent of a month is seven hours: less is told as a time.
     is_little_known = known < _LITTLE_KNOWN
     told = duration(availability.known_seconds) if is_little_known else availability_figure(known)
-    basis = (texts.little_known if is_little_known else texts.known).format(count=count, figure=told)
+    is_whole = availability.stretches[0].since <= begin
+    known_text = texts.known if is_whole else texts.known_since
+    basis = (texts.little_known if is_little_known else known_text).format(count=count, figure=told)
     return Cell(availability_figure(ratio), basis, is_little_known=is_little_known)
 
 
@@ -295,9 +355,16 @@ def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) 
     return Cell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
 
 
-def _whole(availabilities: list[Availability], begins: dict[str, datetime], now: datetime) -> list[tuple[Period, Cell]]:
+def _whole(
+    availabilities: list[Availability], added_at: datetime, begins: dict[str, datetime], now: datetime
+) -> list[tuple[Period, Cell]]:
     best, texts = best_of(availabilities), _texts(get_language())
-    return [(each, _availability_cell(best.within(begins[each.key], now), None, texts)) for each in PERIODS]
+    cells = []
+    for each in PERIODS:
+        begin = begins[each.key]
+        own = best.within(max(begin, added_at), now)
+        cells.append((each, _availability_cell(own, texts, probes=0, begin=begin, reason=_UNKNOWN_REASON)))
+    return cells
 
 
 def _cells(availability: Availability, starts: list[datetime], words: dict[str, str]) -> list[StripCell]:
@@ -307,7 +374,7 @@ def _cells(availability: Availability, starts: list[datetime], words: dict[str, 
     for start, shares in zip(starts, availability.shares(starts), strict=False):
         key = tuple(shares.items())
         if key not in told:
-            told[key] = _states_said(shares, words), _parts(shares)
+            told[key] = _states_said(shares, words) or words[NOT_ADDED], _parts(shares)
         said, parts = told[key]
         cells.append(StripCell(start.isoformat(" ", "minutes")[:16], said, parts))
     return cells

@@ -111,18 +111,20 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     ]
     facts, without_facts = _facts_changed(runs, documents)
     present = {row.measure.kind.name for row in found.rows}
+    rows = [
+        ShownRow(row.measure, [_shown(row.measure, *each) for each in zip(columns, row.entries, strict=True)])
+        for row in narrowed(found, kind=query.kind, only_differing=query.is_differing).rows
+    ]
+    has_own_units = any(each.words and each.words.is_in_unit for row in rows for each in row.entries)
     return Comparison(
         columns=columns,
-        rows=[
-            ShownRow(row.measure, [_shown(row.measure, *each) for each in zip(columns, row.entries, strict=True)])
-            for row in narrowed(found, kind=query.kind, only_differing=query.is_differing).rows
-        ],
+        rows=rows,
         kinds=[(kind.name, kind.label) for kind in catalog().kinds.values() if kind.name in present],
         left_out=left_the_catalog(trials.values()),
         facts=[_fact_row(columns, fact) for fact in facts],
         without_facts=without_facts,
         charts=comparison_charts(_drawn(runs, labels, trials, query.kind)),
-        note=note_words(found.counts),
+        note=note_words(found.counts, has_own_units=has_own_units),
     )
 
 

@@ -45,6 +45,8 @@ class Words:
     interval: str
     # The difference in the metric's own unit, for the title.
     full: str
+    # Whether `change` too is in the metric's own unit, where others are in per cent.
+    is_in_unit: bool
     effect: str
     verdict: str
     # The whole sentence, where the verdict is in short what is said once above the table.
@@ -64,6 +66,7 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         change=_size(found.difference, found, metric, texts),
         interval="" if entry.verdict == Verdict.TOO_FEW else _interval(found, metric, texts),
         full=_full(found, metric.unit, texts),
+        is_in_unit=metric.unit != "ratio" and _is_below_nothing(found),
         # "Large", or an interval that leaves out 0, beside "too few to tell" would say two things at once.
         effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
         verdict=_verdict(entry, metric, judged, texts),
@@ -111,8 +114,8 @@ def _texts(_language: str | None) -> _Texts:
     )
 
 
-def note_words(counts: Iterable[Mapping[str, int]]) -> str:
-    """Say once what many cells have in short: a difference that isn't shown, and what it would take to tell."""
+def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> str:
+    """Say once what many cells have in short: a difference that isn't shown, what it would take to tell, its unit."""
     found = {verdict for each in counts for verdict, count in each.items() if count}
     notes = []
     if Verdict.NONE_SHOWN in found:
@@ -125,6 +128,10 @@ def note_words(counts: Iterable[Mapping[str, int]]) -> str:
             "It takes %(needed)s of each run."
         )
         notes.append(text % {"needed": repetitions_needed()})
+    if has_own_units:
+        notes.append(
+            _("A difference is in the metric's own unit where its interval in per cent would reach below −100 %.")
+        )
     return sentence_gap().join(notes)
 
 

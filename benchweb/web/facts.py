@@ -1,5 +1,6 @@
 """Turn an engine's facts document into groups of labelled lines that a person can read."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ _SYSTEM = {
 }
 _CPU = {"model": "CPU", "logical": gettext_noop("Logical CPUs"), "governor": gettext_noop("Governor")}
 _BYTES_PER_GIBIBYTE = 2**30
+_ERROR_NUMBER = re.compile(r" \(os error \d+\)")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
         FactsGroup(gettext_noop("CPU and memory"), [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
         FactsGroup(gettext_noop("Network stack"), _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
-        FactsGroup(gettext_noop("Missing"), [("", str(line)) for line in document.get("missing") or []]),
+        FactsGroup(gettext_noop("Missing"), [("", _plain(str(line))) for line in document.get("missing") or []]),
     ]
     return [group for group in groups if group.lines]
 
@@ -48,6 +50,11 @@ def facts_glance(document: dict[str, Any]) -> str:
         if entry.get("name") != "lo"
     ]
     return " · ".join(part for part in (str(document.get("kernel") or ""), *cards[:2]) if part)
+
+
+def _plain(reason: str) -> str:
+    """Leave out the system's number of an error: its words stand before it."""
+    return _ERROR_NUMBER.sub("", reason)
 
 
 def _lines(document: dict[str, Any], labels: dict[str, str]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ _STEPS_SECONDS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 
 _MOST_TICKS = 9
 # Per cent of the axis: a bar of one second in a night would else be too thin to see or to click.
 _LEAST_WIDTH = 0.3
+_NEAR_EDGE_PERCENT = 4.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Tick:
     left: str
     label: str
     is_spare: bool
+    # So near to an end of the axis that its label, centred, would reach out of the window: "first", "last", or neither.
+    edge: str
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def lanes_of(
     found = list(_ticks(begin, end, zone))
     midnight = next((place for place, (moment, _) in enumerate(found) if _is_midnight(moment, zone)), 0)
     ticks = [
-        Tick(_number(percent(moment)), label, is_spare=(place - midnight) % 2 == 1)
+        Tick(_number(percent(moment)), label, is_spare=(place - midnight) % 2 == 1, edge=_edge(percent(moment)))
         for place, (moment, label) in enumerate(found)
     ]
     is_on_axis = now is not None and begin <= now <= end
@@ -116,6 +119,10 @@ def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datet
     while moment <= end:
         yield moment, _tick_label(moment.astimezone(zone), step)
         moment += timedelta(seconds=step)
+
+
+def _edge(percent: float) -> str:
+    return "first" if percent < _NEAR_EDGE_PERCENT else "last" if percent > 100 - _NEAR_EDGE_PERCENT else ""
 
 
 def _is_midnight(moment: datetime, zone: tzinfo) -> bool:

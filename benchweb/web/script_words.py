@@ -38,6 +38,7 @@ TEXTS = (
     gettext_noop("{low} to {high}"),
     gettext_noop("{low} to {high}: {share} %, {count} of {total} latencies"),
     gettext_noop("{number} h ago"),
+    gettext_noop("{number} lines:"),
     gettext_noop("{number} min ago"),
     gettext_noop("{number} s ago"),
 )

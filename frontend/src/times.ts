@@ -40,6 +40,12 @@ function zone(then: Date): string {
   return (parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC").replace(/^UTC[+-]0$/, "UTC");
 }
 
+/** Name the reader's zone with what it is ahead of UTC now. */
+function zoneName(): string {
+  const [name, offset] = [new Intl.DateTimeFormat().resolvedOptions().timeZone, zone(new Date())];
+  return name === "UTC" || name === offset ? offset : `${name} (${offset})`;
+}
+
 function absolute(then: Date): string {
   const pad = (value: number): string => String(value).padStart(2, "0");
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
@@ -74,8 +80,9 @@ export function inBothZones(then: Date): string {
   return `${toTheSecond(then)} · ${then.toISOString().replace("T", " ").slice(0, 19)} UTC`;
 }
 
-/** Rewrite every `<time>` under `root`; the server wrote UTC for readers without script. */
+/** Rewrite every `<time>` under `root`, and the zone they are in; the server wrote UTC for readers without script. */
 export function showTimes(root: Element | Document): void {
+  for (const element of root.querySelectorAll("[data-zone]")) element.textContent = zoneName();
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     element.textContent = said(element);
     element.title = inBothZones(new Date(element.dateTime));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { commonDay, isOverYears, timeTick, timeTicks } from "../src/charts/time_ticks";
+import { commonDate, isOverYears, timeTick, timeTicks } from "../src/charts/time_ticks";
 
 // Where clocks are set on 2026-03-29 at 01:00 UTC.
 process.env["TZ"] = "Europe/Berlin";
@@ -32,9 +32,11 @@ test("midnight is told as the day that it begins", () => {
   assert.equal(timeTick(at("2026-03-10T15:05:05Z")), "16:05:05");
 });
 
-test("a span within a day is named by that day, a longer one by none", () => {
-  assert.match(commonDay(at("2026-03-10T08:00:00Z"), at("2026-03-10T09:00:00Z")), /10.*2026|2026.*10/);
-  assert.equal(commonDay(at("2026-03-10T22:30:00Z"), at("2026-03-10T23:30:00Z")), "");
+test("a span within a day is named by that day, a longer one by its years unless its ticks have them", () => {
+  assert.match(commonDate(at("2026-03-10T08:00:00Z"), at("2026-03-10T09:00:00Z")), /10.*2026|2026.*10/);
+  assert.equal(commonDate(at("2026-03-10T22:30:00Z"), at("2026-03-10T23:30:00Z")), "2026");
+  assert.equal(commonDate(at("2025-03-10T22:30:00Z"), at("2026-03-10T23:00:00Z")), "2025–2026");
+  assert.equal(commonDate(at("2024-03-10T22:30:00Z"), at("2026-03-10T23:00:00Z")), "");
 });
 
 test("days have their year where a span has more than one of each", () => {

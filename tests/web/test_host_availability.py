@@ -28,12 +28,24 @@ def probe_each_minute(endpoint: Endpoint, *, minutes: int, silent: range = range
         probes_record(probes=[found], at=now - ago * MINUTE)
 
 
-def test_it_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
+def added_long_ago() -> Endpoint:
+    """Make an endpoint that was there through all periods of the page."""
     endpoint = make_endpoint()
+    Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - timedelta(days=60))
+    return endpoint
+
+
+def told_of(client: Client, endpoint: Endpoint) -> tuple[str, dict[str, str]]:
+    """Give the section's text, and what each row of its table says in its first cell."""
+    text = client.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
+    rows = re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', text, re.DOTALL)
+    return text, {label: re.sub(r"<[^>]+>", "", cells.split("</td>")[0]).strip() for label, cells in rows}
+
+
+def test_it_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
+    endpoint = added_long_ago()
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
-    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
-    rows = dict(re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', text, re.DOTALL))
-    first = {label: re.sub(r"<[^>]+>", "", cells.split("</td>")[0]).strip() for label, cells in rows.items()}
+    _text, first = told_of(signed_in, endpoint)
     # The silence began and ended between two probes: a minute either way, less the moment that the recording took.
     # The half hour is 2.08 % of 24 hours and 2 % of nearly 25: the time looked at begins with a full hour.
     assert re.fullmatch(r"66\.\d % n=30 · only (29|30) min( \d+ s)? known", first["Availability"])
@@ -46,7 +58,7 @@ def test_it_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
 
 
 def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client) -> None:
-    endpoint = make_endpoint()
+    endpoint = added_long_ago()
     probe_each_minute(endpoint, minutes=30, silent=range(10, 20))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(
@@ -65,19 +77,47 @@ def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
     probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert (
-        text.count('class="num why" colspan="3">no interface of the host holds the address of the test traffic<') == 2
+        text.count('class="why" colspan="3">no interface of the host holds the address of the test traffic<') == 2
     )
     assert "0 bit/s" not in text
     probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
     text = signed_in.get(f"/hosts/{other.host_id}/availability").content.decode()
-    assert 'class="num why" colspan="3">the kernel tells no link speed' in text
+    assert 'class="why" colspan="3">the kernel tells no link speed' in text
 
 
 def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Client) -> None:
-    endpoint = make_endpoint()
-    text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
+    text, rows = told_of(signed_in, added_long_ago())
     assert re.search(r'aria-label="Availability over the last 24 hours: not known 24 h', text)
     assert "charts-data" not in text
+    assert set(rows.values()) == {"no probe was recorded: no worker or beat ran"}
+
+
+def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    text, rows = told_of(signed_in, endpoint)
+    assert set(rows.values()) == {"not probed yet: the first probe comes within two minutes"}
+    assert re.search(r"hours: (not known [^,]+, )?not added yet 24 h", text)
+    Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - 20 * MINUTE)
+    probe_each_minute(endpoint, minutes=20)
+    text, rows = told_of(signed_in, endpoint)
+    assert rows["Availability"].startswith("100 % n=20 · known ")
+    assert rows["Availability"].endswith(" % since it was added")
+    said = re.search(r"Availability over the last 24 hours: ([^\"]+)", text)[1]
+    assert re.fullmatch(r"answered (19|20) min[^,]*, (not known [^,]+, )?not added yet 2\d h.*", said)
+    charts = json.loads(re.search(r'id="charts-data" hidden>(.*?)</div>', text)[1])
+    # 20 minutes may be of two hours.
+    assert all(len(line["points"]) <= 2 for chart in charts for line in chart["series"])
+
+
+def test_a_wrong_answer_is_not_silence(signed_in: Client) -> None:
+    endpoint = added_long_ago()
+    for ago in (3, 2, 1):
+        found = Probe(endpoint.pk, endpoint.control_address, "engine_down", "refused", "not an engine: HTTP 404")
+        probes_record(probes=[found], at=timezone.now() - ago * MINUTE)
+    _text, rows = told_of(signed_in, endpoint)
+    reason = "no probe got a valid answer (not an engine: HTTP 404)"
+    assert rows.pop("Availability").startswith("0 % n=3 · only 3 min")
+    assert set(rows.values()) == {reason}
 
 
 @pytest.mark.parametrize(

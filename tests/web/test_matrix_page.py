@@ -45,7 +45,7 @@ def cells(page: str) -> list[list[str]]:
     tables = re.findall(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", "".join(tables), re.DOTALL)
     found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[text_of(cell).replace("baseline: this cell", "") for cell in row] for row in found]
+    return [[text_of(cell).replace("as baseline: this cell", "") for cell in row] for row in found]
 
 
 def text_of(html: str) -> str:
@@ -106,7 +106,7 @@ def test_three_by_three_modes_of_two_zones_are_one_click_away(signed_in: Client,
     assert link
     page = shown(signed_in, unescape(link[1]))
     rows = cells(page)
-    assert [row[0] for row in rows] == ["from ↓ to →", *(f"from {mode} baseline" for mode in MODES)] * 2
+    assert [row[0] for row in rows] == ["from ↓ to →", *(f"from {mode} as baseline" for mode in MODES)] * 2
     numbers = [[cell.split(" ±")[0] for cell in row[1:]] for row in rows if row[0] != "from ↓ to →"]
     names = re.findall(r'<h2 id="matrix-\d+"><a[^>]*>([^<]*)', page)
     same, cross = (numbers[:3], numbers[3:]) if names[0] == "same zone" else (numbers[3:], numbers[:3])

@@ -67,8 +67,8 @@ def test_the_page_says_what_limited_the_trial_with_its_evidence(reader: Client) 
 def test_every_metric_flag_host_figure_and_flow_is_there_with_its_unit(reader: Client) -> None:
     text = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
     assert "Throughput, received 16.3 Gbit/s" in text
-    assert "NIC packets received, sink host 728 k pkt/s" in text
-    assert "background_traffic other traffic was on the NIC" in text
+    assert "Interface packets received, sink host 728 k pkt/s" in text
+    assert "background_traffic other traffic was on the interface" in text
     assert "Process CPU 970 ms" in text
     assert "Background rx 1.50 Mbit/s" in text
     assert "Background look back 10.0 s" in text and "Window 1.00 s" in text

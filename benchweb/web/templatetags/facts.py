@@ -1,5 +1,6 @@
 """Template tag for the facts of a host: written here in one piece, for each endpoint's panel has fifty lines."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
@@ -13,6 +14,8 @@ from benchweb.web.escaping import escaped
 from benchweb.web.facts import FactsGroup
 
 register = template.Library()
+# Between the parts of a name: net.ipv4.tcp_rmem.
+_JOINT = re.compile(r"(?<=\w)[._](?=\w)")
 
 
 @register.simple_tag
@@ -23,10 +26,20 @@ def facts_sections(groups: Iterable[FactsGroup]) -> SafeString:
     return SafeString("".join([_section(group, language) for group in groups]))
 
 
+@register.filter
+def breakable(name: str) -> SafeString:
+    """Let a long name of the kernel's break where its parts meet, and not within a word."""
+    return SafeString(_parted(escaped(name)))
+
+
+def _parted(escaped_name: str) -> str:
+    return _JOINT.sub(r"\g<0><wbr>", escaped_name)
+
+
 def _section(group: FactsGroup, language: str | None) -> str:
     # What an engine says is missing has no label: it is a sentence.
     lines = [
-        f"<dt>{_said(label, language)}</dt><dd>{escaped(value) if label else _said(value, language)}</dd>"
+        f"<dt>{_parted(_said(label, language))}</dt><dd>{escaped(value) if label else _said(value, language)}</dd>"
         for label, value in group.lines
     ]
     return f'<section><h3>{_said(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'

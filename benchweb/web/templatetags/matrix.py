@@ -34,13 +34,14 @@ class _Texts(NamedTuple):
 
     mean: str
     baseline: str
+    as_baseline: str
     make_baseline: str
 
 
 @cache
 def _texts(_language: str | None) -> _Texts:
     """Keep the texts of a language: a matrix has hundreds of cells, and each would look up three of them."""
-    return _Texts(*map(escape, (_("mean"), _("baseline"), _("baseline: this cell"))))
+    return _Texts(*map(escape, (_("mean"), _("baseline"), _("as baseline"), _("as baseline: this cell"))))
 
 
 def _cell(cell: ShownCell, texts: _Texts) -> str:
@@ -62,7 +63,7 @@ def _number(cell: ShownCell, texts: _Texts) -> str:
         parts.append(f'<span class="base">{texts.baseline}</span>')
     else:
         link = f'href="{escape(cell.base_href)}" aria-label="{texts.make_baseline}"'
-        parts.append(f'<a class="base" {link}>{texts.baseline}</a>')
+        parts.append(f'<a class="base" {link}>{texts.as_baseline}</a>')
     return "".join(parts)
 
 

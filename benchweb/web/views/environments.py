@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Environment
-from benchweb.hosts.pair_lines import pairs_of
+from benchweb.hosts.pair_lines import first_pairs
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.rows import read_together
@@ -50,7 +50,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     figures, series, pairs, runs = read_together(
         environment_night(environment.pk),
         glance_section(request, Scope(environment=environment.pk)),
-        pairs_of({"environment": environment.pk}, most=PAIRS_SHOWN + 1),
+        first_pairs({"environment": environment.pk}, most=PAIRS_SHOWN),
         latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     )
     context = {
@@ -58,8 +58,8 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "figures": figures,
         "is_measured": any(figure for _metric, figure in figures),
         "series": series,
-        "pairs": pairs[:PAIRS_SHOWN],
-        "has_more_pairs": len(pairs) > PAIRS_SHOWN,
+        "pairs": pairs.lines,
+        "pair_total": pairs.total,
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
-from benchweb.hosts.pair_lines import pairs_of
+from benchweb.hosts.pair_lines import first_pairs
 from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.rows import read_together
@@ -69,7 +69,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     facts = {row.endpoint_id: row for row in reversed(seen)}
     series, pairs, runs = read_together(
         glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
-        pairs_of({"host": host.pk}, most=PAIRS_SHOWN + 1),
+        first_pairs({"host": host.pk}, most=PAIRS_SHOWN),
         latest_runs({"host": host.pk}, most=RUNS_SHOWN),
     )
     return render(
@@ -84,8 +84,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
             "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": pairs[:PAIRS_SHOWN],
-            "has_more_pairs": len(pairs) > PAIRS_SHOWN,
+            "pairs": pairs.lines,
+            "pair_total": pairs.total,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",

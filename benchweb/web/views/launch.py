@@ -35,6 +35,8 @@ class LaunchPage:
     preview: Preview | None
     pairs: list[Pair]
     chosen: list[Pair]
+    # How many pairs match, also where they are too many to be shown.
+    matching: int
     is_shortened: bool
     field: str = ""
     error: str = ""
@@ -91,7 +93,7 @@ def _asked(request: HttpRequest, plan_id: int | None) -> QueryDict:
 def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
     listed = list(plans.plans_matching())
     plan = next((row for row in listed if row.pk == form.plan_id), None)
-    pairs, is_shortened = hosts.pairs_to_choose(chosen=form.pair_ids, text=form.text, most=SHOWN_PAIRS)
+    pairs, matching = hosts.pairs_to_choose(chosen=form.pair_ids, text=form.text, most=SHOWN_PAIRS)
     return LaunchPage(
         form=form,
         plans=listed,
@@ -99,7 +101,8 @@ def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
         preview=preview_of(plan.versions.order_by("-number")[0]) if plan else None,
         pairs=pairs,
         chosen=[pair for pair in pairs if pair.pk in form.pair_ids],
-        is_shortened=is_shortened,
+        matching=matching,
+        is_shortened=matching > SHOWN_PAIRS,
         field=refusal.field if refusal else "",
         error=refusal.message if refusal else "",
     )

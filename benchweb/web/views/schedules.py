@@ -295,5 +295,6 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
     chosen = _chosen(form, "pairs")
-    pairs, is_shortened = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
-    return {"pairs": pairs, "chosen": chosen, "is_shortened": is_shortened, "pair_text": text}
+    pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
+    more = {"matching": matching, "is_shortened": matching > SHOWN_PAIRS}
+    return {"pairs": pairs, "chosen": chosen, "pair_text": text} | more

@@ -5,7 +5,7 @@ import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../form
 import { type Axis, type Spec, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
 import { inBothZones } from "../times";
-import { commonDay, isOverYears, timeTick, timeTicks } from "./time_ticks";
+import { commonDate, isOverYears, timeTick, timeTicks } from "./time_ticks";
 
 /** The part of an axis that is shown. */
 export interface Range {
@@ -17,6 +17,8 @@ const MOST_TICKS = 9;
 const FEWEST_LABELS = 2;
 // Room beside the first and the last point, so that no marker is cut.
 const EDGE = 1.25;
+// On both sides of a time that stands alone, in milliseconds.
+const HALF_HOUR = 30 * 60 * 1000;
 
 /** The whole range of x. */
 export function fullRange(spec: Spec): Range {
@@ -28,7 +30,7 @@ export function fullRange(spec: Spec): Range {
   const high = [...values, ...ends].reduce((best, each) => Math.max(best, each), -Infinity);
   if (!Number.isFinite(low)) return { low: 1, high: 2 };
   if (isLogarithmic(spec.x)) return { low: low / EDGE, high: high * EDGE };
-  const room = (high - low) * 0.03 || 0.5;
+  const room = (high - low) * 0.03 || (spec.x.scale === "time" ? HALF_HOUR : 0.5);
   return { low: spec.x.from_zero ? 0 : low - room, high: high + room };
 }
 
@@ -167,7 +169,7 @@ function yTitle(axis: Axis, prefix: string): string | string[] {
 }
 
 function xTitle(axis: Axis, range: Range): string {
-  if (axis.scale === "time") return [axis.label, commonDay(range.low, range.high)].filter(Boolean).join(" · ");
+  if (axis.scale === "time") return [axis.label, commonDate(range.low, range.high)].filter(Boolean).join(" · ");
   return axis.unit ? `${axis.label} (${axis.unit})` : axis.label;
 }
 

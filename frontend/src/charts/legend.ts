@@ -6,6 +6,9 @@ import { type Marker, type Series, type Spec, hasGaps } from "./spec";
 import type { Palette } from "./theme";
 import { say } from "../words";
 
+// So many don't fit on a phone: the legend says how many there are.
+const MANY = 6;
+
 /** Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden. */
 export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
   const group = el("div", { class: "legend", role: "group", "aria-label": say("Series: press to show or hide, i to show alone") });
@@ -20,7 +23,8 @@ export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Pale
   });
   const gaps = gapKey(colors);
   // First: of many lines the last are scrolled to.
-  group.append(gaps, ...buttons, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
+  const count = el("span", { class: "legend-key legend-count" }, say("{number} lines:", { number: series.length }));
+  group.append(...(series.length >= MANY ? [count] : []), gaps, ...buttons, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
   press();
   return group;
 

@@ -9,6 +9,8 @@ import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
+// Between the name of a line and the edge of the picture.
+const LABEL_EDGE = 2;
 const CAP_PIXELS = 4;
 const WHISKERS_REACH = 10;
 
@@ -166,9 +168,10 @@ function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
     // Readable over a line that it stands on.
     ctx.strokeStyle = colors.ground;
     ctx.lineWidth = 3;
-    ctx.strokeText(words, chartArea.right, place);
+    // In a narrow chart, as on paper, the letters move together: a name that is cut off says nothing.
+    ctx.strokeText(words, chartArea.right, place, chartArea.right - LABEL_EDGE);
     ctx.lineWidth = 1;
-    ctx.fillText(words, chartArea.right, place);
+    ctx.fillText(words, chartArea.right, place, chartArea.right - LABEL_EDGE);
   }
   ctx.restore();
 }

@@ -28,10 +28,13 @@ export function isOverYears(low: number, high: number): boolean {
   return high - low > 366 * DAY;
 }
 
-/** The day that all of a span lies in, in words: its ticks are clock times alone. Empty where it reaches over midnight. */
-export function commonDay(low: number, high: number): string {
+/** What the ticks of a span leave out, in words: the day of clock times, the years of days. Empty where they have them. */
+export function commonDate(low: number, high: number): string {
   const [first, last] = [low, high].map((each) => new Date(each).toLocaleDateString(language(), { day: "numeric", month: "short", year: "numeric" }));
-  return first === last ? (first ?? "") : "";
+  if (first === last) return first ?? "";
+  if (isOverYears(low, high)) return "";
+  const [begin, end] = [low, high].map((each) => String(new Date(each).getFullYear()));
+  return begin === end ? (begin ?? "") : `${begin}–${end}`;
 }
 
 /** A tick in words: midnight is the day it begins, seconds are shown where there are some. */
