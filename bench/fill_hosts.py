@@ -56,6 +56,10 @@ def _fill(count: int) -> None:
     )
     endpoints = Endpoint.objects.bulk_create(Endpoint(host=host, **_endpoint(n)) for n, host in enumerate(hosts))
     now = _now()
+    # They were there when their first facts were read.
+    since = {"created_at": now - timedelta(days=61)}
+    Host.objects.filter(pk__in=[host.pk for host in hosts]).update(**since)
+    Endpoint.objects.filter(pk__in=[endpoint.pk for endpoint in endpoints]).update(**since)
     Facts.objects.bulk_create(
         Facts(
             endpoint=endpoint,

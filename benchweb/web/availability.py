@@ -8,7 +8,7 @@ from math import floor
 from typing import NamedTuple
 
 from django.utils import timezone
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import get_language, gettext_noop, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.charts.host_charts import host_charts
@@ -303,14 +303,14 @@ _LABELS = (
 
 def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts) -> list[Cell]:
     found, availability = indicators([load] if load else []), watched.since(begin)
-    silent = "" if found.response_seconds else _silence(watched, availability, found.probes, texts)
+    silent, last_word = ("", "") if found.response_seconds else _silence(watched, availability, found.probes, texts)
     # The engine says nothing of its host's load, its host has no interface with the address, the kernel no speed.
     no_load = silent or _OLD_ENGINE
     no_traffic = no_load if found.cpu_ratio is None else _NO_INTERFACE
     no_link = no_load if found.received_bps is None else _NO_LINK
     return [
         _availability_cell(availability, texts, probes=found.probes, begin=begin, reason=watched.unknown_reason()),
-        _measured(found.response_seconds, "s", silent, texts),
+        _measured(found.response_seconds, "s", silent + last_word, texts),
         _measured(found.cpu_ratio, "ratio", no_load, texts),
         _measured(found.received_bps, "bit/s", no_traffic, texts),
         _measured(found.sent_bps, "bit/s", no_traffic, texts),
@@ -319,13 +319,13 @@ def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts
     ]
 
 
-def _silence(watched: _Watched, availability: Availability, probes: int, texts: _Texts) -> str:
-    """Say why no probe of a time brought an engine's answer."""
+def _silence(watched: _Watched, availability: Availability, probes: int, texts: _Texts) -> tuple[str, str]:
+    """Say why no probe of a time brought an engine's answer, and what the last of them met."""
     if not probes:
-        return watched.unknown_reason()
+        return watched.unknown_reason(), ""
     last = next((each for each in reversed(availability.stretches) if each.state != UNKNOWN), None)
     sentence = texts.invalid if last and last.state == ENGINE_DOWN else texts.unanswered
-    return f"{sentence} ({said(last.reason)})" if last and last.reason else sentence
+    return sentence, pgettext("before a figure", ": ") + said(last.reason) if last and last.reason else ""
 
 
 _NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
