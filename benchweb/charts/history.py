@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
 
@@ -41,8 +41,6 @@ from benchweb.regressions.selectors import Note
 from benchweb.rows import Ahead, Reading, read, read_together, united
 
 # Beside the first and the last point, as a share of the time between them.
-_ROOM = 0.02
-_LEAST_ROOM = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -229,11 +227,9 @@ class _Drawing:
     def _extent(self) -> tuple[datetime, datetime]:
         """Give the time on the axes, one for all charts: as asked, else that of the points with some room around."""
         drawn = [rows for rows in self.points.series.values() if rows]
-        if not drawn or not self.query.is_fitted or self.query.is_zoomed:
+        if not drawn:
             return self.query.shown
-        first, last = min(rows[0][0] for rows in drawn), max(rows[-1][0] for rows in drawn)
-        room = max(_LEAST_ROOM, (last - first) * _ROOM)
-        return first - room, last + room
+        return self.query.axis(min(rows[0][0] for rows in drawn), max(rows[-1][0] for rows in drawn))
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         rows = self.points.series.get(line.series.get(self.asked.main, 0), [])

@@ -93,6 +93,10 @@ class _Map:
     columns: list[_Column]
     total: int
 
+    @property
+    def has_rhythm(self) -> bool:
+        return self.total >= _FEWEST_TO_KNOW
+
 
 @dataclass(frozen=True)
 class _Scale:
@@ -121,7 +125,10 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
         if columns:
             maps.append(_Map(line, name, columns, rows[0][4]))
     scale = _scale([column for each in maps for column in each.columns])
-    return [_spec(asked.kind, each, scale, until=query.shown[1]) for each in maps]
+    ends = [_ends(each.columns, query.shown[1], has_rhythm=each.has_rhythm) for each in maps]
+    # One axis for all, as in the history.
+    axis = query.axis(min(each.columns[0].at for each in maps), max(own[-1] for own in ends)) if maps else query.shown
+    return [_spec(asked.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
 
 
 def _chosen(
@@ -163,11 +170,12 @@ def _scale(columns: Sequence[_Column]) -> _Scale:
     return _Scale(rows, per_row, max(max(_shares(column.bins, rows, per_row)) for column in columns))
 
 
-def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSpec:
+def _spec(
+    kind: Kind, drawn: _Map, scale: _Scale, *, ends: Sequence[datetime], axis: tuple[datetime, datetime]
+) -> ChartSpec:
     line, columns, rows = drawn.line, drawn.columns, scale.rows
     edges = [_seconds(place) for place in [*rows, rows[-1] + scale.per_row]]
     shares = [_shares(column.bins, rows, scale.per_row) for column in columns]
-    ends = _ends(columns, until, has_rhythm=drawn.total >= _FEWEST_TO_KNOW)
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
@@ -177,9 +185,11 @@ def _spec(kind: Kind, drawn: _Map, scale: _Scale, *, until: datetime) -> ChartSp
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
-        series=[_median_line(line, columns, ends, has_rhythm=drawn.total >= _FEWEST_TO_KNOW)],
+        series=[_median_line(line, columns, ends, has_rhythm=drawn.has_rhythm)],
         heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares, scale.most),
         table=_table(columns, edges, shares),
+        x_from=rfc3339(axis[0]),
+        x_to=rfc3339(axis[1]),
     )
 
 

@@ -37,6 +37,9 @@ PERIODS = (
 )
 DEFAULT_PERIOD = PERIODS[2]
 # Nothing was measured before: "all" needs some beginning.
+# Beside what was measured on an axis: a share of its time, and no less than this.
+_ROOM = 0.02
+_LEAST_ROOM = timedelta(minutes=5)
 _THE_BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -70,6 +73,13 @@ class HistoryQuery:
     @property
     def is_zoomed(self) -> bool:
         return self.shown != self.whole
+
+    def axis(self, first: datetime, last: datetime) -> tuple[datetime, datetime]:
+        """Give the time on the axes of what was measured from `first` to `last`: as asked, else that with some room."""
+        if self.is_zoomed or not self.is_fitted:
+            return self.shown
+        room = max(_LEAST_ROOM, (last - first) * _ROOM)
+        return first - room, last + room
 
 
 def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UTC) -> HistoryQuery:

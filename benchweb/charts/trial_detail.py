@@ -22,6 +22,8 @@ _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noo
 _ENDS = ("source", "sink")
 # A name that is its unit alone says nothing behind a label.
 _OWN_NAMES = {"seconds": "window_seconds"}
+# The engine adds what may have passed between its two readings: its protocol's name doesn't say so.
+_INTERFACE_NAMES = {f"test_{way}_bytes": f"test_{way}_at_most_bytes" for way in ("rx", "tx")}
 _BACKGROUND_NAMES = {"seconds": "look_back_seconds"}
 
 
@@ -128,7 +130,10 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     frequency = window.get("cpu_frequency_hertz") or []
     bounds = zip((_("Least CPU frequency"), _("Greatest CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
-    interfaces = [(_interface_name(each), dict(sorted(each.items()))) for each in window.get("interfaces") or []]
+    interfaces = [
+        (_interface_name(each), {_INTERFACE_NAMES.get(key, key): value for key, value in sorted(each.items())})
+        for each in window.get("interfaces") or []
+    ]
     return HostDetail(
         end=end,
         figures=[*plain, *background, *(Figure(label, value, "Hz") for label, value in bounds)],

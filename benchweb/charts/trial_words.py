@@ -14,7 +14,7 @@ LABELS = (
     *(gettext_noop("Rx"), gettext_noop("Rx dropped"), gettext_noop("Rx packets")),
     *(gettext_noop("Tx"), gettext_noop("Tx dropped"), gettext_noop("Tx packets")),
     *(gettext_noop("Softirq"), gettext_noop("Steal"), gettext_noop("System"), gettext_noop("User")),
-    *(gettext_noop("Test retransmitted"), gettext_noop("Test rx"), gettext_noop("Test tx")),
+    *(gettext_noop("Test retransmitted"), gettext_noop("Test rx at most"), gettext_noop("Test tx at most")),
     *(gettext_noop("Sink rcvbuf"), gettext_noop("Sink sndbuf")),
     *(gettext_noop("Source rcvbuf"), gettext_noop("Source sndbuf")),
     *(gettext_noop("Source busy"), gettext_noop("Source congestion window"), gettext_noop("Source delivery rate")),

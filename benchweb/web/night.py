@@ -121,18 +121,19 @@ def environment_night(environment_id: int) -> Reading[list[tuple[Metric, Figure 
 def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:
     """Prepare figures by environment and metric; what has left the catalog is left out."""
     found: dict[int, dict[str, Figure]] = {}
+    tonight = night_of(now)
+    # The night under way is no gap before it has given something: any figure of the environment.
+    begun = {row.environment_id for row in rows if row.nights and row.nights[-1] == tonight}
     for row in rows:
         kind = catalog().kinds.get(row.kind)
         if kind and row.metric in kind.metrics and row.nights:
-            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now)
+            last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
+            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, tonight=tonight, last=last)
     return found
 
 
-def _figure(row: FigureNights, kind: Kind, now: datetime) -> Figure:
+def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figure:
     metric = kind.metrics[row.metric]
-    tonight = night_of(now)
-    # The night under way is no gap before it has given something.
-    last = tonight if row.nights[-1] == tonight else tonight - timedelta(days=1)
     is_fresh = row.nights[-1] >= tonight - timedelta(days=1)
     return Figure(
         environment_id=row.environment_id,

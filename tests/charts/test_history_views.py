@@ -80,6 +80,15 @@ def test_maps_of_one_page_have_one_scale() -> None:
     assert max(map(max, first.shares)) == 0.5
 
 
+def test_maps_of_one_page_have_one_time_on_their_axes() -> None:
+    plan = make_plan(steps=RR)
+    for pair, night in ((make_pair(), 0), (make_pair(), 2)):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    axes = {(chart.x_from, chart.x_to) for chart in maps(asked(over="all"))}
+    # From the first column to the end of the last, a fiftieth of that beside it.
+    assert axes == {("2026-03-01T01:02:23.800000Z", "2026-03-03T02:58:38.200000Z")}
+
+
 def test_no_column_reaches_into_what_is_to_come() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))

@@ -48,9 +48,9 @@ def test_it_asks_for_news_while_it_is_open_and_rests_when_it_is_over(signed_in: 
     assert "<html" not in text
     assert "1 min 3 s" in text
     assert "1.05 ×" in text
-    assert "At least, by the planned lengths" in text
+    assert "Shortest order of full-length runs" in text
     Campaign.objects.update(lower_bound_seconds=64)
-    assert "At least, by the planned lengths" not in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+    assert "Shortest order of full-length runs" not in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
 
 
 def test_cancel_asks_first_and_cancels_what_is_open(signed_in: Client, campaign: Campaign) -> None:

@@ -1,7 +1,7 @@
 """The overview: last night in a sentence an environment, figures night by night, and what changed most."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nights, recents
+from benchweb.results.glances import FigureNights
+from benchweb.web.night import figures_of
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.nights import DAY, add_values, measured
 
@@ -205,3 +207,26 @@ def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> No
     assert said not in signed_in.get("/").content.decode()
     make_run()
     assert said in signed_in.get("/").content.decode()
+
+
+def test_the_lines_of_an_environment_end_with_the_same_night() -> None:
+    # Afternoon: the night that ended at noon, and the one that has begun since.
+    now = datetime(2026, 11, 23, 15, tzinfo=UTC)
+    tonight, before = nights.night_of(now), nights.night_of(now - timedelta(hours=4))
+
+    def row(environment: int, kind: str, metric: str, *of: datetime) -> FigureNights:
+        values = [1.0] * len(of)
+        return FigureNights(environment, "zone A", kind, metric, {}, list(of), values, [1] * len(of), 1.0, 1.0)
+
+    found = figures_of(
+        [
+            row(1, "tcp_stream", "throughput_bps", before, tonight),
+            row(1, "tcp_rr", "latency_p99_seconds", before),
+            row(2, "tcp_stream", "throughput_bps", before),
+        ],
+        now,
+    )
+    assert found[1]["throughput_bps"].values[-2:] == [1.0, 1.0]
+    assert found[1]["latency_p99_seconds"].values[-2:] == [1.0, None]
+    # Where nothing came yet, the night under way is no gap.
+    assert found[2]["throughput_bps"].values[-2:] == [None, 1.0]

@@ -17,6 +17,8 @@ const MOST_TICKS = 9;
 const FEWEST_LABELS = 2;
 // Room beside the first and the last point, so that no marker is cut.
 const EDGE = 1.25;
+// Names that don't fit beside each other, as on paper, stand aslant before one is left out.
+const MOST_ROTATION = 60;
 // On both sides of a time that stands alone, in milliseconds.
 const HALF_HOUR = 30 * 60 * 1000;
 
@@ -45,7 +47,7 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
     grid: { color: colors.rule, drawTicks: false },
     border: { color: colors.rule },
     ticks: {
-      includeBounds: false, color: colors.soft, padding: 6, maxRotation: 0, autoSkipPadding: 12, font: { size: 11 },
+      includeBounds: false, color: colors.soft, padding: 6, maxRotation: spec.x.scale === "category" ? MOST_ROTATION : 0, autoSkipPadding: 12, font: { size: 11 },
       callback: (value: string | number) => xTick(spec, Number(value), isOverYears(range.low, range.high)),
     },
     afterBuildTicks: (axis: { min: number; max: number; ticks: { value: number }[] }) => {
