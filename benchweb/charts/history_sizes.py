@@ -232,7 +232,10 @@ def _point_words(overlay: str) -> str:
         return _(
             "Each point is the median of the run's repetitions; the whiskers reach from the lowest to the highest."
         )
-    return _("Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest of all repetitions.")
+    return _(
+        "Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest of all "
+        "repetitions."
+    )
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

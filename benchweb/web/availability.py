@@ -25,7 +25,7 @@ from benchweb.hosts.availability import (
     best_of,
     endpoints_availability,
 )
-from benchweb.hosts.indicators import Hour, Indicators, Measured, indicators, probe_loads
+from benchweb.hosts.indicators import Hour, Measured, indicators, probe_loads
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.probes import PROBE_GAP
 from benchweb.phrasebook import said
@@ -331,9 +331,7 @@ def _silence(watched: _Watched, availability: Availability, probes: int, texts: 
 _NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
 
 
-def _availability_cell(
-    availability: Availability, texts: _Texts, *, probes: int, begin: datetime, reason: str
-) -> Cell:
+def _availability_cell(availability: Availability, texts: _Texts, *, probes: int, begin: datetime, reason: str) -> Cell:
     ratio, known = availability.ratio, availability.known_ratio
     if ratio is None or known is None:
         return Cell(None, reason=reason)

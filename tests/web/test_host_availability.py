@@ -76,9 +76,7 @@ def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
-    assert (
-        text.count('class="why" colspan="3">no interface of the host holds the address of the test traffic<') == 2
-    )
+    assert text.count('class="why" colspan="3">no interface of the host holds the address of the test traffic<') == 2
     assert "0 bit/s" not in text
     probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
     text = signed_in.get(f"/hosts/{other.host_id}/availability").content.decode()

@@ -296,5 +296,10 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
     chosen = _chosen(form, "pairs")
     pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
-    more = {"matching": matching, "is_shortened": matching > SHOWN_PAIRS}
-    return {"pairs": pairs, "chosen": chosen, "pair_text": text} | more
+    return {
+        "pairs": pairs,
+        "chosen": chosen,
+        "pair_text": text,
+        "matching": matching,
+        "is_shortened": matching > SHOWN_PAIRS,
+    }
