@@ -36,7 +36,7 @@ def test_back_forward_and_reload_keep_choices_and_baseline(page: Page, measured:
     expect(page.locator(".matrix td").first).to_contain_text("1.00 Gbit/s")
 
     page.locator(".matrix th[scope=row]").first.hover()
-    page.get_by_role("link", name="baseline: host", exact=True).click()
+    page.get_by_role("link", name="as baseline: host", exact=True).click()
     expect(page).to_have_url(re.compile(r"base_row=host"))
     expect(page.locator(".matrix td").nth(2)).to_contain_text("▲ +200 %")
     compared = page.url
