@@ -158,7 +158,7 @@ def _chart(
 def _caption(indicator: _Indicator) -> str:
     if indicator.extreme_name:
         return _("each point is the mean of the probes of {length}, or its busiest minute")
-    return _("each point is the mean of the probes of {length}")
+    return _("each point is the mean of the probes of {length}; the whiskers reach from the least to the most")
 
 
 def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:

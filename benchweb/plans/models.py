@@ -26,9 +26,9 @@ class PlanVersion(models.Model):
     """One version: steps as `[{"kind", "params"}]`, where a list as a value is a sweep."""
 
     class Order(models.TextChoices):
-        INTERLEAVED = "interleaved", _("interleaved: each trial once, then each a second time, and so on")
-        SEQUENTIAL = "sequential", _("sequential: all repetitions of a trial, then the next")
-        SHUFFLED = "shuffled", _("shuffled: random, so that drift doesn't fall on one trial")
+        INTERLEAVED = "interleaved", _("interleaved: each test once, then each again")
+        SEQUENTIAL = "sequential", _("sequential: all repetitions of a test, then the next")
+        SHUFFLED = "shuffled", _("shuffled: random, so that drift doesn't fall on one test")
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

@@ -1,13 +1,13 @@
 """The page that asks before something is archived, and says what will be hidden and what stays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 Noun = Literal["endpoint", "pair", "run", "series", "slot"]
 _NOUNS: dict[Noun, Callable[[int], str]] = {
@@ -30,6 +30,15 @@ def archive_page(
             )
         return redirect(done)
     return render(request, "pages/archive.html", {"title": title, "losses": losses, "back": back})
+
+
+def archived_with_it(counts: Mapping[Noun, int]) -> str:
+    """Say what is archived together with a row, and that no run can use any of it."""
+    parts = [counted(number, noun) for noun, number in counts.items() if number]
+    if not parts:
+        return _("No new run can use it.")
+    words = pgettext("between items of a list", " and ").join(parts)
+    return _("Archived with it: {parts}. No new run can use it or them.").format(parts=words)
 
 
 def counted(number: int, noun: Noun) -> str:

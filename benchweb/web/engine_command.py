@@ -24,13 +24,16 @@ class EngineCommand:
 
 def engine_command(*, address: str, token: str) -> EngineCommand:
     """Give the command for an engine that listens on the port of `address` and expects `token`."""
+    port = _port(address)
+    # Engines on one machine differ by their ports: each has a state and a token of its own.
+    own = "benchweb-engine" if port == DEFAULT_CONTROL_PORT else f"benchweb-engine-{port}"
     return EngineCommand(
         [
             "umask 077",
-            "mkdir -p benchweb-engine-state",
-            f"printf '%s\\n' {shlex.quote(token or 'THE-TOKEN')} > benchweb-engine-token",
-            f"./benchweb-engine serve --listen 0.0.0.0:{_port(address)} --data-port {_port(address) + 1}"
-            " --state-dir benchweb-engine-state --token-file benchweb-engine-token",
+            f"mkdir -p {own}-state",
+            f"printf '%s\\n' {shlex.quote(token or 'THE-TOKEN')} > {own}-token",
+            f"./benchweb-engine serve --listen 0.0.0.0:{port} --data-port {port + 1}"
+            f" --state-dir {own}-state --token-file {own}-token",
         ]
     )
 

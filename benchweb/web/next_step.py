@@ -41,6 +41,11 @@ def step_to_pair() -> Step:
     return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[endpoints]
 
 
+def lone_host() -> int | None:
+    """Give the host of the only endpoint, which another one may join; one query."""
+    return Endpoint.objects.filter(archived_at=None).values_list("host_id", flat=True).first()
+
+
 def next_step() -> tuple[Step, set[Step]]:
     """Find what to do next, and what is done; one query."""
     found = (

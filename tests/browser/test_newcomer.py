@@ -67,12 +67,12 @@ def test_a_host_turns_green_by_itself_when_its_engine_starts(
     page.get_by_role("button", name="Add the host").click()
     watch = page.locator(".endpoint-watch")
     expect(watch.locator(".state-unreachable")).to_be_visible()
-    expect(page.get_by_text("This panel turns green by itself")).to_be_visible()
+    expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_visible()
     from benchweb.hosts.models import Endpoint
 
     Endpoint.objects.update(control_address=running.control)
     expect(watch.locator(".state-answered")).to_be_visible()
-    expect(page.get_by_text("This panel turns green by itself")).to_be_hidden()
+    expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_hidden()
     expect(page.get_by_text(running.fingerprint)).to_be_visible()
 
 

@@ -14,9 +14,9 @@ class Migration(migrations.Migration):
             name="order",
             field=models.CharField(
                 choices=[
-                    ("interleaved", "interleaved: each trial once, then each a second time, and so on"),
-                    ("sequential", "sequential: all repetitions of a trial, then the next"),
-                    ("shuffled", "shuffled: random, so that drift doesn't fall on one trial"),
+                    ("interleaved", "interleaved: each test once, then each again"),
+                    ("sequential", "sequential: all repetitions of a test, then the next"),
+                    ("shuffled", "shuffled: random, so that drift doesn't fall on one test"),
                 ],
                 max_length=20,
             ),

@@ -29,6 +29,7 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
         "step": step.value,
         "schedule": schedule,
         "stages": [] if is_asked_for_schedule else steps.stages(step, done),
+        "host": steps.lone_host() if step == steps.Step.SECOND_HOST else None,
     }
 
 
@@ -43,8 +44,9 @@ def pair_link(
 
 @register.inclusion_tag("partials/pair_step.html", takes_context=True)
 def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, object]:
-    """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
-    return {"step": _step_to_pair(context).value, "query": query}
+    """Say that a pair is to be made, or what that needs first, with a link to it; one or two queries."""
+    step = _step_to_pair(context)
+    return {"step": step.value, "query": query, "host": steps.lone_host() if step == steps.Step.SECOND_HOST else None}
 
 
 def _step_to_pair(context: Mapping[str, Any]) -> steps.Step:

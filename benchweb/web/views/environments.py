@@ -17,7 +17,7 @@ from benchweb.results.glances import Scope
 from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, counted
+from benchweb.web.archiving import archive_page, archived_with_it, counted
 from benchweb.web.forms.hosts import NamedForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
@@ -114,7 +114,7 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
         request,
         title=_("environment {environment}").format(environment=environment.name),
         losses=[
-            _("Archived with it: {pairs}. No new run can use them.").format(pairs=counted(pairs, "pair")),
+            archived_with_it({"pair": pairs}),
             _("Kept, with results and links: {runs}.").format(runs=counted(runs, "run")),
         ],
         back=reverse("web:environment", args=[environment.pk]),

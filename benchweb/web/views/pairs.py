@@ -24,6 +24,7 @@ from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
+from benchweb.web.next_step import lone_host
 from benchweb.web.row_ids import row_id
 
 COLUMNS = [
@@ -99,6 +100,7 @@ def pair_new(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "endpoint_count": endpoint_count,
+        "host": lone_host() if endpoint_count == 1 else None,
         "environment_count": environment_count,
         "is_possible": endpoint_count > 1 and environment_count > 0,
     }
