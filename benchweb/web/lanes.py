@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from unicodedata import east_asian_width
 
 from django.utils.dateformat import format as date_format
 from django.utils.translation import pgettext
@@ -13,6 +14,10 @@ _MOST_TICKS = 9
 # Per cent of the axis: a bar of one second in a night would else be too thin to see or to click.
 _LEAST_WIDTH = 0.3
 _NEAR_EDGE_PERCENT = 4.0
+# An axis on a phone, letters and characters of a label, and the room beside it.
+_NARROW_PIXELS = 230
+_LETTER_PIXELS, _WIDE_PIXELS = 6.5, 11.0
+_LABEL_ROOM = 8.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class DrawnLane:
 
 @dataclass(frozen=True)
 class Tick:
-    """A tick of the axis; a narrow one leaves out the labels that are spare, every second one from a midnight on."""
+    """A tick of the axis; a narrow one leaves out the labels that are spare, those of days last."""
 
     left: str
     label: str
@@ -98,10 +103,11 @@ def lanes_of(
         for lane in lanes[:shown]
     ]
     found = list(_ticks(begin, end, zone))
-    midnight = next((place for place, (moment, _) in enumerate(found) if _is_midnight(moment, zone)), 0)
+    places = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
+    kept = _kept_when_narrow(places)
     ticks = [
-        Tick(_number(percent(moment)), label, is_spare=(place - midnight) % 2 == 1, edge=_edge(percent(moment)))
-        for place, (moment, label) in enumerate(found)
+        Tick(_number(left), label, is_spare=number not in kept, edge=_edge(left))
+        for number, (left, label, _is_day) in enumerate(places)
     ]
     is_on_axis = now is not None and begin <= now <= end
     return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
@@ -119,6 +125,23 @@ def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datet
     while moment <= end:
         yield moment, _tick_label(moment.astimezone(zone), step)
         moment += timedelta(seconds=step)
+
+
+def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
+    """Choose the labels that don't touch on an axis of a phone's width, days before clock times: their numbers.
+
+    `places` are per cent of the axis, the label, and whether it names a day.
+    """
+    taken: list[tuple[float, float]] = []
+    kept = set()
+    for number, (left, label, _is_day) in sorted(enumerate(places), key=lambda item: not item[1][2]):
+        pixels = _LABEL_ROOM + sum(_WIDE_PIXELS if east_asian_width(each) == "W" else _LETTER_PIXELS for each in label)
+        width = pixels / _NARROW_PIXELS * 100
+        begin = left - {"first": 0.0, "last": width}.get(_edge(left), width / 2)
+        if all(begin + width <= other or begin >= end for other, end in taken):
+            taken.append((begin, begin + width))
+            kept.add(number)
+    return kept
 
 
 def _edge(percent: float) -> str:
