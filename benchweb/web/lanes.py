@@ -15,7 +15,7 @@ _MOST_TICKS = 9
 _LEAST_WIDTH = 0.3
 _NEAR_EDGE_PERCENT = 4.0
 # An axis on a phone, letters and characters of a label, and the room beside it.
-_NARROW_PIXELS = 230
+_NARROW_PIXELS = 290
 _LETTER_PIXELS, _WIDE_PIXELS = 6.5, 11.0
 _LABEL_ROOM = 8.0
 
