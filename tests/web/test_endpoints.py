@@ -72,6 +72,8 @@ def test_a_refused_edit_changes_nothing_and_keeps_what_was_typed(signed_in: Clie
 def test_archiving_an_endpoint_names_its_pairs_and_hides_them(signed_in: Client) -> None:
     pair = make_pair()
     assert "Archived with it: 1 pair." in signed_in.get(f"/endpoints/{pair.source_id}/archive").content.decode()
+    alone = signed_in.get(f"/endpoints/{make_endpoint().pk}/archive").content.decode()
+    assert "<li>No new run can use it.</li>" in alone
     signed_in.post(f"/endpoints/{pair.source_id}/archive")
     pair.refresh_from_db()
     assert pair.archived_at is not None

@@ -89,6 +89,8 @@ def test_the_command_follows_the_port_and_quotes_the_token(signed_in: Client) ->
     typed = {"control_address": "192.0.2.10:7500", "token": "a'b; rm -rf /"}
     command = signed_in.post("/hosts/command", typed).context["command"].text
     assert "--listen 0.0.0.0:7500 --data-port 7501" in command
+    # Beside an engine at the port that most have: neither takes the other's files.
+    assert "--state-dir benchweb-engine-7500-state --token-file benchweb-engine-7500-token" in command
     assert """printf '%s\\n' 'a'"'"'b; rm -rf /' >""" in command
 
 

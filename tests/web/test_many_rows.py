@@ -6,8 +6,10 @@ import pytest
 from django.test import Client
 
 from benchweb.hosts.selectors import pairs_matching
+from benchweb.hosts.services import pair_create
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Run, State
+from benchweb.web.list_page import PAIRS_SHOWN
 from benchweb.web.timeline import Coming, host_lanes
 from benchweb.web.views.search import MOST_OF_A_TYPE
 from tests.charts.history_rows import NIGHT, past_run
@@ -25,6 +27,18 @@ def test_a_search_that_finds_more_than_it_shows_says_so(signed_in: Client) -> No
     many = signed_in.get("/search?q=node").content.decode()
     told = f"the first {MOST_OF_A_TYPE}; another word narrows them"
     assert (told in few, told in many) == (False, True)
+
+
+def test_the_first_pairs_of_an_environment_have_their_total(signed_in: Client) -> None:
+    first = make_pair(environment="large")
+    source, environment = first.source, first.environment
+    for _number in range(PAIRS_SHOWN - 1):
+        pair_create(source=source, sink=make_endpoint(), environment=environment)
+    urls = [f"/environments/{environment.pk}", f"/hosts/{source.host_id}"]
+    assert not any("the first" in signed_in.get(url).content.decode() for url in urls)
+    pair_create(source=source, sink=make_endpoint(), environment=environment)
+    told = f"the first {PAIRS_SHOWN} of {PAIRS_SHOWN + 1}"
+    assert all(told in signed_in.get(url).content.decode() for url in urls)
 
 
 def test_pairs_are_found_by_their_environment_too() -> None:
