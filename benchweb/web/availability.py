@@ -42,6 +42,7 @@ WORDS = {
 _UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
 _SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")
 _FIRST_PROBE = gettext_noop("not probed yet: the first probe comes within two minutes")
+_BEFORE_FIRST = gettext_noop("before the first probe")
 _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
@@ -218,10 +219,13 @@ class _Watched:
         """Cut out the time from `begin` on in which it was there."""
         return self.availability.within(max(begin, self.added_at), self.now)
 
-    def unknown_reason(self) -> str:
-        """Say why nothing is known of a time."""
+    def unknown_reason(self, stretch: Stretch | None = None) -> str:
+        """Say why nothing is known of a stretch, or of all the time till now."""
         if self.endpoint.host.is_synthetic:
             return _SYNTHETIC_REASON
+        if stretch and stretch.until < self.now:
+            is_first = stretch.since <= self.added_at and stretch.until - stretch.since < PROBE_GAP
+            return _BEFORE_FIRST if is_first else _UNKNOWN_REASON
         is_new = self.now - self.added_at < PROBE_GAP and self.availability.known_seconds == 0
         return _FIRST_PROBE if is_new else _UNKNOWN_REASON
 
@@ -286,7 +290,7 @@ def _texts(_language: str | None) -> _Texts:
 
 
 def _break(stretch: Stretch, watched: _Watched) -> Break:
-    reason = watched.unknown_reason() if stretch.state == UNKNOWN else stretch.reason
+    reason = watched.unknown_reason(stretch) if stretch.state == UNKNOWN else stretch.reason
     return Break(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= watched.now)
 
 

@@ -95,12 +95,14 @@ def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
     text, rows = told_of(signed_in, endpoint)
     assert set(rows.values()) == {"not probed yet: the first probe comes within two minutes"}
     assert re.search(r"hours: (not known [^,]+, )?not added yet 24 h", text)
-    Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - 20 * MINUTE)
+    Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - 21 * MINUTE)
     probe_each_minute(endpoint, minutes=20)
     text, rows = told_of(signed_in, endpoint)
     assert rows["Availability"].startswith("100 % n=20 · known ")
     assert rows["Availability"].endswith(" % since it was added")
     said = re.search(r"Availability over the last 24 hours: ([^\"]+)", text)[1]
+    assert "before the first probe" in text
+    assert "no worker or beat" not in text
     assert re.fullmatch(r"answered (19|20) min[^,]*, (not known [^,]+, )?not added yet 2\d h.*", said)
     charts = json.loads(re.search(r'id="charts-data" hidden>(.*?)</div>', text)[1])
     # 20 minutes may be of two hours.
