@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_noop
@@ -12,8 +12,6 @@ from benchweb.hosts.models import Endpoint, Host
 
 _MOST_NAMES = 6
 _MOST_GROUPS = 6
-# Each endpoint is asked once a minute.
-_AT_ONCE = timedelta(minutes=2)
 # As workers/engine_client names an engine at the start of a sentence: its endpoint, of which a part may be in brackets
 # too, and its address.
 _ENGINE_NAME = re.compile(r"^The engine of .+? \([^()]*:[0-9]+\)")
@@ -48,9 +46,14 @@ def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup],
 def _group(status: str, kind: str, rows: Sequence[Mapping[str, Any]]) -> SilentGroup:
     times = [datetime.fromisoformat(row["since"]) for row in rows if row["since"]]
     since = max(times, default=None)
-    is_longer = since is not None and since - min(times) > _AT_ONCE
+    is_longer = since is not None and _to_the_minute(since) > _to_the_minute(min(times))
     reason = rows[0]["reason"] if len(rows) == 1 else kind
     return SilentGroup(status, reason, [_endpoint(row) for row in rows[:_MOST_NAMES]], since, is_longer)
+
+
+def _to_the_minute(at: datetime) -> datetime:
+    """As it is told: of hosts that fell silent in other minutes one time would be wrong of some."""
+    return at.replace(second=0, microsecond=0)
 
 
 def _endpoint(row: Mapping[str, Any]) -> Endpoint:

@@ -11,6 +11,7 @@ from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nights, recents
 from benchweb.results.glances import FigureNights
 from benchweb.web.night import figures_of
+from benchweb.web.silent_hosts import silent_groups
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.nights import DAY, add_values, measured
 
@@ -230,3 +231,12 @@ def test_the_lines_of_an_environment_end_with_the_same_night() -> None:
     assert found[1]["latency_p99_seconds"].values[-2:] == [1.0, None]
     # Where nothing came yet, the night under way is no gap.
     assert found[2]["throughput_bps"].values[-2:] == [None, 1.0]
+
+
+@pytest.mark.parametrize(("second", "is_longer"), [("11:15:58", False), ("11:16:02", True)])
+def test_hosts_that_fell_silent_in_several_minutes_are_silent_since_the_last_or_longer(
+    second: str, is_longer: bool
+) -> None:
+    row = {"host": "alder", "host_id": 1, "name": "", "network_mode": "host", "status": "refused", "reason": "no"}
+    [group], hidden = silent_groups([row | {"since": f"2026-11-23T{at}+00:00"} for at in ("11:15:40", second)])
+    assert (group.is_longer, hidden) == (is_longer, 0)

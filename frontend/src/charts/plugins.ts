@@ -9,8 +9,6 @@ import type { Spec } from "./spec";
 import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
-// Between the name of a line and the edge of the picture.
-const LABEL_EDGE = 2;
 const CAP_PIXELS = 4;
 const WHISKERS_REACH = 10;
 
@@ -168,10 +166,10 @@ function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
     // Readable over a line that it stands on.
     ctx.strokeStyle = colors.ground;
     ctx.lineWidth = 3;
-    // In a narrow chart, as on paper, the letters move together: a name that is cut off says nothing.
-    ctx.strokeText(words, chartArea.right, place, chartArea.right - LABEL_EDGE);
+    // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
+    ctx.strokeText(words, chartArea.right, place, chartArea.width);
     ctx.lineWidth = 1;
-    ctx.fillText(words, chartArea.right, place, chartArea.right - LABEL_EDGE);
+    ctx.fillText(words, chartArea.right, place, chartArea.width);
   }
   ctx.restore();
 }
