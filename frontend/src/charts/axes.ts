@@ -19,6 +19,7 @@ const FEWEST_LABELS = 2;
 const EDGE = 1.25;
 // Names that don't fit beside each other, as on paper, stand aslant before one is left out.
 const MOST_ROTATION = 60;
+const MOST_NAMES = 12;
 // On both sides of a time that stands alone, in milliseconds.
 const HALF_HOUR = 30 * 60 * 1000;
 
@@ -47,7 +48,7 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
     grid: { color: colors.rule, drawTicks: false },
     border: { color: colors.rule },
     ticks: {
-      includeBounds: false, color: colors.soft, padding: 6, maxRotation: spec.x.scale === "category" ? MOST_ROTATION : 0, autoSkipPadding: 12, font: { size: 11 },
+      includeBounds: false, color: colors.soft, padding: 6, maxRotation: spec.x.scale === "category" ? MOST_ROTATION : 0, autoSkip: spec.x.scale !== "category" || spec.x.categories.length > MOST_NAMES, autoSkipPadding: 12, font: { size: 11 },
       callback: (value: string | number) => xTick(spec, Number(value), isOverYears(range.low, range.high)),
     },
     afterBuildTicks: (axis: { min: number; max: number; ticks: { value: number }[] }) => {
