@@ -181,6 +181,7 @@ def _run(work: _Work, night: NightFate, number: int, campaign_id: int) -> RunToW
         fate=night.runs[number],
         tests=work.tests[number],
         trial_ids=list(islice(work.trial_ids, len(script.trials))),
+        offsets=script.offsets,
         facts=(source_facts, sink_facts),
         has_histograms=number < _PAIRS_WITH_HISTOGRAMS,
         has_intervals=night.night >= len(script.nights) - _NIGHTS_WITH_INTERVALS,

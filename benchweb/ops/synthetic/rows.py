@@ -11,7 +11,6 @@ from django.db.models import Model
 
 from benchweb.ops.synthetic.fates import Fate
 from benchweb.ops.synthetic.histograms import encoded_histogram
-from benchweb.ops.synthetic.script import TRIAL_STEP_SECONDS
 from benchweb.ops.synthetic.shapes import METRICS, Measured, Shape, latency_counts
 from benchweb.ops.synthetic.stories import Night
 from benchweb.plans.expansion import PlannedTrial
@@ -80,6 +79,7 @@ class RunToWrite:
     fate: Fate
     tests: Sequence[Test]
     trial_ids: Sequence[int]
+    offsets: Sequence[float]
     facts: tuple[int, int]
     has_histograms: bool
     has_intervals: bool
@@ -97,7 +97,7 @@ class RunWriter:
         run, fate = self.run, self.run.fate
         began = run.at.isoformat() if fate.begun else _NULL
         # The last trial's step is over, as planned: else a night would take less than its lower bound.
-        ended = (run.at + _offset(fate.begun)).isoformat()
+        ended = (run.at + self._offset(fate.begun)).isoformat()
         self.lines.runs.append(
             f"{run.id}\t{run.campaign}\t{run.pair}\t{run.plan_version}\t{fate.state.value}\t{fate.reason}\t\t"
             f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t{fate.attempts}\t{began}\t{ended}\t\n"
@@ -113,7 +113,7 @@ class RunWriter:
 
     def _trial(self, number: int, state: State, reason: str = "", *, is_begun: bool = True) -> None:
         run, test, draw = self.run, self.run.tests[number], self.source.getrandbits
-        at = run.at + _offset(number)
+        at = run.at + self._offset(number)
         times = f"{at.isoformat()}\t{(at + _TRIAL).isoformat()}" if is_begun else f"{_NULL}\t{_NULL}"
         # No session is another's, whatever was drawn of the same seed before.
         session = draw(128) >> 64 << 64 | run.trial_ids[number]
@@ -124,7 +124,7 @@ class RunWriter:
 
     def _result(self, number: int) -> None:
         run, test, source = self.run, self.run.tests[number], self.source
-        trial_id, at = run.trial_ids[number], (run.at + _offset(number)).isoformat()
+        trial_id, at = run.trial_ids[number], (run.at + self._offset(number)).isoformat()
         noise = source.gauss(0, run.night.deviation)
         speed = run.night.speed * (_OUTLIER_SPEED if source.random() < _OUTLIER_RATE else 1 + noise)
         measured = test.shape(speed, run.night.delay * (1 - 0.7 * noise), source)
@@ -139,6 +139,9 @@ class RunWriter:
             f"{run.facts[0]}\t{run.facts[1]}\t{at}\n"
         )
 
+    def _offset(self, number: int) -> timedelta:
+        return timedelta(seconds=self.run.offsets[number])
+
     def _document(self, test: Test, measured: Measured, metrics: str) -> str:
         intervals = _intervals(test, measured.values[0], self.source) if self.run.has_intervals else "[]"
         return (
@@ -150,10 +153,6 @@ class RunWriter:
         if not (self.run.has_histograms and measured.transactions):
             return _NULL
         return r"\\x" + encoded_histogram(latency_counts(measured)).hex()
-
-
-def _offset(number: int) -> timedelta:
-    return timedelta(seconds=number * TRIAL_STEP_SECONDS)
 
 
 def _intervals(test: Test, value: float, source: Random) -> str:

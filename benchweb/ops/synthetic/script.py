@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -23,8 +24,6 @@ STEPS: list[dict[str, Any]] = [
     {"kind": "udp_rr", "params": _ONE_BYTE},
     {"kind": "ping", "params": {"count": 100}},
 ]
-# From one trial's begin to the next one's: its own time, set-up and drain.
-TRIAL_STEP_SECONDS = 11.0
 _NIGHT_HOUR = 2
 _YEAR_NIGHTS = 365
 # About so many of all nights of all pairs give a run with all its points: the rest are gaps, outages, failures.
@@ -42,6 +41,8 @@ class Script:
     pair_stories: list[PairStory]
     fates: list[NightFate]
     starts: dict[int, float]
+    # Seconds from a run's begin to each trial's, and to its end: every trial takes the whole slot that it is planned.
+    offsets: list[float]
     planned_seconds: float
     lower_bound_seconds: float
 
@@ -67,7 +68,8 @@ def script_of_nights(pair_count: int, days: int, until: datetime, source: Random
     ends = [(pair.source.host, pair.sink.host) for pair in planned]
     stories = [host_story(days, source) for _ in range(1 + max(map(max, ends)))]
     pairs = [pair_story(days, [stories[end] for end in both], source) for both in ends]
-    jobs = [Job(number, both, len(trials) * TRIAL_STEP_SECONDS) for number, both in enumerate(ends)]
+    offsets = [0.0, *accumulate(trial.slot_seconds for trial in trials)]
+    jobs = [Job(number, both, offsets[-1]) for number, both in enumerate(ends)]
     placed = arranged(jobs)
     night_seconds = makespan_seconds(jobs, placed)
     last = until.replace(hour=_NIGHT_HOUR, minute=0, second=0, microsecond=0)
@@ -81,6 +83,7 @@ def script_of_nights(pair_count: int, days: int, until: datetime, source: Random
         pair_stories=pairs,
         fates=night_fates(stories, ends, pairs, len(trials), source),
         starts={each.key: each.start_seconds for each in placed},
+        offsets=offsets,
         planned_seconds=night_seconds,
         lower_bound_seconds=lower_bound_seconds(jobs),
     )
