@@ -88,6 +88,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawMissing(chart, eachPoint, colors());
       drawSticks(chart, colors());
       drawMarks(chart, spec(), colors());
+      nameReferenceLines(chart, spec(), colors());
       drawCrosshair(chart, colors());
     },
   };
@@ -139,36 +140,47 @@ function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, col
   ctx.restore();
 }
 
+/** Where each reference line lies, the highest first; one beyond the axis lies at its end. */
+function referenceLines(chart: Chart, spec: Spec): { y: number; words: string; isAbove: boolean }[] {
+  const scale = chart.scales["y"];
+  if (!scale) return [];
+  return [...spec.lines]
+    .sort((a, b) => b.y - a.y)
+    .map((line) => {
+      const isAbove = line.y > scale.max;
+      const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
+      return { y: isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y), words, isAbove };
+    });
+}
+
 function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
   const { ctx, chartArea } = chart;
-  const scale = chart.scales["y"];
-  if (!scale) return;
+  ctx.save();
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = faint(colors.soft, 0.6);
+  for (const { y, isAbove } of referenceLines(chart, spec)) {
+    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
+  }
+  ctx.restore();
+}
+
+/** Name them over all that is drawn: neither a line nor a mark may run through a name. */
+function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
+  const { ctx, chartArea } = chart;
   ctx.save();
   ctx.font = "11px system-ui, sans-serif";
   ctx.textAlign = "right";
-  ctx.lineWidth = 1;
   // What lies close together is named one below the other; flags need the room above the chart.
   const taken: number[] = [];
-  const labelAt = (y: number): number => {
+  for (const { y, words } of referenceLines(chart, spec)) {
     let place = spec.marks?.length && y < chartArea.top + 8 ? y + 12 : y - 4;
     while (taken.some((other) => Math.abs(other - place) < 11)) place += 12;
     taken.push(place);
-    return place;
-  };
-  for (const line of [...spec.lines].sort((a, b) => b.y - a.y)) {
-    const isAbove = line.y > scale.max;
-    const y = isAbove ? chartArea.top : scale.getPixelForValue(line.y);
-    ctx.strokeStyle = faint(colors.soft, 0.6);
-    ctx.fillStyle = colors.soft;
-    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
-    const place = labelAt(y);
-    const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
-    // Readable over a line that it stands on.
-    ctx.strokeStyle = colors.ground;
-    ctx.lineWidth = 3;
     // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
-    ctx.strokeText(words, chartArea.right, place, chartArea.width);
-    ctx.lineWidth = 1;
+    const width = Math.min(ctx.measureText(words).width, chartArea.width);
+    ctx.fillStyle = faint(colors.ground, 0.85);
+    ctx.fillRect(chartArea.right - width - 2, place - 9, width + 4, 12);
+    ctx.fillStyle = colors.soft;
     ctx.fillText(words, chartArea.right, place, chartArea.width);
   }
   ctx.restore();
