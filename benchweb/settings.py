@@ -86,7 +86,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.postgres",
-    "django.contrib.humanize",
     "django.contrib.staticfiles",
     "django_htmx",
     "ninja",

@@ -167,7 +167,7 @@ def _facts(query: Query, most: int, *, read_most: int) -> Group:
     rows = facts_with(patterns, most=read_most)
     for row in rows:
         line = _line(row.words, patterns)
-        note = _("until {date}").format(date=f"{row.last_seen_at:%Y-%m-%d}") if row.is_former else ""
+        note = _("last seen {date}").format(date=f"{row.last_seen_at:%Y-%m-%d}") if row.is_former else ""
         url = f"{row_url('web:host', row.host)}#endpoint-{row.endpoint}"
         hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
     return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)

@@ -1,16 +1,20 @@
-// What scrolls sideways fades at the edge where there is more: a table that ends at a whole column looks like all there is.
+// What scrolls in itself fades at the edge where there is more: a table that ends at a whole column looks like all there is.
 
-const SCROLLING = ".sections, .table-scroll";
+const SIDEWAYS = ".sections, .table-scroll";
+const DOWNWARDS = ".share-list, .suggestions, .plan-aside, .choice-list, .long-choice";
+const SCROLLING = `${SIDEWAYS}, ${DOWNWARDS}`;
 // A share of a pixel is no more to see.
 const LEAST = 2;
 
-/** Which edges have more beyond them: "", "left", "right", or both. */
-export function edges(scrolled: number, shown: number, whole: number): string {
-  return [scrolled > LEAST && "left", whole - shown - scrolled > LEAST && "right"].filter(Boolean).join(" ");
+/** Which edges have more beyond them: "", the name of the first, of the last, or both. */
+export function edges(scrolled: number, shown: number, whole: number, [first, last] = ["left", "right"]): string {
+  return [scrolled > LEAST && first, whole - shown - scrolled > LEAST && last].filter(Boolean).join(" ");
 }
 
 function mark(element: Element): void {
-  const found = edges(element.scrollLeft, element.clientWidth, element.scrollWidth);
+  const found = element.matches(SIDEWAYS)
+    ? edges(element.scrollLeft, element.clientWidth, element.scrollWidth)
+    : edges(element.scrollTop, element.clientHeight, element.scrollHeight, ["up", "down"]);
   if (element.getAttribute("data-more") !== found) element.setAttribute("data-more", found);
 }
 
@@ -27,8 +31,8 @@ export function startEdges(): void {
 
 /** Mark the edges of a new part of the page, and whenever their size changes. */
 export function showEdges(content: Element): void {
-  for (const each of [content, ...content.querySelectorAll(SCROLLING)]) {
-    if (!each.matches(SCROLLING)) continue;
+  const around = content.closest(SCROLLING);
+  for (const each of [...(around ? [around] : []), ...content.querySelectorAll(SCROLLING)]) {
     sizes.observe(each);
     if (each.firstElementChild) sizes.observe(each.firstElementChild);
     mark(each);

@@ -100,7 +100,7 @@ def test_a_fact_tells_its_line_and_until_when_it_held(db: None) -> None:
     Facts.objects.filter(pk=old.pk).update(last_seen_at="2026-01-02T03:04:05Z")
     told(endpoint, {"kernel": "6.18.2"})
     notes = [hit.note for group in found(parsed("kernel"), 10) for hit in group.hits]
-    assert notes == ["kernel 6.18.2", "kernel 6.1.0-18-amd64 · until 2026-01-02"]
+    assert notes == ["kernel 6.18.2", "kernel 6.1.0-18-amd64 · last seen 2026-01-02"]
 
 
 def test_facts_of_any_shape_are_stored(db: None) -> None:
