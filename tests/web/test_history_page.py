@@ -44,6 +44,12 @@ def test_the_page_draws_what_the_address_asks_for(signed_in: Client, pair) -> No
     assert f'<option value="{pair.pk}" selected>alder (host) → birch (host)</option>' in page
 
 
+def test_a_filter_for_what_does_not_exist_is_shown_and_not_called_any(signed_in: Client, pair) -> None:
+    for address in ("/history?environment=987654", "/runs?environment=987654"):
+        page = signed_in.get(address).content.decode()
+        assert '<option value="987654" selected>987654 (doesn&#x27;t exist)</option>' in page, address
+
+
 def test_the_charts_as_json_are_those_of_the_page(signed_in: Client, pair) -> None:
     address = f"pair={pair.pk}&over=7d"
     page = signed_in.get(f"/history?{address}").content.decode()

@@ -108,10 +108,15 @@ def pair_of_ends(ends: Sequence[str]) -> SafeString:
 
 @register.simple_tag
 def options(choices: Iterable[tuple[int, str]], chosen: str) -> SafeString:
-    """Give ids and names to choose from as a select has them, the chosen one marked."""
-    lines = (_option(pk, name, is_chosen=str(pk) == chosen) for pk, name in choices)
-    # Names are escaped.
-    return SafeString("".join(lines))
+    """Give ids and names to choose from as a select has them, the chosen one marked.
+
+    An address may ask for an id that isn't there: the page filters by it, so the select must not say "any".
+    """
+    pairs = [(str(pk), name) for pk, name in choices]
+    if chosen and all(pk != chosen for pk, _name in pairs):
+        pairs.append((chosen, _("{id} (doesn't exist)").format(id=chosen)))
+    # Names and ids are escaped.
+    return SafeString("".join(_option(pk, name, is_chosen=pk == chosen) for pk, name in pairs))
 
 
 @register.simple_tag
@@ -293,8 +298,8 @@ def setting(label: str, value: Any, unit: str = "") -> str:
     return f"{label.lower()} {value_said(value) if isinstance(value, str) else value}"
 
 
-def _option(pk: int, name: str, *, is_chosen: bool) -> str:
-    return f'<option value="{pk}"{" selected" if is_chosen else ""}>{escape(name)}</option>'
+def _option(pk: str, name: str, *, is_chosen: bool) -> str:
+    return f'<option value="{escape(pk)}"{" selected" if is_chosen else ""}>{escape(name)}</option>'
 
 
 def _endpoint_name(host: str, name: str, network_mode: str) -> str:
