@@ -41,11 +41,11 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _kept: "OrderedDict[int, Bins | None]" = OrderedDict()
 
 # Evenly spread over the series' runs, and the first after each gap while these are few; the trial of a run that is
-# taken is its middle one. An island is a stretch of runs without a gap: no column reaches beyond the end of its own.
+# taken is that whose median is the middle one, as the history's point is. An island is a stretch of runs without a gap: no column reaches beyond the end of its own.
 _SQL = """
 WITH runs AS (
-  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY at) AS ids,
-    array_agg(value ORDER BY at) AS medians
+  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY value, at) AS ids,
+    array_agg(value ORDER BY value, at) AS medians
   FROM results_point WHERE series_id = %(series)s AND at >= %(first)s AND at <= %(last)s {only} GROUP BY run_id
 ), numbered AS (
   SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total,
@@ -196,14 +196,14 @@ def _spec(
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
         words = ngettext(
-            "The column is the middle repetition of the only run; its width isn't how long that took.",
-            "Each column is the middle repetition of one of %(total)s runs; its width isn't how long that took.",
+            "The column is of the only run the repetition with the middle median; its width isn't how long that took.",
+            "Each column is of one of %(total)s runs the repetition with the middle median; its width isn't how long it took.",
             total,
         )
         return words % {"total": f"{total:,}"}
     words = _(
-        "Each column is the middle repetition of a run and stands for the runs up to the next column: %(drawn)s of "
-        "%(total)s runs."
+        "Each column is a run's repetition with the middle median and stands for the runs up to the next column: "
+        "%(drawn)s of %(total)s runs."
     )
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 

@@ -56,6 +56,14 @@ def test_a_column_of_the_heat_map_holds_the_shares_of_a_runs_latencies() -> None
     assert [point.y for point in chart.series[0].points] == [1e-4, 2e-4]
 
 
+def test_a_column_is_the_repetition_with_the_middle_median_and_so_agrees_with_the_history() -> None:
+    medians = (1e-4, 9e-4, 2e-4, 1.5e-4, 3e-4)
+    repetitions = [{"latency_p50_seconds": seconds} for seconds in medians]
+    past_run(make_plan(steps=RR), make_pair(), NIGHT, *repetitions, histogram=histogram(100))
+    (chart,) = maps(asked())
+    assert [point.y for point in chart.series[0].points] == [2e-4]
+
+
 def test_the_table_of_the_heat_map_counts_latencies() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100, 400))

@@ -18,7 +18,7 @@ from benchweb.web.row_ids import row_id
 from benchweb.web.zones import reader_zone
 
 SPANS_HOURS = (6, 24, 48, 168)
-LEGEND = ("finished", "failed", "nonstart", "cancelled", "running", "planned")
+LEGEND = ("finished", "failed", "nonstart", "missed", "cancelled", "running", "planned")
 # Either side of what a campaign took, so that its first and last bars aren't at the edge.
 _MARGIN = 0.03
 
