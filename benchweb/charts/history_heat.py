@@ -41,7 +41,8 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _kept: "OrderedDict[int, Bins | None]" = OrderedDict()
 
 # Evenly spread over the series' runs, and the first after each gap while these are few; the trial of a run that is
-# taken is that whose median is the middle one, as the history's point is. An island is a stretch of runs without a gap: no column reaches beyond the end of its own.
+# taken is that whose median is the middle one, as the history's point is. An island is a stretch of runs without a gap:
+# no column reaches beyond the end of its own.
 _SQL = """
 WITH runs AS (
   SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY value, at) AS ids,
@@ -196,8 +197,8 @@ def _spec(
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
         words = ngettext(
-            "The column is of the only run the repetition with the middle median; its width isn't how long that took.",
-            "Each column is of one of %(total)s runs the repetition with the middle median; its width isn't how long it took.",
+            "The column is of the only run the repetition with the middle median; its width isn't its duration.",
+            "Each column is of one of %(total)s runs the repetition with the middle median; its width isn't its duration.",
             total,
         )
         return words % {"total": f"{total:,}"}
