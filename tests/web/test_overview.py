@@ -203,6 +203,19 @@ def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client)
     assert "11.0 Gbit/s ±9.1 % · n=2" in words(signed_in.get("/").content.decode())
 
 
+@pytest.mark.parametrize(("before", "said"), [(0, "the first night"), (2, "learning: 2 of 5 nights before")])
+def test_an_environments_figure_is_compared_with_nights_and_says_nights(
+    signed_in: Client, before: int, said: str
+) -> None:
+    pair, midnight = make_pair(environment="zone"), nights.night_of(timezone.now()) - DAY / 2
+    for ago in range(before, -1, -1):
+        # Two runs a night: it is nights that are counted.
+        for minutes in (10, 0):
+            measured(pair, midnight - timedelta(minutes=minutes) - ago * DAY, 1e10)
+    summed_up()
+    assert f"10.0 Gbit/s n=1 {said}" in words(signed_in.get("/").content.decode())
+
+
 def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:
     said = "the furthest of them lies from it"
     assert said not in signed_in.get("/").content.decode()

@@ -84,18 +84,23 @@ def change(ratio: float | None, better: str = "neutral", *, is_shown: bool = Tru
 
 
 @register.simple_tag
-def deviation(found: Deviation | None, better: str) -> SafeString:
-    """Show how a latest run lies beside those before it, or why nothing is said of that."""
-    return SafeString(deviation_shown(found, better, get_language()))
+def night_deviation(found: Deviation | None, better: str) -> SafeString:
+    """Show how an environment's latest night lies beside those before it, or why nothing is said of that."""
+    words = _change_words(get_language())
+    return SafeString(_deviation(found, better, words, first=words.first_night, learning=words.learning_nights))
 
 
 def deviation_shown(found: Deviation | None, better: str, language: str | None) -> str:
-    """Give it as markup; rows that are written in one piece ask for the language once."""
+    """Show as markup how a latest run lies beside those before it; rows in one piece ask for the language once."""
     words = _change_words(language)
+    return _deviation(found, better, words, first=words.first, learning=words.learning)
+
+
+def _deviation(found: Deviation | None, better: str, words: "_ChangeWords", *, first: str, learning: str) -> str:
     if found is None:
-        return f'<span class="change change-none">{words.first}</span>'
+        return f'<span class="change change-none">{first}</span>'
     if found.is_learning:
-        learning = words.learning % {"count": found.n_before, "least": LEAST_BEFORE}
+        learning %= {"count": found.n_before, "least": LEAST_BEFORE}
         return f'<span class="change change-none">{learning}</span>'
     is_shown = found.is_shown
     if found.ratio is not None or not is_shown:
@@ -143,6 +148,8 @@ class _ChangeWords(NamedTuple):
     none: str
     first: str
     learning: str
+    first_night: str
+    learning_nights: str
     from_nothing: str
 
 
@@ -153,6 +160,8 @@ def _change_words(_language: str | None) -> _ChangeWords:
         _("no difference shown"),
         _("the first run"),
         _("learning: %(count)d of %(least)d runs before"),
+        _("the first night"),
+        _("learning: %(count)d of %(least)d nights before"),
         _("from 0"),
     )
     return _ChangeWords._make(map(escape, texts))
