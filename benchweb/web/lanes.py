@@ -64,6 +64,8 @@ class Tick:
     is_spare: bool
     # So near to an end of the axis that its label, centred, would reach out of the window: "first", "last", or neither.
     edge: str
+    # The same on an axis of a phone's width.
+    narrow_edge: str
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,13 @@ def lanes_of(
     places = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
     kept = _kept_when_narrow(places)
     ticks = [
-        Tick(_number(left), label, is_spare=number not in kept, edge=_edge(left))
+        Tick(
+            _number(left),
+            label,
+            is_spare=number not in kept,
+            edge=_edge(left, _NEAR_EDGE_PERCENT),
+            narrow_edge=_edge(left, _narrow_percent(label) / 2),
+        )
         for number, (left, label, _is_day) in enumerate(places)
     ]
     is_on_axis = now is not None and begin <= now <= end
@@ -135,17 +143,22 @@ def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
     taken: list[tuple[float, float]] = []
     kept = set()
     for number, (left, label, _is_day) in sorted(enumerate(places), key=lambda item: not item[1][2]):
-        pixels = _LABEL_ROOM + sum(_WIDE_PIXELS if east_asian_width(each) == "W" else _LETTER_PIXELS for each in label)
-        width = pixels / _NARROW_PIXELS * 100
-        begin = left - {"first": 0.0, "last": width}.get(_edge(left), width / 2)
+        width = _narrow_percent(label)
+        begin = left - {"first": 0.0, "last": width}.get(_edge(left, width / 2), width / 2)
         if all(begin + width <= other or begin >= end for other, end in taken):
             taken.append((begin, begin + width))
             kept.add(number)
     return kept
 
 
-def _edge(percent: float) -> str:
-    return "first" if percent < _NEAR_EDGE_PERCENT else "last" if percent > 100 - _NEAR_EDGE_PERCENT else ""
+def _narrow_percent(label: str) -> float:
+    """Give the width of a label and the room that it needs, in per cent of an axis of a phone's width."""
+    letters = sum(_WIDE_PIXELS if east_asian_width(each) == "W" else _LETTER_PIXELS for each in label)
+    return (_LABEL_ROOM + letters) / _NARROW_PIXELS * 100
+
+
+def _edge(percent: float, near: float) -> str:
+    return "first" if percent < near else "last" if percent > 100 - near else ""
 
 
 def _is_midnight(moment: datetime, zone: tzinfo) -> bool:

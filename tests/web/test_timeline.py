@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 def test_a_narrow_axis_leaves_out_labels_that_would_touch_but_no_day() -> None:
     drawn = lanes_of("Hosts", [], begin=NOON - 6 * HOUR, end=NOON + 40 * HOUR, zone=UTC)
     kept = [tick.label for tick in drawn.ticks if not tick.is_spare]
-    assert len(kept) in (len(drawn.ticks) // 2, len(drawn.ticks) // 2 + 1)
+    assert 3 <= len(kept) <= len(drawn.ticks) // 2 + 1
     assert {"Tue 2 Jun", "Wed 3 Jun"} <= set(kept)
 
 
