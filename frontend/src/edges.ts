@@ -12,9 +12,10 @@ export function edges(scrolled: number, shown: number, whole: number, [first, la
 }
 
 function mark(element: Element): void {
-  const found = element.matches(SIDEWAYS)
-    ? edges(element.scrollLeft, element.clientWidth, element.scrollWidth)
-    : edges(element.scrollTop, element.clientHeight, element.scrollHeight, ["up", "down"]);
+  // A long table to choose from is both, and goes down.
+  const found = element.matches(DOWNWARDS)
+    ? edges(element.scrollTop, element.clientHeight, element.scrollHeight, ["up", "down"])
+    : edges(element.scrollLeft, element.clientWidth, element.scrollWidth);
   if (element.getAttribute("data-more") !== found) element.setAttribute("data-more", found);
 }
 
