@@ -116,9 +116,10 @@ def _between(low: float, high: float, unit: str) -> str:
     return f"{first}{dash}{last} {last_unit}".rstrip()
 
 
-def plain(value: float) -> str:
-    """Give a number as reports print it: two decimals, thousands apart, no prefix; small ones by their digits."""
-    return significant(value) if 0 < abs(value) < 0.1 else _with_minus(f"{value:,.2f}")
+def plain(value: float, decimals: int = 2) -> str:
+    """Give a number as reports print it: so many decimals, thousands apart, no prefix; small ones by their digits."""
+    is_small = 0 < abs(value) < 10.0 ** (1 - decimals)
+    return significant(value) if is_small else _with_minus(f"{value:,.{decimals}f}")
 
 
 def setting(value: float, unit: str = "") -> str:

@@ -27,6 +27,8 @@ class Equivalent:
     factor: float
     # What a reader has to know before comparing: whose notation it is, and what it counts.
     note: str
+    # As many as those reports print.
+    decimals: int = 2
 
     def of(self, value: float) -> float:
         """Give the equivalent of a value in the metric's own unit."""
@@ -89,7 +91,7 @@ def _of_packets() -> list[Equivalent]:
 
 
 def _of_times() -> list[Equivalent]:
-    return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"))]
+    return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"), decimals=3)]
 
 
 def _of_loss() -> list[Equivalent]:

@@ -70,6 +70,7 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     parts = [{name: part[name] for name in part if name != swept.name} for part in line_parts(chosen.lines, kind)]
     keys = _setting_keys(chosen.lines, kind, swept)
     places, series = _places(query, swept, chosen.lines, keys, metrics)
+    runs = _latest_runs(query, chosen.lines) if query.overlay == "run" else None
     points = size_points(
         series,
         pairs=list({line.pair.pk for line in chosen.lines}),
@@ -78,9 +79,10 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         part=query.overlay if query.overlay in {"run", "date"} else "",
         spans=_DATES,
         plan=query.plan,
-        runs=_latest_runs(query, chosen.lines) if query.overlay == "run" else None,
+        runs=list(runs) if runs is not None else None,
     )
-    found = _found(query, chosen.lines, places, points, dict(zip(keys, _setting_words(parts), strict=True)))
+    name = _names(query, chosen.lines, points, runs or {})
+    found = _found(name, places, points, dict(zip(keys, _setting_words(parts), strict=True)))
     drawing = _Drawing(query, kind, swept, common_words(parts, kind), found)
     specs = [drawing.spec(chart) for chart in charts]
     return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
@@ -125,14 +127,9 @@ def _number(query: HistoryQuery, line: HistoryLine) -> int:
 
 
 def _found(
-    query: HistoryQuery,
-    lines: Sequence[HistoryLine],
-    places: Sequence[_Place],
-    points: SizePoints,
-    words: Mapping[str, str],
+    name: Callable[[int], str], places: Sequence[_Place], points: SizePoints, words: Mapping[str, str]
 ) -> dict[str, _Found]:
     """Sort the points by metric, line and size; `words` say a line's settings by its key."""
-    name = _names(query, lines, points)
     found: dict[str, _Found] = {}
     for point in points.points:
         metric, number, key, size = places[point.place]
@@ -142,16 +139,23 @@ def _found(
     return found
 
 
-def _names(query: HistoryQuery, lines: Sequence[HistoryLine], points: SizePoints) -> Callable[[int], str]:
-    """Give what names a line of a chart by its number."""
+def _names(
+    query: HistoryQuery, lines: Sequence[HistoryLine], points: SizePoints, runs: Mapping[int, int]
+) -> Callable[[int], str]:
+    """Give what names a line of a chart by its number; `runs` are those drawn, each with its pair."""
     if query.overlay == "date":
         return lambda number: _span_words(points.shown, number)
     if query.overlay == "run":
         begun: dict[int, datetime] = {}
         for point in points.points:
             begun[point.part] = min(point.first_at, begun.get(point.part, point.first_at))
+        words = {line.pair.pk: line.pair_words for line in lines}
+        # One pair for all is told once, above the chart.
+        of = {run: words[pair] for run, pair in runs.items() if len(words) > 1 and pair in words}
         comma = pgettext("between parts of a sentence", ", ")
-        return lambda number: f"{_('run')} {number}{comma}{_date(begun[number])}"
+        return lambda number: comma.join(
+            filter(None, [f"{_('run')} {number}", of.get(number, ""), _date(begun[number])])
+        )
     if query.overlay == "pair":
         pairs = {line.pair.pk: f"{line.pair_words}, {line.pair.environment}" for line in lines}
         return pairs.__getitem__
@@ -199,7 +203,9 @@ class _Drawing:
         """Name a line, with what its points are of: at most so much, where it isn't the same at every size."""
         name = group[2]
         if self.query.overlay == "run":
-            return name
+            ns = [point.n for point in points.values()]
+            n = f"{min(ns)}" if min(ns) == max(ns) else f"{min(ns)}–{max(ns)}"
+            return f"{name} (n={n})"
         runs, pairs = ({getattr(point, name) for point in points.values()} for name in ("runs", "pairs"))
         most, most_pairs = max(runs), max(pairs)
         of = [ngettext("%(runs)s run", "%(runs)s runs", most) % {"runs": f"{most:,}"}]
@@ -267,15 +273,15 @@ def _point(size: float, point: SizePoint) -> ChartPoint:
     )
 
 
-def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[int]:
-    """Give the runs asked for, else the latest that ended on these pairs."""
+def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> dict[int, int]:
+    """Give the runs asked for, else the latest that ended on these pairs, each with its pair; one query."""
     if query.runs:
-        return list(query.runs)[:MOST_OVERLAID]
+        return dict(Run.objects.filter(pk__in=query.runs[:MOST_OVERLAID]).values_list("pk", "pair_id"))
     pairs = {line.pair.pk for line in lines}
     runs = Run.objects.filter(pair__in=pairs, state__in=(State.FINISHED, State.FAILED), created_at__range=query.shown)
     if query.plan is not None:
         runs = runs.filter(plan_version__plan=query.plan)
-    return list(runs.order_by("-pk").values_list("pk", flat=True)[:MOST_OVERLAID])
+    return dict(runs.order_by("-pk").values_list("pk", "pair_id")[:MOST_OVERLAID])
 
 
 def _span_words(shown: tuple[datetime, datetime], number: int) -> str:

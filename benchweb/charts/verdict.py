@@ -74,7 +74,7 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
         total=len(trials),
         headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],
         limited_by=_limited_by(trials),
-        warnings=_warnings(trials),
+        warnings=warnings_of(trials),
     )
 
 
@@ -184,7 +184,7 @@ def limit_words(by: str) -> str:
     return said(catalog().limits.get(by, by.replace("_", " ")))
 
 
-def _warnings(trials: Sequence[TrialRow]) -> list[str]:
+def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
     """Say each flag once, with how many results carry it unless all do."""
     with_result = [trial for trial in trials if trial.has_result]
     counts = Counter(flag for trial in with_result for flag in set(trial.flags))

@@ -6,6 +6,7 @@ from unicodedata import east_asian_width
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from benchweb import formatting
 from benchweb.charts.verdict import Headline
@@ -21,8 +22,8 @@ _PADDING_PIXELS = 8
 _COLORS = {"blue": "#0b5cad", "red": "#c0311d", "grey": "#566370"}
 
 
-def badge_svg(label: str, value: str, *, color: str) -> str:
-    """Draw a badge of two parts."""
+def badge_svg(label: str, value: str, *, color: str, notes: Sequence[str] = ()) -> str:
+    """Draw a badge of two parts; notes are told by its title alone."""
     left, right = _width(label), _width(value)
     context = {
         "label": label,
@@ -35,12 +36,18 @@ def badge_svg(label: str, value: str, *, color: str) -> str:
         "value_at": left + _PADDING_PIXELS,
         "padding": _PADDING_PIXELS,
         "color": _COLORS[color],
+        "notes": notes,
     }
     return render_to_string("partials/badge.svg", context)
 
 
-def figure_badge(figures: Sequence[Headline], metric: str, *, state: str, is_synthetic: bool = False) -> HttpResponse:
-    """Answer with the badge of a metric where it was best, by its key; of the first figure for no key."""
+def figure_badge(
+    figures: Sequence[Headline], metric: str, *, state: str, notes: Sequence[str], is_synthetic: bool = False
+) -> HttpResponse:
+    """Answer with the badge of a metric where it was best, by its key; of the first figure for no key.
+
+    `notes` are what may have spoiled the run: their number stands in the badge, their words are its title.
+    """
     found = next((figure for figure in figures if metric in ("", figure.metric)), None)
     if found is None:
         # A metric that this run didn't measure is missing, not zero.
@@ -48,8 +55,11 @@ def figure_badge(figures: Sequence[Headline], metric: str, *, state: str, is_syn
         asked = "".join(filter(str.isprintable, metric[:40]))
         svg = badge_svg(asked or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
-    label = f"{_('synthetic')} · {found.label.lower()}" if is_synthetic else found.label.lower()
-    svg = badge_svg(label, _words(found), color="blue" if state == State.FINISHED else "red")
+    label = f"{found.kind_label}{pgettext('before a figure', ': ')}{found.label.lower()}"
+    label = f"{_('synthetic')} · {label}" if is_synthetic else label
+    counted = ngettext("%(number)d note", "%(number)d notes", len(notes)) % {"number": len(notes)}
+    value = f"{_words(found)} · {counted}" if notes else _words(found)
+    svg = badge_svg(label, value, color="blue" if state == State.FINISHED else "red", notes=notes)
     return HttpResponse(svg, content_type="image/svg+xml")
 
 

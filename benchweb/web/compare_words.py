@@ -89,6 +89,7 @@ class _Texts(NamedTuple):
     none_in_short: str
     not_by_rank: str
     least_shown: str
+    least_rise_shown: str
     single: str
     few: str
 
@@ -109,6 +110,7 @@ def _texts(_language: str | None) -> _Texts:
         none_in_short=_("no difference shown"),
         not_by_rank=_("%(text)s by the rank-sum test"),
         least_shown=_("%(text)s; one of %(least)s would show"),
+        least_rise_shown=_("%(text)s; a rise of %(least)s would show, no fall would"),
         single=_("one repetition has no spread: this can show no difference"),
         few=_("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each"),
     )
@@ -224,7 +226,9 @@ def _none_shown(text: str, found: Difference, metric: Metric, texts: _Texts) -> 
     # The test alone would find such a one: it is not shown for its interval reaches over 0, as that of this one does.
     if found.least_shift_shown <= abs(found.difference) or least == seen:
         return text
-    return texts.least_shown % {"text": text, "least": least}
+    # No rate, latency or share falls by more than it is.
+    is_fall_possible = found.least_shift_shown <= found.baseline_median
+    return (texts.least_shown if is_fall_possible else texts.least_rise_shown) % {"text": text, "least": least}
 
 
 def _signed(value: float) -> str:

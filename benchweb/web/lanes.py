@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
 from unicodedata import east_asian_width
 
 from django.utils.dateformat import format as date_format
@@ -140,13 +141,22 @@ def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
 
     `places` are per cent of the axis, the label, and whether it names a day.
     """
-    taken: list[tuple[float, float]] = []
-    kept = set()
-    for number, (left, label, _is_day) in sorted(enumerate(places), key=lambda item: not item[1][2]):
+    spans = []
+    for left, label, _is_day in places:
         width = _narrow_percent(label)
         begin = left - {"first": 0.0, "last": width}.get(_edge(left, width / 2), width / 2)
-        if all(begin + width <= other or begin >= end for other, end in taken):
-            taken.append((begin, begin + width))
+        spans.append((begin, begin + width))
+
+    def apart(numbers: Sequence[int]) -> bool:
+        return all(spans[one][1] <= spans[other][0] for one, other in pairwise(numbers))
+
+    if not any(is_day for _left, _label, is_day in places):
+        # As evenly as the ticks themselves.
+        strides = (range(0, len(places), step) for step in range(1, len(places) + 1))
+        return set(next((each for each in strides if apart(each)), ()))
+    kept: set[int] = set()
+    for number in sorted(range(len(places)), key=lambda each: not places[each][2]):
+        if apart(sorted({*kept, number})):
             kept.add(number)
     return kept
 

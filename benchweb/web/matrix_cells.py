@@ -112,7 +112,7 @@ class CellMaker:
         if self.equivalent is None:
             return quantity(value, self.metric.unit)
         full = quantity(value, self.metric.unit).full
-        return Quantity(plain(self.equivalent.of(value)), self.equivalent.unit, full)
+        return Quantity(plain(self.equivalent.of(value), self.equivalent.decimals), self.equivalent.unit, full)
 
     def _title(self, cell: Cell, full: str) -> str:
         assert cell.found and cell.at  # noqa: S101

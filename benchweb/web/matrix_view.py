@@ -273,7 +273,9 @@ def _span(asked: MatrixQuery, name: str, first: int, total: int) -> Span:
 
 def _written(value: float, metric: Metric, equivalent: Equivalent | None) -> Quantity:
     found = quantity(value, metric.unit)
-    return Quantity(plain(equivalent.of(value)), equivalent.unit, found.full) if equivalent else found
+    if equivalent is None:
+        return found
+    return Quantity(plain(equivalent.of(value), equivalent.decimals), equivalent.unit, found.full)
 
 
 def _has_base(table: ShownTable) -> bool:

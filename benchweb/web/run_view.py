@@ -1,6 +1,6 @@
 """The run page's prepared structure: everything its templates show, in a fixed number of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.confidence import ShownCombination, shown_combinations
 from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
-from benchweb.charts.verdict import Verdict, verdict
+from benchweb.charts.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.mtu import mtu_words
+from benchweb.phrasebook import said
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
@@ -81,6 +82,17 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         facts_note=mtu_words(run.pair, *facts) if facts else "",
         events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_SHOWN]),
     )
+
+
+def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
+    """Give all that may have spoiled a run, as its page notes it; one query."""
+    facts = facts_of_runs([run.pk]).get(run.pk)
+    return noted(warnings_of(trials), mtu_words(run.pair, *facts) if facts else "")
+
+
+def noted(warnings: Iterable[str], facts_note: str) -> list[str]:
+    """Put together what the trials' flags and the hosts' facts tell, in the reader's language."""
+    return [said(each) for each in (*warnings, facts_note) if each]
 
 
 def _shown(trial: TrialRow, run: Run) -> ShownTrial:

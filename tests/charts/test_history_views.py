@@ -244,6 +244,17 @@ def test_the_latest_runs_are_overlaid_or_those_that_are_named() -> None:
     assert [label.split(",")[0] for label in named] == [f"run {runs[0].pk}", f"run {runs[3].pk}"]
 
 
+def test_runs_of_several_pairs_name_theirs_and_each_its_repetitions() -> None:
+    plan = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}])
+    first, second = make_pair(environment="lab"), make_pair()
+    runs = [past_run(plan, pair, NIGHT, {"throughput_bps": 1.0}, {"throughput_bps": 2.0}) for pair in (first, second)]
+    found = sizes(overlay="run", runs=f"{runs[1].pk}")
+    (label,) = lines(found)
+    assert label == f"run {runs[1].pk}, {second}, {NIGHT:%Y-%m-%d} (n=2)"
+    named = lines(sizes(overlay="run", pair=str(first.pk)))
+    assert list(named) == [f"run {runs[0].pk}, {NIGHT:%Y-%m-%d} (n=2)"]
+
+
 def test_unlike_tests_are_never_one_point() -> None:
     pair = make_pair(environment="lab")
     for direction, value in (("forward", 1e9), ("reverse", 3e9)):

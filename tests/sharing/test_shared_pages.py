@@ -322,7 +322,12 @@ def test_a_badge_tells_value_spread_and_repetitions_of_any_metric(run: Run) -> N
     _, path = shared(run)
     badge = Client().get(path + "/badge.svg")
     assert badge["Content-Type"] == "image/svg+xml"
-    assert 'aria-label="throughput, received: 2.00 Gbit/s · n=1 · 16 KiB"' in badge.content.decode()
+    text = badge.content.decode()
+    assert 'aria-label="TCP stream: throughput, received: 2.00 Gbit/s · n=1 · 16 KiB · 1 note"' in text
+    # What the note says is the picture's title.
+    found = re.search("<title>[^<\n]*&#10;([^<]*)</title>", text)
+    assert found
+    assert found[1] in Client().get(path).content.decode()
     assert "retransmits: 3 segments · n=1" in Client().get(path + "/badge.svg?metric=retransmits").content.decode()
     missing = Client().get(path + "/badge.svg?metric=jitter_seconds")
     assert (missing.status_code, "— not measured" in missing.content.decode()) == (404, True)
@@ -390,7 +395,7 @@ def test_a_badge_of_made_up_figures_says_so(run: Run) -> None:
     assert "synthetic" not in Client().get(path + "/badge.svg").content.decode()
     type(run.pair.source.host).objects.filter(pk=run.pair.source.host_id).update(is_synthetic=True)
     path = shared(run)[1]
-    assert "synthetic · throughput" in Client().get(path + "/badge.svg").content.decode()
+    assert "synthetic · TCP stream: throughput" in Client().get(path + "/badge.svg").content.decode()
 
 
 @pytest.mark.parametrize("anonymise", [False, True])

@@ -81,7 +81,7 @@ SOURCES = [
     "{% if host.rows and row.count > 1000 %}yes{% elif missing.name %}no{% endif %}",
     "{% if not nothing.name %}!{% endif %}",
     "{% with each=host.rows.0 %}{{ each.name }}{% endwith %}{% firstof missing nothing text %}",
-    "{% load show %}{% metric many 'bit/s' n=3 %} {% plain ratio text %} {% between at at %}",
+    "{% load show %}{% metric many 'bit/s' n=3 %} {% half ratio %} {% between at at %}",
     "{% load show %}{% when at 'absolute' as shown %}[{{ shown }}] {% state 'failed' text %} {{ text|said }}",
     "{% load show %}{% autoescape off %}{% setting text text %}{% endautoescape %} {% setting text text %}",
 ]

@@ -50,7 +50,7 @@ def _difference(words: Words) -> str:
     found = f'<span class="change" title="{escape(words.full)}">{arrow} {escape(change)}</span>'
     if words.interval:
         effect = f' <span class="effect">{escaped(words.effect)}</span>' if words.effect else ""
-        found += f' <span class="meta">({escape(words.interval)}){effect}</span>'
+        found += f' <span class="meta"><span class="interval">({escape(words.interval)})</span>{effect}</span>'
     return f'<span class="difference">{found}</span>{_why(words.verdict, words.verdict_full)}'
 
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, value_said
+from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
 from benchweb.charts.verdict import limit_words
 from benchweb.hosts.models import Pair
@@ -59,9 +60,10 @@ def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | Non
 
 
 @register.simple_tag
-def plain(value: float, unit: str) -> SafeString:
-    """Show a number as reports print it, with its unit."""
-    return format_html('<span class="quantity">{}<span class="unit"> {}</span></span>', formatting.plain(value), unit)
+def plain(value: float, equivalent: Equivalent) -> SafeString:
+    """Show a number, in the equivalent's unit, as those reports print it."""
+    number = formatting.plain(value, equivalent.decimals)
+    return format_html('<span class="quantity">{}<span class="unit"> {}</span></span>', number, equivalent.unit)
 
 
 @register.simple_tag

@@ -47,7 +47,8 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
             return redirect("web:host", endpoint.host_id)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return _form_page(request, form, endpoint.host, _("Edit {endpoint}").format(endpoint=endpoint), with_command=False)
+    title = _("Edit endpoint {endpoint}").format(endpoint=endpoint)
+    return _form_page(request, form, endpoint.host, title, with_command=False)
 
 
 @login_required

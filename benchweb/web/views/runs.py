@@ -36,7 +36,7 @@ from benchweb.web.listing import MOST_RUNS_COUNTED, Column, listing
 from benchweb.web.live_parts import shared_part
 from benchweb.web.row_ids import row_id
 from benchweb.web.run_rows import run_rows
-from benchweb.web.run_view import run_view
+from benchweb.web.run_view import run_notes, run_view
 from benchweb.web.state_words import state_word
 from benchweb.web.zones import reader_zone
 
@@ -127,9 +127,15 @@ def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
 @login_required
 def run_badge(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
-    run = get_object_or_404(Run.objects.select_related("pair__source__host"), pk=run_id)
-    figures, is_synthetic = metric_headlines(trial_rows(run.pk)), run.pair.source.host.is_synthetic
-    return figure_badge(figures, request.GET.get("metric", ""), state=run.state, is_synthetic=is_synthetic)
+    run = get_object_or_404(Run.objects.select_related("pair__source__host", "pair__sink"), pk=run_id)
+    trials = trial_rows(run.pk)
+    return figure_badge(
+        metric_headlines(trials),
+        request.GET.get("metric", ""),
+        state=run.state,
+        notes=run_notes(run, trials),
+        is_synthetic=run.pair.source.host.is_synthetic,
+    )
 
 
 @login_required

@@ -13,6 +13,7 @@ from benchweb.sharing.selectors import Content, Found, share_by_token
 from benchweb.sharing.services import share_count_opening
 from benchweb.web.badge import badge_svg, figure_badge
 from benchweb.web.facts_diff import facts_side_by_side
+from benchweb.web.run_view import noted
 
 # Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
 _POLICY = (
@@ -79,6 +80,7 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
         "share": found.share,
         "frozen": frozen,
         "charts": charts,
+        "notes": noted(frozen.verdict.warnings, frozen.facts_note),
         "is_missing": not charts,
         "asked_theme": theme if theme in _THEMES else "",
     }
@@ -90,7 +92,8 @@ def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     """Give the badge of a metric, or of the run's first headline."""
     frozen = FrozenRun.model_validate(found.page)
     asked = request.GET.get("metric", "")
-    return figure_badge(frozen.figures, asked, state=frozen.state, is_synthetic=frozen.is_synthetic)
+    notes = noted(frozen.verdict.warnings, frozen.facts_note)
+    return figure_badge(frozen.figures, asked, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
 
 
 @_shared("csv")

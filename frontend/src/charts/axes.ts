@@ -67,7 +67,7 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
     ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
-    ...(isLog && spec.series.some(({ bands }) => bands?.length) ? bandRange(spec) : {}),
+    ...(isLog && !spec.heat ? logRange(spec) : {}),
     ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
     ...(spec.strip ? { stack: "y", stackWeight: 5, weight: 1 } : {}),
     title: { display: true, text: hasOwnUnits ? spec.y.label : yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
@@ -104,13 +104,16 @@ function ownTick(value: number, unit: string): string {
   return `${trimmed(value / factor)} ${joined(prefix, unit)}`;
 }
 
-/** On a logarithmic axis the outermost bands fit too; the axis itself knows of the lines alone. */
-function bandRange(spec: Spec): { suggestedMin: number; suggestedMax: number } | object {
-  const borders = spec.series.flatMap(({ bands }) => (bands ?? []).flatMap(({ low, high }) => [...low, ...high]));
+/** On a logarithmic axis the outermost bands and whiskers fit too, with room for a marker; the axis itself knows of the lines alone. */
+function logRange(spec: Spec): { suggestedMin: number; suggestedMax: number } | object {
+  const borders = spec.series.flatMap(({ bands, points }) => [
+    ...(bands ?? []).flatMap(({ low, high }) => [...low, ...high]),
+    ...points.flatMap(({ y, low, high }) => [y, low, high]),
+  ]);
   const positive = borders.filter((each): each is number => each !== null && each > 0);
   if (!positive.length) return {};
   const extreme = (choose: (a: number, b: number) => number): number => positive.reduce((best, each) => choose(best, each));
-  return { suggestedMin: extreme(Math.min), suggestedMax: extreme(Math.max) };
+  return { suggestedMin: extreme(Math.min) * 0.9, suggestedMax: extreme(Math.max) * 1.1 };
 }
 
 /** Options of the strip's own axis, below the chart's. */
