@@ -100,8 +100,12 @@ fn interface(
     };
     let (rx, tx) = own.explains(counters, scene.is_tcp, wrapping);
     InterfaceWindow {
-        test_rx_bytes: Some(counters.rx_bytes.min(rx + allowance(counters.rx_bytes, occurred, scene))),
-        test_tx_bytes: Some(counters.tx_bytes.min(tx + allowance(counters.tx_bytes, occurred, scene))),
+        test_rx_bytes: Some(
+            counters.rx_bytes.min(rx + allowance(counters.rx_bytes, occurred, scene)),
+        ),
+        test_tx_bytes: Some(
+            counters.tx_bytes.min(tx + allowance(counters.tx_bytes, occurred, scene)),
+        ),
         test_retransmitted_bytes: occurred.retransmitted_bytes,
         ..window
     }
