@@ -59,14 +59,14 @@ def _of_transactions() -> list[Equivalent]:
         Equivalent(
             "packets",
             _("packets, two a transaction"),
-            "pkt/s",
+            _("pkt/s"),
             float(PACKETS_PER_TRANSACTION),
             _("a request and a response; packets of connecting, closing and acknowledging are not counted"),
         ),
         Equivalent(
             "transactions",
             _("packets, one a transaction"),
-            "pkt/s",
+            _("pkt/s"),
             1.0,
             _("the transaction rate itself, which reports of netperf sums call packets/s"),
         ),
@@ -87,7 +87,7 @@ def _of_bits() -> list[Equivalent]:
 
 
 def _of_packets() -> list[Equivalent]:
-    return [Equivalent("full", _("packets/s in full"), "pkt/s", 1.0, _("as sar prints rxpck/s, without a prefix"))]
+    return [Equivalent("full", _("packets/s in full"), _("pkt/s"), 1.0, _("as sar prints rxpck/s, without a prefix"))]
 
 
 def _of_times() -> list[Equivalent]:
