@@ -23,6 +23,7 @@ from benchweb.charts.history_series import (
     line_parts,
     lines_asked,
 )
+from benchweb.charts.history_steps import Step
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
@@ -235,7 +236,7 @@ class _Drawing:
         rows = self.points.series.get(line.series.get(self.asked.main, 0), [])
         key = (self.asked.kind.name, line.digest)
         events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
-        gaps = breaks(rows, events, self.points.covered)
+        gaps = breaks(rows, events, Step(self.points.step, self.query.zone))
         return ChartSeries(
             id=_line_id(line, self.asked.main),
             label=name,

@@ -12,6 +12,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.history_lines import HistoryLine, LinePair
+from benchweb.charts.history_steps import Step
 from benchweb.charts.plan_keys import keys_of_versions
 from benchweb.charts.spec import Measured
 from benchweb.phrasebook import said
@@ -130,20 +131,24 @@ def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
     return sorted(events, key=itemgetter(0))
 
 
-def breaks(points: Sequence[Measured], events: Iterable[Event], covered: timedelta) -> list[Break]:
-    """Give the places between and around a line's points where it must break; events are in order of time."""
+def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:
+    """Give the places between and around a line's points where it must break; events are in order of time.
+
+    What gave nothing within the step of a point is no break: that step has its median.
+    """
     starts, *_figures, runs = zip(*points, strict=True) if points else ((), ())
     measured = set(runs)
     language = get_language()
     found = []
     for at, _pair, run, _keys, state, cause in events:
-        place = bisect_right(starts, at) - 1
-        is_covered = place >= 0 and at <= starts[place] + covered
+        place = bisect_right(starts, at)
+        # A point stands at its step's first run: others may have failed before it.
+        is_covered = any(step.is_one(at, start) for start in starts[max(0, place - 1) : place + 1])
         if not is_covered and run not in measured:
             found.append(_break(at, run, state, cause, language))
     said_at = [each.at for each in found]
-    for start, after in _silences(starts):
-        before = start + covered
+    for start, after in _silences(starts, step):
+        before = start + step.covered
         place = bisect_right(said_at, before)
         if place == len(said_at) or said_at[place] >= after:
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
@@ -166,8 +171,8 @@ def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
     return pair.source.network_mode in value["source_modes"] and pair.sink.network_mode in value["sink_modes"]
 
 
-def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
-    """Give each two neighbours between which a measurement is missing; none of too few to know what is usual.
+def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, datetime]]:
+    """Give the ends of each time in which a measurement is missing; none of too few points to know what is usual.
 
     Of points that stand for days these are the days' beginnings: what is usual between them has the day in it.
     """
@@ -176,8 +181,13 @@ def _silences(starts: Sequence[datetime]) -> list[tuple[datetime, datetime]]:
     times = [*map(datetime.timestamp, starts)]
     seconds = [*map(sub, times[1:], times)]
     longest = _longest_usual(seconds).total_seconds()
-    # Of a thousand steps one or two are longer.
-    return [(starts[place], starts[place + 1]) for place, step in enumerate(seconds) if step > longest]
+    # Of a thousand one or two are longer; their steps' beginnings tell whether a step lies between them at all.
+    found = [
+        (step.begin(starts[place]), step.begin(starts[place + 1]))
+        for place, apart in enumerate(seconds)
+        if apart > longest
+    ]
+    return [(start, after) for start, after in found if (after - start).total_seconds() > longest]
 
 
 def _longest_usual(seconds: Sequence[float]) -> timedelta:

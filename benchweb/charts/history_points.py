@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -16,12 +16,6 @@ from benchweb.rows import Reading, Rows, read
 MOST_OF_A_LINE = 1_000
 MOST_OF_ALL = 1_200
 _LEAST_OF_A_LINE = 54
-STEPS = {
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-    "month": timedelta(days=31),
-}
 
 # Of a run that is summed up its figure is read, by an index-only scan of figure_by_series; of the few others, which
 # ended a moment ago, the points. What a run gives before it is over, one repetition of three, is no result of it yet.
@@ -99,11 +93,6 @@ class HistoryPoints:
     series: dict[int, list[Measured]]
     # The latest value of each ceiling by series id.
     ceilings: dict[int, float]
-
-    @property
-    def covered(self) -> timedelta:
-        """Give the time that a point stands for."""
-        return STEPS.get(self.step, timedelta())
 
 
 def history_points(

@@ -172,6 +172,29 @@ def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypa
     assert len(only(finer).points) == 3
 
 
+def test_a_week_whose_first_nights_failed_is_no_gap_and_a_week_without_any_result_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 20)
+    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 20)
+    pair, plan = make_pair(), make_plan(steps=STREAM)
+    monday = NIGHT + (7 - NIGHT.weekday()) * DAY
+    # Of the fourth week only the last night has a result, of the sixth none.
+    for night in range(7 * 7):
+        at, week = monday + night * DAY, night // 7
+        if (week == 3 and night % 7 < 6) or week == 5:
+            past_run(plan, pair, at, state=State.FAILED, reason="no route")
+        else:
+            past_run(plan, pair, at, *throughput(1e9))
+    found = look(over="all")
+    assert found.step == "week"
+    points = only(found).points
+    gaps = [datetime.fromisoformat(point.x) for point in points if point.y is None]
+    assert gaps
+    assert all(monday + 35 * DAY <= at < monday + 42 * DAY for at in gaps)
+    assert len(points) - len(gaps) == 6
+
+
 def test_runs_without_a_result_are_counted_where_points_stand_for_several(monkeypatch: pytest.MonkeyPatch) -> None:
     pair, plan = make_pair(), make_plan(steps=STREAM)
     for hour in range(0, 96, 8):
