@@ -10,6 +10,8 @@ import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
+const WHISKERS_APART = 6;
+const WHISKER_DASH = [4, 2];
 const WHISKERS_REACH = 10;
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
@@ -112,14 +114,16 @@ function drawWhiskers(chart: Chart, colors: Palette): void {
   eachPoint(chart, (dataset) => {
     if (!shown.includes(dataset)) shown.push(dataset);
   });
-  const step = Math.min(3, WHISKERS_REACH / Math.max(1, shown.length - 1));
+  const step = Math.min(WHISKERS_APART, WHISKERS_REACH / Math.max(1, shown.length - 1));
+  // Two in one colour, as of what was sent and received, must not read as one: their ends don't touch.
+  const cap = shown.length > 1 ? Math.max(2, Math.min(CAP_PIXELS, step / 2 - 0.5)) : CAP_PIXELS;
   eachPoint(chart, (dataset, x, index) => {
     const aside = (shown.indexOf(dataset) - (shown.length - 1) / 2) * step;
-    drawWhisker(chart, dataset, x + aside, index, colors);
+    drawWhisker(chart, dataset, { x: x + aside, index, cap }, colors);
   });
 }
 
-function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, colors: Palette): void {
+function drawWhisker(chart: Chart, dataset: Drawn, { x, index, cap }: { x: number; index: number; cap: number }, colors: Palette): void {
   const point = dataset.data[index]?.source;
   const scale = chart.scales["y"];
   // What has a band needs no whiskers.
@@ -129,12 +133,13 @@ function drawWhisker(chart: Chart, dataset: Drawn, x: number, index: number, col
   ctx.save();
   ctx.strokeStyle = faint(colors.series(dataset.series.color), 0.7);
   ctx.lineWidth = 1;
+  if (dataset.series.dash !== "solid") ctx.setLineDash(WHISKER_DASH);
+  strokeDown(ctx, x, low, high);
+  ctx.setLineDash([]);
   ctx.beginPath();
-  ctx.moveTo(x, low);
-  ctx.lineTo(x, high);
   for (const y of [low, high]) {
-    ctx.moveTo(x - CAP_PIXELS, y);
-    ctx.lineTo(x + CAP_PIXELS, y);
+    ctx.moveTo(x - cap, y);
+    ctx.lineTo(x + cap, y);
   }
   ctx.stroke();
   ctx.restore();
@@ -184,6 +189,13 @@ function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
     ctx.fillText(words, chartArea.right, place, chartArea.width);
   }
   ctx.restore();
+}
+
+function strokeDown(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x, bottom);
+  ctx.stroke();
 }
 
 function strokeAcross(ctx: CanvasRenderingContext2D, left: number, right: number, y: number): void {
