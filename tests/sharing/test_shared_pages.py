@@ -247,8 +247,8 @@ def test_an_unknown_token_is_404_and_says_so(run: Run) -> None:
 
 def test_a_token_opens_nothing_but_its_own_report(run: Run) -> None:
     _, path = shared(run)
-    for beside in ("/1", "/trials/1", "/events", "/charts.json", "/../runs", "/search"):
-        assert Client().get(path + beside).status_code in (302, 404)
+    for beside in ("/1", "/trials/1", "/events", "/charts.json", "/runs", "/../runs", "/search", "/search?q=demo"):
+        assert Client().get(path + beside).status_code == 404
     assert Client().get(f"/runs/{run.pk}?share={path.removeprefix('/s/')}").status_code == 302
     assert Client().get(f"/runs/{run.pk}/badge.svg").status_code == 302
     assert Client().post(path).status_code == 405
