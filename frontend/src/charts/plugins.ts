@@ -10,9 +10,11 @@ import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
+// Beside each other: of two in one colour, as of what was sent and received, the ends don't touch.
+const NARROW_CAP_PIXELS = 2.5;
 const WHISKERS_APART = 6;
-const WHISKER_DASH = [4, 2];
 const WHISKERS_REACH = 10;
+const WHISKER_DASH = [4, 2];
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
 export function registerSameX(): void {
@@ -115,8 +117,7 @@ function drawWhiskers(chart: Chart, colors: Palette): void {
     if (!shown.includes(dataset)) shown.push(dataset);
   });
   const step = Math.min(WHISKERS_APART, WHISKERS_REACH / Math.max(1, shown.length - 1));
-  // Two in one colour, as of what was sent and received, must not read as one: their ends don't touch.
-  const cap = shown.length > 1 ? Math.max(2, Math.min(CAP_PIXELS, step / 2 - 0.5)) : CAP_PIXELS;
+  const cap = shown.length > 1 ? NARROW_CAP_PIXELS : CAP_PIXELS;
   eachPoint(chart, (dataset, x, index) => {
     const aside = (shown.indexOf(dataset) - (shown.length - 1) / 2) * step;
     drawWhisker(chart, dataset, { x: x + aside, index, cap }, colors);
@@ -136,12 +137,7 @@ function drawWhisker(chart: Chart, dataset: Drawn, { x, index, cap }: { x: numbe
   if (dataset.series.dash !== "solid") ctx.setLineDash(WHISKER_DASH);
   strokeDown(ctx, x, low, high);
   ctx.setLineDash([]);
-  ctx.beginPath();
-  for (const y of [low, high]) {
-    ctx.moveTo(x - cap, y);
-    ctx.lineTo(x + cap, y);
-  }
-  ctx.stroke();
+  for (const y of [low, high]) strokeAcross(ctx, x - cap, x + cap, y);
   ctx.restore();
 }
 
@@ -212,9 +208,6 @@ function drawCrosshair(chart: Chart, colors: Palette): void {
   ctx.save();
   ctx.strokeStyle = faint(colors.soft, 0.5);
   ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.moveTo(active.element.x, chartArea.top);
-  ctx.lineTo(active.element.x, chartArea.bottom);
-  ctx.stroke();
+  strokeDown(ctx, active.element.x, chartArea.top, chartArea.bottom);
   ctx.restore();
 }
