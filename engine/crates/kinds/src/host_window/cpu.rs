@@ -21,6 +21,7 @@ pub struct Ticks {
 /// All CPUs' time so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostTicks {
+    /// The kernel's own sum, for a host that tells no single core.
     all: Ticks,
     /// By CPU number; none where a core is offline.
     cores: Vec<Option<Ticks>>,
@@ -29,7 +30,7 @@ pub struct HostTicks {
 /// Shares of a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostShares {
-    /// Of all cores together.
+    /// Of all cores together: the mean of those that were on.
     pub all: CoreShares,
     /// Of each core, by CPU number; zero for a core that was offline.
     pub cores: Vec<CoreShares>,
@@ -59,13 +60,32 @@ impl HostTicks {
     }
 
     /// Shares of the time since `before`; none when no time has passed.
+    ///
+    /// The kernel cuts each of its figures to whole ticks, its sum of all cores too: that sum differs from the cores'
+    /// own by a tick here and there, which a short window shows. What is said of all is therefore the cores' mean.
     pub fn since(&self, before: &Self) -> Option<HostShares> {
-        let all = self.all.since(&before.all)?;
-        let cores = self.cores.iter().zip(&before.cores).map(|(after, before)| {
-            let (after, before) = (after.as_ref()?, before.as_ref()?);
-            after.since(before)
-        });
-        Some(HostShares { all, cores: cores.map(Option::unwrap_or_default).collect() })
+        let cores: Vec<_> = self.cores.iter().zip(&before.cores).map(core_since).collect();
+        let known: Vec<_> = cores.iter().flatten().collect();
+        let all = if known.is_empty() { self.all.since(&before.all)? } else { mean(&known) };
+        Some(HostShares { all, cores: cores.into_iter().map(Option::unwrap_or_default).collect() })
+    }
+}
+
+fn core_since((after, before): (&Option<Ticks>, &Option<Ticks>)) -> Option<CoreShares> {
+    after.as_ref()?.since(before.as_ref()?)
+}
+
+fn mean(cores: &[&CoreShares]) -> CoreShares {
+    let of = |part: fn(&CoreShares) -> f64| {
+        cores.iter().map(|core| part(core)).sum::<f64>() / cores.len() as f64
+    };
+    CoreShares {
+        busy: of(|core| core.busy),
+        user: of(|core| core.user),
+        system: of(|core| core.system),
+        interrupt: of(|core| core.interrupt),
+        softirq: of(|core| core.softirq),
+        steal: of(|core| core.steal),
     }
 }
 
@@ -108,7 +128,7 @@ impl Ticks {
 mod tests {
     use proto::CoreShares;
 
-    use super::HostTicks;
+    use super::{HostShares, HostTicks};
 
     const BEFORE: &str = "cpu  10 5 20 60 10 0 0 0 5 0\ncpu0 10 5 20 60 10 0 0 0 5 0\nintr 1\n";
     const AFTER: &str = "cpu  20 10 45 95 15 5 10 5 9 0\ncpu0 20 10 45 95 15 5 10 5 9 0\nintr 1\n";
@@ -141,8 +161,28 @@ mod tests {
     fn a_core_keeps_its_number_when_one_before_it_is_offline() {
         let before = ticks("cpu 0 0 0 0 0\ncpu0 0 0 0 0 0\ncpu2 0 0 0 0 0\n");
         let after = ticks("cpu 4 0 0 4 0\ncpu0 1 0 0 3 0\ncpu2 3 0 0 1 0\n");
-        let cores = after.since(&before).expect("time has passed").cores;
-        assert_eq!(cores.iter().map(|core| core.busy).collect::<Vec<_>>(), [0.25, 0.0, 0.75]);
+        let HostShares { all, cores } = after.since(&before).expect("time has passed");
+        let busy = |core: &CoreShares| core.busy;
+        assert_eq!(cores.iter().map(busy).collect::<Vec<_>>(), [0.25, 0.0, 0.75]);
+        // A core that is off is no idle core.
+        assert_eq!(all, CoreShares { busy: 0.5, user: 0.5, ..CoreShares::default() });
+    }
+
+    #[test]
+    fn all_cores_together_are_their_mean_where_the_kernels_sum_differs_by_a_tick() {
+        // Each core was robbed of half a tick, which it can't tell; their sum is a whole one.
+        let before = ticks("cpu 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        let after =
+            ticks("cpu 0 0 81 102 0 0 16 1\ncpu0 0 0 40 51 0 0 8 0\ncpu1 0 0 40 52 0 0 8 0\n");
+        let HostShares { all, cores } = after.since(&before).expect("time has passed");
+        let mean = |part: fn(&CoreShares) -> f64| f64::midpoint(part(&cores[0]), part(&cores[1]));
+        let expected = CoreShares {
+            busy: mean(|core| core.busy),
+            system: mean(|core| core.system),
+            softirq: mean(|core| core.softirq),
+            ..CoreShares::default()
+        };
+        assert_eq!(all, expected);
     }
 
     #[test]

@@ -7,6 +7,8 @@ const TRAFFIC_SHARE: f64 = 0.01;
 /// Less than this is a host's ordinary talk (time, names, a terminal, the controller), whatever the test's rate.
 const TRAFFIC_FLOOR_BPS: f64 = 1e6;
 const STEAL_SHARE: f64 = 0.01;
+/// The kernel counts CPU time in whole ticks: a share may be feigned by one, which is much of a short window.
+const TICK_SECONDS: f64 = 0.01;
 /// A core at least so busy is one that the test needed.
 const BUSY_SHARE: f64 = 0.5;
 const FREQUENCY_MOVE: f64 = 0.10;
@@ -52,7 +54,7 @@ fn of_host<'a>(host: &HostWindow, peer: Option<&InterfaceWindow>) -> Vec<&'a str
             "background_traffic",
             nic.is_some_and(|nic| is_before(host, nic) || is_during(host, nic, peer)),
         ),
-        ("cpu_steal", is_stolen(&host.cores)),
+        ("cpu_steal", is_stolen(host)),
         ("cpu_frequency", has_moved(host)),
         ("clock_step", host.clock_step_seconds.is_some_and(|step| step.abs() > CLOCK_STEP_SECONDS)),
         ("other_sessions", host.other_sessions.is_some_and(|sessions| sessions > 0)),
@@ -90,11 +92,13 @@ fn limit(measured_bps: f64) -> f64 {
     TRAFFIC_FLOOR_BPS.max(TRAFFIC_SHARE * measured_bps)
 }
 
-/// Of all cores together, or of one that the test kept busy.
-fn is_stolen(cores: &[CoreShares]) -> bool {
+/// Of all cores together, or of one that the test kept busy; by more than a tick, which may be of no time at all.
+fn is_stolen(host: &HostWindow) -> bool {
+    let cores = &host.cores;
+    let least = STEAL_SHARE + TICK_SECONDS / host.seconds;
     let mean = cores.iter().map(|core| core.steal).sum::<f64>() / cores.len().max(1) as f64;
-    let is_hit = |core: &CoreShares| core.busy >= BUSY_SHARE && core.steal > STEAL_SHARE;
-    mean > STEAL_SHARE || cores.iter().any(is_hit)
+    let is_hit = |core: &CoreShares| core.busy >= BUSY_SHARE && core.steal > least;
+    mean > least || cores.iter().any(is_hit)
 }
 
 fn has_moved(host: &HostWindow) -> bool {
@@ -193,12 +197,17 @@ mod tests {
     #[test]
     fn steal_counts_of_all_cores_and_of_one_that_was_busy() {
         let core = |busy, steal| CoreShares { busy, steal, ..CoreShares::default() };
-        let stolen = |cores| of(HostWindow { cores, ..window() });
-        assert_eq!(stolen(vec![core(0.9, 0.009); 4]), [""; 0]);
-        assert_eq!(stolen(vec![core(0.2, 0.011); 4]), ["cpu_steal"]);
+        // Of a window of 10 seconds a tick is a thousandth.
+        let stolen = |cores, seconds| of(HostWindow { cores, seconds, ..window() });
+        assert_eq!(stolen(vec![core(0.9, 0.0109); 4], 10.0), [""; 0]);
+        assert_eq!(stolen(vec![core(0.2, 0.0111); 4], 10.0), ["cpu_steal"]);
         let idle = core(0.0, 0.0);
-        assert_eq!(stolen(vec![core(0.9, 0.03), idle, idle, idle]), ["cpu_steal"]);
-        assert_eq!(stolen(vec![core(0.3, 0.03), idle, idle, idle]), [""; 0]);
+        let one = |busy, steal| vec![core(busy, steal), idle, idle, idle];
+        assert_eq!(stolen(one(0.9, 0.03), 10.0), ["cpu_steal"]);
+        assert_eq!(stolen(one(0.3, 0.03), 10.0), [""; 0]);
+        // One tick of a core's 99 in a second is no proof of one percent.
+        assert_eq!(stolen(one(0.9, 1.0 / 99.0), 1.0), [""; 0]);
+        assert_eq!(stolen(one(0.9, 3.0 / 99.0), 1.0), ["cpu_steal"]);
     }
 
     #[test]

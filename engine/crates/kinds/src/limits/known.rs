@@ -78,15 +78,17 @@ impl Known {
     pub fn of(run: &Run<'_>, route: Route) -> Self {
         let metric = |key: &str| run.metrics.get(&format!("{}{key}", route.prefix)).copied();
         let asked = |key: &str| run.params.number(key).ok().filter(|&value| value > 0.0);
-        let (sender, receiver) = match route.sender {
-            Role::Source => (run.source, run.sink),
-            Role::Sink => (run.sink, run.source),
+        let source = (run.source, "source_cpu_ratio");
+        let sink = (run.sink, "sink_cpu_ratio");
+        let ((sender, sends), (receiver, receives)) = match route.sender {
+            Role::Source => (source, sink),
+            Role::Sink => (sink, source),
         };
         let flows = asked("flows").unwrap_or(1.0);
         let burst = asked("burst").unwrap_or(0.0);
         Self {
-            sender: end_use(sender, true),
-            receiver: end_use(receiver, false),
+            sender: end_use(sender, run.metrics.get(sends).copied(), true),
+            receiver: end_use(receiver, run.metrics.get(receives).copied(), false),
             throughput_bps: metric("throughput_bps"),
             asked_bps: asked("rate_bps").or_else(|| Some(asked("flow_rate_bps")? * flows)),
             ceiling_bps: metric("payload_ceiling_bps"),
@@ -140,7 +142,8 @@ fn retransmit_ratio(sender: &SinkReport, role: Role) -> Option<f64> {
     (sent > 0).then(|| again as f64 / sent as f64)
 }
 
-fn end_use(report: &SinkReport, sends: bool) -> EndUse {
+/// The host's busy share is the one that the metrics tell; of an end that tells none, its cores' mean.
+fn end_use(report: &SinkReport, host_busy: Option<f64>, sends: bool) -> EndUse {
     let host = report.host.as_ref();
     let cores = host.map_or(&[] as &[CoreShares], |host| &host.cores);
     let busy: Vec<f64> = match cores {
@@ -154,7 +157,8 @@ fn end_use(report: &SinkReport, sends: bool) -> EndUse {
         running: threads.map(|threads| threads.running_ratio),
         threads: threads.map_or(0, |threads| threads.threads),
         cores: u32::try_from(busy.len()).unwrap_or(u32::MAX),
-        host_busy: (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64),
+        host_busy: host_busy
+            .or_else(|| (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64)),
         interrupted: cores.iter().map(|core| core.softirq + core.interrupt).reduce(f64::max),
         process_cpus: process_cpus(report),
         link_use: host.and_then(|host| link_use(host, sends)),
@@ -242,6 +246,7 @@ mod tests {
         let metrics = Metrics::from([
             ("throughput_bps".to_owned(), 1.0),
             ("reverse_throughput_bps".to_owned(), 2.0),
+            ("source_cpu_ratio".to_owned(), 0.875),
         ]);
         let mut params = Params::default();
         params.set("flows", 4.0);
@@ -253,6 +258,7 @@ mod tests {
         assert_eq!(known.retransmit_ratio, Some(0.07));
         assert_eq!((known.sender.awake, known.receiver.awake), (Some(0.75), Some(0.5)));
         assert_eq!((known.sender.host_busy, known.sender.process_cpus), (Some(0.75), Some(1.5)));
+        assert_eq!(known.receiver.host_busy, Some(0.875), "the source host's own metric");
         assert_eq!((known.sender.link_use, known.receiver.link_use), (Some(0.4), Some(0.1)));
         let forward = Known::of(&run, Route { sender: Role::Source, prefix: "" });
         assert_eq!((forward.throughput_bps, forward.retransmit_ratio), (Some(1.0), Some(0.01)));
