@@ -136,13 +136,14 @@ def duration(seconds: float | None) -> str:
     """Say how long something took: 340 ms, 12.6 s, 3 min 20 s, 2 h 5 min, 21 d 17 h."""
     if seconds is None:
         return MISSING
-    if seconds < 60:
+    if seconds < 59.95:
         return str(quantity(seconds, "s"))
-    if seconds < 3600:
-        return _two(int(seconds), 60, "min", "s")
-    if seconds < _HOURS_UNTIL * 3600:
-        return _two(int(seconds) // 60, 60, "h", "min")
-    return _two(int(seconds) // 3600, 24, "d", "h")
+    # By what they round to: 59 min 59.7 s is an hour.
+    if (whole := round(seconds)) < 3600:
+        return _two(whole, 60, "min", "s")
+    if (minutes := round(seconds / 60)) < _HOURS_UNTIL * 60:
+        return _two(minutes, 60, "h", "min")
+    return _two(round(seconds / 3600), 24, "d", "h")
 
 
 def _scale(value: float, unit: str) -> tuple[float, str]:

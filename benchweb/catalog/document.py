@@ -39,6 +39,11 @@ class Parameter:
         return self.schema["type"] in ("integer", "number")
 
     @property
+    def is_size(self) -> bool:
+        """Say whether it is how many bytes a message, a request or a response has."""
+        return self.identity and not self.advanced and self.unit == "B"
+
+    @property
     def is_test(self) -> bool:
         """Say whether a value is a test of its own, with a kind and parameters."""
         return self.schema.get("format") == "test"
@@ -113,9 +118,17 @@ class Kind:
         """Give every parameter a value: the given one, else its default."""
         return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}
 
-    def swept_defaults(self) -> Params:
-        """Give the parameters that this kind's charts sweep, at their defaults: what an identity leaves unsaid."""
-        return {chart.x: self.parameters[chart.x].default for chart in self.charts if chart.x}
+    @cached_property
+    def told_defaults(self) -> Params:
+        """Give the parameters that no figure is told without, at their defaults: an identity leaves those unsaid.
+
+        They are what this kind's charts sweep, and the sizes of what is sent. Where something else than a size is
+        swept, a size may be another's: a server's own file.
+        """
+        swept = {chart.x for chart in self.charts if chart.x}
+        is_of_sizes = not swept or any(self.parameters[name].is_size for name in swept)
+        told = [name for name, each in self.parameters.items() if name in swept or (is_of_sizes and each.is_size)]
+        return {name: self.parameters[name].default for name in told}
 
     def measured_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""

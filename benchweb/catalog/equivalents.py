@@ -91,7 +91,16 @@ def _of_packets() -> list[Equivalent]:
 
 
 def _of_times() -> list[Equivalent]:
-    return [Equivalent("ms", _("milliseconds"), "ms", 1e3, _("as ping and iperf3 print times"), decimals=3)]
+    return [
+        Equivalent(
+            "ms",
+            _("milliseconds"),
+            "ms",
+            1e3,
+            _("as ping and iperf3 print times, with three decimals; with more where a time is under 0.01 ms"),
+            decimals=3,
+        )
+    ]
 
 
 def _of_loss() -> list[Equivalent]:
@@ -100,7 +109,8 @@ def _of_loss() -> list[Equivalent]:
 
 def _of_interface(metric: Metric) -> list[Equivalent]:
     label = _("sar's rxkB/s") if _RECEIVED in f"_{metric.key}" else _("sar's txkB/s")
-    return [Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, _("sar's kB is 1,024 bytes; whole frames"))]
+    note = _("sar's kB is 1,024 bytes; whole frames, counted over the host's own window, which may be a little longer")
+    return [Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, note)]
 
 
 def _of_transfer() -> list[Equivalent]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from benchweb.catalog import Kind, Parameter, nested_words
+from benchweb.catalog import Kind, Metric, Parameter, nested_words
 from benchweb.charts.spec import ChartPoint
 from benchweb.phrasebook import said
 from benchweb.results.selectors import TrialRow
@@ -29,6 +29,11 @@ class Sweep:
     kind: Kind
     trials: list[TrialRow]
     swept: list[str]
+
+    @property
+    def told(self) -> list[str]:
+        """Name the parameters that a figure is told with: those swept, and those that no figure is told without."""
+        return [name for name in self.kind.parameters if name in self.swept or name in self.kind.told_defaults]
 
     def others(self, x: str) -> list[str]:
         """Name the swept parameters that tell lines apart, when `x` is on the axis."""
@@ -92,6 +97,14 @@ def variant(metric: str, first_metric: str) -> str:
 def is_sent(metric: str) -> bool:
     """Tell whether a metric is what one end sent, rather than what the other received."""
     return metric.startswith((_SENT, f"reverse_{_SENT}"))
+
+
+def has_both_ends(metrics: Iterable[Metric]) -> bool:
+    """Tell whether there are rates of what was sent and of what was received, which each end measures by itself."""
+    return {is_sent(each.key) for each in metrics if each.unit == "bit/s" and each.key.endswith("throughput_bps")} == {
+        True,
+        False,
+    }
 
 
 class Palette:

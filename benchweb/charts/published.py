@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from benchweb.catalog import Equivalent, Kind, Metric, catalog, equivalents
-from benchweb.charts.lines import Sweep, sweeps
+from benchweb.charts.lines import Sweep, has_both_ends, sweeps
+from benchweb.charts.verdict import Setting, settings_of
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Summary, summary
 
@@ -41,10 +41,10 @@ class Written:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One metric at one combination of the swept parameters: (label, value, unit) of each."""
+    """One metric at one combination of the swept parameters."""
 
     metric: Metric
-    settings: list[tuple[str, Any, str]]
+    settings: list[Setting]
     found: Summary
     mean: float
     written: list[Written]
@@ -56,6 +56,11 @@ class PublishedTable:
 
     kind: Kind
     rows: list[PublishedRow]
+
+    @property
+    def has_both_ends(self) -> bool:
+        """Say whether there are rows of what was sent beside those of what was received."""
+        return has_both_ends(row.metric for row in self.rows)
 
     @property
     def notes(self) -> list[Equivalent]:
@@ -75,12 +80,12 @@ def written(metric: Metric, *, median: float, mean: float) -> list[Written]:
 
 
 def _table(sweep: Sweep) -> PublishedTable:
-    combinations = sweep.lines("").items()
+    combinations = sweep.lines("").values()
     rows = [
         row
         for metric in _metrics(sweep.kind)
-        for values, repetitions in combinations
-        if (row := _row(sweep, metric, values, repetitions)) is not None
+        for repetitions in combinations
+        if (row := _row(sweep, metric, repetitions)) is not None
     ]
     return PublishedTable(sweep.kind, rows)
 
@@ -91,16 +96,11 @@ def _metrics(kind: Kind) -> list[Metric]:
     return [each for key, each in kind.metrics.items() if key in chosen and not key.endswith(_NOT_REPORTED)]
 
 
-def _row(sweep: Sweep, metric: Metric, values: tuple[Any, ...], trials: list[TrialRow]) -> PublishedRow | None:
+def _row(sweep: Sweep, metric: Metric, trials: list[TrialRow]) -> PublishedRow | None:
     measured = [trial.metrics[metric.key] for trial in trials if trial.measured and metric.key in trial.metrics]
     found = summary(measured)
     if found is None:
         return None
     mean = fmean(measured)
-    settings = [_setting(sweep, name, value) for name, value in zip(sweep.swept, values, strict=True)]
-    return PublishedRow(metric, settings, found, mean, written(metric, median=found.median, mean=mean))
-
-
-def _setting(sweep: Sweep, name: str, value: Any) -> tuple[str, Any, str]:
-    parameter = sweep.kind.parameters[name]
-    return parameter.label, value, parameter.unit
+    notations = written(metric, median=found.median, mean=mean)
+    return PublishedRow(metric, settings_of(sweep, trials[0]), found, mean, notations)

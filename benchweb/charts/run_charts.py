@@ -72,7 +72,8 @@ class _Drawing:
         settings = dict(zip(self.sweep.others(self.x), values, strict=True))
         text = ",".join(f"{name}={value}" for name, value in settings.items())
         kind = self.sweep.kind
-        key = f"{kind.name}/{variant(metric, self.chart.metrics[0])}/{text}"
+        # Without the kind: CPU use of the source has one colour in the charts of all kinds, which stand side by side.
+        key = f"{variant(metric, self.chart.metrics[0])}/{text}"
         parts = [kind.metrics[metric].label] if metric else []
         parts += [axes.setting_words(self.sweep, name, value) for name, value in settings.items()]
         return {
@@ -118,9 +119,9 @@ def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:
 
 def _subtitle(sweep: Sweep) -> str:
     """Say the kind, and what the plan fixed for all its trials."""
-    first, known = sweep.trials[0].params, sweep.kind.parameters
-    fixed = [name for name in first if name in known and name not in sweep.swept]
-    settings = [axes.setting_words(sweep, name, first[name]) for name in fixed]
+    values = sweep.kind.told_defaults | sweep.trials[0].params
+    fixed = [name for name in sweep.kind.parameters if name in values and name not in sweep.swept]
+    settings = [axes.setting_words(sweep, name, values[name]) for name in fixed]
     return " · ".join([sweep.kind.label, *settings])
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog
+from benchweb.charts.lines import has_both_ends
 from benchweb.charts.verdict import flag_words, limit_words
 from benchweb.phrasebook import said
 from benchweb.results.models import Result
@@ -58,10 +59,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class HostDetail:
-    """One host over the measured window."""
+    """One host over the measured window; `before` is what it did in quiet times before the session."""
 
     end: str
     figures: list[Figure]
+    before: list[Figure]
     cores: Grid
     interfaces: Grid
 
@@ -76,6 +78,11 @@ class TrialDetail:
     hosts: list[HostDetail]
     flows: Grid
     intervals: Grid
+
+    @property
+    def has_both_ends(self) -> bool:
+        """Say whether the figures tell both what was sent and what was received."""
+        return has_both_ends(metric for metric, _value in self.metrics)
 
 
 def trial_detail(kind: str, result: Result) -> TrialDetail:
@@ -125,8 +132,8 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
 def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     # PostgreSQL keeps no order of keys: names are in alphabetical order everywhere.
     plain = [_figure(_OWN_NAMES.get(key, key), value) for key, value in sorted(window.items()) if _is_number(value)]
-    before = sorted((window.get("background") or {}).items())
-    background = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in before]
+    background = sorted((window.get("background") or {}).items())
+    before = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in background]
     frequency = window.get("cpu_frequency_hertz") or []
     bounds = zip((_("Least CPU frequency"), _("Greatest CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
@@ -136,7 +143,8 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     ]
     return HostDetail(
         end=end,
-        figures=[*plain, *background, *(Figure(label, value, "Hz") for label, value in bounds)],
+        figures=[*plain, *(Figure(label, value, "Hz") for label, value in bounds)],
+        before=before,
         cores=_grid(cores, unit="ratio"),
         interfaces=_grid(interfaces),
     )

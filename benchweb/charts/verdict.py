@@ -78,6 +78,12 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
     )
 
 
+def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
+    """Give what a trial's figures are told with."""
+    values = [(sweep.kind.parameters[name], sweep.values([trial], name)[0]) for name in sweep.told]
+    return [Setting(name=each.name, label=each.label, value=value, unit=each.unit) for each, value in values]
+
+
 def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
     """Give each metric that was measured where it was best, kind by kind, each kind's own headline first."""
     return [
@@ -109,8 +115,7 @@ def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
     if not found:
         return None
     best, trial = _best(found, metric)
-    at = [_setting(sweep, trial, name) for name in sweep.swept]
-    return _figure(sweep.kind, metric, best, at)
+    return _figure(sweep.kind, metric, best, settings_of(sweep, trial))
 
 
 def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
@@ -150,11 +155,6 @@ def _best(found: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summar
     """Choose the best median in the metric's own direction; the first of equals, in the plan's order."""
     choose = min if metric.better == "lower" else max
     return choose(found, key=lambda entry: entry[0].median)
-
-
-def _setting(sweep: Sweep, trial: TrialRow, name: str) -> Setting:
-    parameter = sweep.kind.parameters[name]
-    return Setting(name=name, label=parameter.label, value=sweep.values([trial], name)[0], unit=parameter.unit)
 
 
 def _limited_by(trials: Sequence[TrialRow]) -> list[str]:

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext, pgettext
 from benchweb import formatting
 from benchweb.charts.verdict import Headline
 from benchweb.runs.models import State
-from benchweb.web.templatetags.show import setting as setting_said
+from benchweb.web.templatetags.show import settings_words
 
 # Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
 _CHARACTER_PIXELS = 6.6
@@ -66,8 +66,8 @@ def figure_badge(
 def _words(figure: Headline) -> str:
     told = formatting.repetitions(figure.value, figure.extremes, figure.unit, figure.n)
     between = " " if told.startswith("±") else " · "
-    at = [setting_said(each.label, each.value, each.unit) for each in figure.at]
-    return " · ".join([f"{formatting.quantity(figure.value, figure.unit)}{between}{told}", *at])
+    value = f"{formatting.quantity(figure.value, figure.unit)}{between}{told}"
+    return " · ".join([value, *settings_words(figure.at)])
 
 
 def _width(text: str) -> int:

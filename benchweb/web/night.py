@@ -139,7 +139,7 @@ def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figu
         environment_id=row.environment_id,
         metric=metric,
         kind=kind,
-        params=kind.swept_defaults() | row.identity,
+        params=kind.told_defaults | row.identity,
         median=row.medians[-1] if is_fresh else None,
         extremes=(row.low, row.high) if row.low is not None and row.high is not None else None,
         pairs=row.pairs[-1],

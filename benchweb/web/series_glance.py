@@ -73,7 +73,7 @@ def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
         row=row,
         kind=kind,
         metric=metric,
-        params=kind.swept_defaults() | row.identity,
+        params=kind.told_defaults | row.identity,
         values=with_gaps(row.ats, row.medians, now),
         change=deviation_of(row.medians, metric),
     )

@@ -11,13 +11,13 @@ def test_median_and_mean_stand_beside_each_other_in_both_notations():
     (table,) = published_tables(trials)
     first = table.rows[0]
     assert (first.found.n, first.found.median, first.mean) == (3, 2e9, 3e9)
-    assert first.settings == [("Message size", 64, "B")]
+    assert [(each.label, each.value, each.unit) for each in first.settings] == [("Message size", 64, "B")]
     shown = [(each.equivalent.key, each.median, each.mean) for each in first.written]
     assert shown == [
         ("mbits", pytest.approx(2000.0), pytest.approx(3000.0)),
         ("sar", pytest.approx(244_140.625), pytest.approx(366_210.9375)),
     ]
-    assert [row.settings[0][1] for row in table.rows] == [64, 1024]
+    assert [row.settings[0].value for row in table.rows] == [64, 1024]
 
 
 def test_a_partial_result_joins_neither_median_nor_mean():
@@ -26,6 +26,8 @@ def test_a_partial_result_joins_neither_median_nor_mean():
     (table,) = published_tables([whole, partial])
     (row,) = table.rows
     assert (row.found.n, row.found.median, row.mean) == (1, 100.0, 100.0)
+    # No rate of transactions is told without what was exchanged, the kind's own sizes included.
+    assert [(each.label, each.value) for each in row.settings] == [("Request size", 1), ("Response size", 1)]
     assert [(each.equivalent.key, each.median) for each in row.written] == [("packets", 200.0), ("transactions", 100.0)]
 
 
@@ -35,3 +37,9 @@ def test_what_was_not_measured_has_no_row_and_a_kind_without_results_no_table():
     assert [table.kind.name for table in tables] == ["udp_stream"]
     assert [row.metric.key for row in tables[0].rows] == ["loss_ratio", "nic_rx_bytes_per_second"]
     assert [row.written[0].median for row in tables[0].rows] == [25.0, 2.0]
+
+
+def test_rates_of_both_ends_are_told_apart_from_those_of_one():
+    one = trial("tcp_stream", metrics={"throughput_bps": 1e9})
+    both = trial("tcp_stream", metrics={"throughput_bps": 1e9, "send_throughput_bps": 0.9e9})
+    assert [table.has_both_ends for trials in ([one], [both]) for table in published_tables(trials)] == [False, True]

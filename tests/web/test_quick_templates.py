@@ -12,6 +12,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, override
 
+from benchweb.charts.verdict import Setting
 from benchweb.web.quick_templates import ConstantPart, QuickTag, QuickVariableNode, quicken
 
 
@@ -65,6 +66,7 @@ VALUES: dict[str, Any] = {
     "at": datetime(2026, 1, 2, tzinfo=UTC),
     "call": lambda: "called",
     "rows": [Row("a", 1), Row("b", 2)],
+    "settings": [Setting("mode", "Mode", "<b>'\"&", "")],
 }
 SOURCES = [
     "{{ host.name }} {{ host.label }} {{ host.said }} [{{ host.delete }}]",
@@ -83,7 +85,7 @@ SOURCES = [
     "{% with each=host.rows.0 %}{{ each.name }}{% endwith %}{% firstof missing nothing text %}",
     "{% load show %}{% metric many 'bit/s' n=3 %} {% half ratio %} {% between at at %}",
     "{% load show %}{% when at 'absolute' as shown %}[{{ shown }}] {% state 'failed' text %} {{ text|said }}",
-    "{% load show %}{% autoescape off %}{% setting text text %}{% endautoescape %} {% setting text text %}",
+    "{% load show %}{% autoescape off %}{% settings settings %}{% endautoescape %} {% settings settings %}",
 ]
 
 

@@ -64,6 +64,20 @@ def test_the_page_says_what_limited_the_trial_with_its_evidence(reader: Client) 
     assert "busiest core of the sender 99.0 % 95.0 %" in text
 
 
+def test_what_the_host_did_before_the_session_is_no_part_of_the_window(reader: Client) -> None:
+    text = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
+    window, before = text.split("Source host over the measured window")[1].split("Before the session")
+    assert "Process CPU 970 ms" in window and "Background" not in window
+    assert "Background rx 1.50 Mbit/s" in before and "Background look back 10.0 s" in before
+
+
+def test_a_trial_is_told_with_its_message_size_though_its_plan_leaves_it_at_the_default(reader: Client) -> None:
+    run = finished()
+    assert "message_size_bytes" not in run.trials.get().params
+    text = text_of(reader.get(f"/runs/{run.pk}/trials/1").content.decode())
+    assert "message size 16 KiB" in text
+
+
 def test_every_metric_flag_host_figure_and_flow_is_there_with_its_unit(reader: Client) -> None:
     text = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
     assert "Throughput, received 16.3 Gbit/s" in text

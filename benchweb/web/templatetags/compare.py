@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from benchweb.web.compare_view import ShownEntry, ShownRow
 from benchweb.web.compare_words import Words
 from benchweb.web.escaping import escaped
-from benchweb.web.templatetags.show import metric, params, setting
+from benchweb.web.templatetags.show import metric, params, settings_words
 
 register = template.Library()
 
@@ -23,8 +23,8 @@ def compare_rows(rows: Iterable[ShownRow]) -> SafeString:
 
 def _row(row: ShownRow) -> str:
     kind, metric_shown = row.measure.kind, row.measure.metric
-    settings = f" · {params(kind.name, row.measure.params)}" if row.measure.params else ""
-    named = f'{escaped(metric_shown.label)}<br><span class="meta">{escaped(kind.label)}{settings}</span>'
+    settings = params(kind.name, row.measure.params)
+    named = f'{escaped(metric_shown.label)}<br><span class="meta">{escaped(kind.label)} · {settings}</span>'
     cells = "".join([_cell(shown, metric_shown.unit) for shown in row.entries])
     return f'<tr><th scope="row" class="card-title">{named}</th>{cells}</tr>'
 
@@ -35,7 +35,7 @@ def _cell(shown: ShownEntry, unit: str) -> str:
     number = metric(median, unit, extremes=extremes, n=len(shown.entry.values), reason=shown.missing)
     parts = [f"<span>{number}</span>", _why(shown.missing)]
     for each in shown.entry.set_otherwise:
-        parts.append(_why(f"{each.label}: {setting(each.label, each.value, each.unit)}"))
+        parts.append(_why(f"{each.label}: {settings_words([each])[0]}"))
     tone = ""
     if shown.words:
         tone = f" tone-{shown.words.tone or 'none'}"

@@ -1,6 +1,7 @@
 """Template tags for what every page shows: numbers, states, times, parameters."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -18,7 +19,7 @@ from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, value_said
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
-from benchweb.charts.verdict import limit_words
+from benchweb.charts.verdict import Setting, limit_words
 from benchweb.hosts.models import Pair
 from benchweb.web import state_words
 from benchweb.web.escaping import escaped
@@ -275,7 +276,14 @@ def with_units(cells: Sequence[Any], columns: Sequence[tuple[str, str]]) -> list
 
 @register.simple_tag
 def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
-    """Show parameters as the catalog labels them, in its order."""
+    """Show a test's parameters as the catalog labels them, with the defaults that no figure is told without."""
+    kind = catalog().kinds.get(kind_name)
+    return params_given(kind_name, {**kind.told_defaults, **values} if kind else values)
+
+
+@register.simple_tag
+def params_given(kind_name: str, values: Mapping[str, Any]) -> SafeString:
+    """Show these parameters alone, as the catalog labels them."""
     return SafeString(f'<span class="params">{escape(params_text(kind_name, values))}</span>')
 
 
@@ -293,11 +301,23 @@ def _params_said(kind_name: str, written: str, _language: str | None) -> str:
 
 
 @register.simple_tag
-def setting(label: str, value: Any, unit: str = "") -> str:
-    """Show a parameter's value: the number with its unit where it has one, else behind its label."""
-    if unit and isinstance(value, int | float) and not isinstance(value, bool):
-        return formatting.setting(value, unit)
-    return f"{label.lower()} {value_said(value) if isinstance(value, str) else value}"
+def settings(found: Sequence[Setting]) -> str:
+    """Show what a figure was measured at, in a row."""
+    return pgettext("between items of a list", ", ").join(settings_words(found))
+
+
+def settings_words(found: Sequence[Setting]) -> list[str]:
+    """Say parameters' values: the number with its unit alone where no other has that unit, else behind its label."""
+    units = Counter(each.unit for each in found)
+    return [_setting(each, is_alone=units[each.unit] == 1) for each in found]
+
+
+def _setting(found: Setting, *, is_alone: bool) -> str:
+    value = found.value
+    if found.unit and isinstance(value, int | float) and not isinstance(value, bool):
+        shown = formatting.setting(value, found.unit)
+        return shown if is_alone else f"{found.label.lower()} {shown}"
+    return f"{found.label.lower()} {value_said(value) if isinstance(value, str) else value}"
 
 
 def _option(pk: str, name: str, *, is_chosen: bool) -> str:
