@@ -186,13 +186,14 @@ def _of_runs(page: Page, url: str) -> list[Shot]:
         Shot("run", run),
         Shot("run-published", f"{run}?published=1"),
         Shot("run-print", run, media="print"),
-        Shot("run-shares-none", f"{run}/shares"),
         Shot("trial", f"{run}/trials/1"),
         Shot("history-of-run", f"/history?kind=tcp_stream&runs={numbers[0]}&view=sizes&overlay=run"),
         Shot("compare-one", f"/compare?runs={numbers[0]}"),
         Shot("badge", "/hosts", _picture(f"{run}/badge.svg")),
     ]
     if len(numbers) > 1:
+        # Links are made of the first run of the list alone.
+        shots += [Shot("run-shares-none", f"{runs[-1]}/shares")]
         shots += [Shot("compare", f"/compare?runs={','.join(compared[:2])}")]
         shots += [Shot("compare-pairs", f"/compare?runs={','.join(numbers[:5])}")]
     _save_view(page, url, run)

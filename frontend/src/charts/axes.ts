@@ -14,6 +14,8 @@ export interface Range {
 }
 
 const MOST_TICKS = 9;
+// The labels that a decade of so many pixels has room for: two lie at least a line apart.
+const DECADE_STEPS = [{ from: 100, steps: [1, 2, 3, 5, 7] }, { from: 75, steps: [1, 2, 5] }, { from: 40, steps: [1, 5] }];
 const FEWEST_LABELS = 2;
 // Room beside the first and the last point, so that no marker is cut.
 const EDGE = 1.25;
@@ -76,18 +78,19 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     ticks: {
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 }, includeBounds: !spec.heat,
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
-      callback: (value: string | number, _index: number, ticks: { value: number }[]) => {
-        if (isLog && !isEvenTick(Number(value), ticks)) return null;
+      callback(this: { height: number }, value: string | number, _index: number, ticks: { value: number }[]) {
+        if (isLog && !isEvenTick(Number(value), ticks, this.height)) return null;
         return hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor);
       },
     },
   } as unknown as ScaleOptions;
 }
 
-/** Tell whether a tick of a logarithmic axis has a label: the more decades, the fewer, so that none touches another. */
-export function isEvenTick(value: number, ticks: { value: number }[]): boolean {
+/** Tell whether a tick of a logarithmic axis has a label: the lower a decade is, the fewer, so that none touches another. */
+export function isEvenTick(value: number, ticks: { value: number }[], pixels: number): boolean {
   const decades = Math.log10((ticks.at(-1)?.value ?? 1) / (ticks[0]?.value || 1));
-  const steps = decades <= 1 ? [1, 2, 3, 5, 7] : decades <= 2 ? [1, 2, 5] : decades <= 4 ? [1, 5] : [1];
+  const decade = pixels / Math.max(decades, 0.1);
+  const steps = DECADE_STEPS.find(({ from }) => decade >= from)?.steps ?? [1];
   const isEven = (each: number): boolean => steps.some((step) => Math.abs(leading(each) - step) < 1e-6);
   // Within a part of a decade there may be no such step: an axis without labels would tell nothing.
   return isEven(value) || ticks.filter((tick) => isEven(tick.value)).length < FEWEST_LABELS;
@@ -185,14 +188,16 @@ function xTick(spec: Spec, value: number, hasYears: boolean): string {
   return spec.x.scale === "log2" ? binaryTick(value) : trimmed(value);
 }
 
-function fixedTicks(spec: Spec, low: number, high: number): number[] | null {
+export function fixedTicks(spec: Spec, low: number, high: number): number[] | null {
   if (spec.x.scale === "category") {
     return spec.x.categories.map((_, index) => index).filter((index) => index >= low && index <= high);
   }
   if (spec.x.scale === "time") return timeTicks(low, high);
   if (spec.x.scale !== "log2") return null;
   const given = spec.x.ticks.filter((tick) => tick >= low && tick <= high);
-  return given.length > 1 ? thinned(given) : powersOfTwo(low, high);
+  // Of a part of the sizes that was zoomed to, one may be left: it says too little of the axis. An only size says all.
+  const isOnly = given.length === 1 && spec.x.ticks.length === 1;
+  return given.length > 1 || isOnly ? thinned(given) : powersOfTwo(low, high);
 }
 
 function powersOfTwo(low: number, high: number): number[] {

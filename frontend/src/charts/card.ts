@@ -36,6 +36,8 @@ interface Parts {
 }
 
 const BETWEEN_IDS = "|";
+// In characters: what is longer would be wider than a phone.
+const LONGEST_WHOLE = 40;
 
 /** Build a card; `top` is the common maximum of the charts of one quantity. */
 export function card(first: Spec, firstTop: number): Card {
@@ -136,9 +138,14 @@ function named(spec: Spec): string {
 }
 
 function describeIn(parts: Parts, spec: Spec): void {
-  parts.subtitle.textContent = spec.subtitle;
+  parts.subtitle.textContent = keptWhole(spec.subtitle);
   parts.canvas.setAttribute("aria-label", describe(spec));
   if (!parts.table.hidden) parts.table.replaceChildren(table(spec));
+}
+
+/** Settings break between one and the next; only a long one within. */
+function keptWhole(settings: string): string {
+  return settings.split(" · ").map((each) => (each.length <= LONGEST_WHOLE ? each.replaceAll(" ", "\u00a0") : each)).join(" · ");
 }
 
 function describe(spec: Spec): string {
