@@ -215,7 +215,7 @@ class _Drawing:
         of = {line.pair.pk: set[tuple[str, str]]() for line in lines}
         for line in lines:
             of[line.pair.pk].add((self.asked.kind.name, line.digest))
-        number = len({event[:3] for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))})
+        number = len({event[:3:2] for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))})
         if not number:
             return ""
         words = ngettext(
@@ -314,10 +314,10 @@ def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | Non
 def _point_words() -> dict[str, str]:
     return {
         "run": _("Each point is the median of a run's repetitions"),
-        "hour": _("Each point is the median of an hour's runs"),
-        "day": _("Each point is the median of a day's runs"),
-        "week": _("Each point is the median of a week's runs"),
-        "month": _("Each point is the median of a month's runs"),
+        "hour": _("Each point is the median of an hour's runs, placed at the first"),
+        "day": _("Each point is the median of a day's runs, placed at the first"),
+        "week": _("Each point is the median of a week's runs, placed at the first"),
+        "month": _("Each point is the median of a month's runs, placed at the first"),
     }
 
 

@@ -131,6 +131,11 @@ def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
     return sorted(events, key=itemgetter(0))
 
 
+def break_of(event: Event) -> Break:
+    """Say what came of an event and why, in the language at work."""
+    return _break(event.at, event.run, event.state, event.cause, get_language())
+
+
 def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:
     """Give the places between and around a line's points where it must break; events are in order of time.
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Kind
+from benchweb.charts.history_gaps import Break, Event, break_of, events_between
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_points import OF_PLAN
 from benchweb.charts.history_query import HistoryQuery
@@ -19,7 +20,7 @@ from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
-from benchweb.rows import fast_rows
+from benchweb.rows import fast_rows, read
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.
@@ -64,7 +65,7 @@ WITH runs AS (
   FROM parted
 )
 SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], total, least(lead(at) OVER (ORDER BY at),
-    island_end + usual)
+    island_end + usual), usual
 FROM whole
 WHERE total <= %(most)s
   OR floor(place * %(most)s::numeric / total) <> floor((place - 1) * %(most)s::numeric / total)
@@ -93,6 +94,10 @@ class _Map:
     name: str
     columns: list[_Column]
     total: int
+    # The usual time from one run to the next; None of a single run.
+    usual: timedelta | None
+    # Runs and slots of this line that gave nothing.
+    events: list[Event]
 
     @property
     def has_rhythm(self) -> bool:
@@ -116,25 +121,29 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
     bins = _bins([row[2] for _line, rows in chosen for row in rows])
+    events = read(events_between(shown, query.shown, query.plan))
     names = line_names(line_parts(shown, asked.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        decoded = [(run, at, end, median, bins.get(trial)) for run, at, trial, median, _total, end in rows]
+        decoded = [(run, at, end, median, bins.get(trial)) for run, at, trial, median, _total, end, _usual in rows]
         columns = [
             _Column(run, at, end, median, found) for run, at, end, median, found in decoded if found and found.counts
         ]
         if columns:
-            maps.append(_Map(line, name, columns, rows[0][4]))
+            key = (asked.kind.name, line.digest)
+            of_line = [each for each in events if each.pair == line.pair.pk and key in each.keys]
+            maps.append(_Map(line, name, columns, rows[0][4], rows[0][6], of_line))
     scale = _scale([column for each in maps for column in each.columns])
     ends = [_ends(each.columns, query.shown[1], has_rhythm=each.has_rhythm) for each in maps]
+    lasts = [max([own[-1], *(event.at for event in each.events)]) for each, own in zip(maps, ends, strict=True)]
     # One axis for all, as in the history.
-    axis = query.axis(min(each.columns[0].at for each in maps), max(own[-1] for own in ends)) if maps else query.shown
+    axis = query.axis(min(each.columns[0].at for each in maps), max(lasts)) if maps else query.shown
     return [_spec(asked.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
 
 
 def _chosen(
     series: int, query: HistoryQuery, most: int
-) -> list[tuple[int, datetime, int, float, int, datetime | None]]:
+) -> list[tuple[int, datetime, int, float, int, datetime | None, timedelta | None]]:
     first, last = query.shown
     values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
     values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
@@ -186,7 +195,7 @@ def _spec(
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,
-        series=[_median_line(line, columns, ends, has_rhythm=drawn.has_rhythm)],
+        series=[_median_line(drawn, ends)],
         heat=ChartHeat([rfc3339(column.at) for column in columns], list(map(rfc3339, ends)), edges, shares, scale.most),
         table=_table(columns, edges, shares),
         x_from=rfc3339(axis[0]),
@@ -238,16 +247,27 @@ def _ends(columns: Sequence[_Column], until: datetime, *, has_rhythm: bool) -> l
     return [min(end, after) for end, after in zip(ends, following, strict=True)]
 
 
-def _median_line(
-    line: HistoryLine, columns: Sequence[_Column], ends: Sequence[datetime], *, has_rhythm: bool
-) -> ChartSeries:
-    """Draw the medians; between columns that don't touch the line breaks too, where one is known to be missing."""
+def _median_line(drawn: _Map, ends: Sequence[datetime]) -> ChartSeries:
+    """Draw the medians; where columns don't touch, and behind the last one, what gave nothing breaks the line."""
     points = []
-    for column, end, following in zip(columns, ends, [*columns[1:], None], strict=True):
+    for column, end, following in zip(drawn.columns, ends, [*drawn.columns[1:], None], strict=True):
         points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
-        if has_rhythm and following is not None and end < following.at:
-            points.append(ChartPoint(x=rfc3339(end), y=None, reason=_("nothing was measured in this time")))
+        if following is None or end < following.at:
+            for each in _without_result(drawn, column, end, following):
+                at = max(each.at, end)
+                points.append(ChartPoint(x=rfc3339(at), y=None, reason=each.reason, href=each.href))
+    line = drawn.line
     return ChartSeries(id=f"series-{line.series[min(line.series)]}", label="p50", color=line.color, points=points)
+
+
+def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Column | None) -> list[Break]:
+    """Give what gave nothing between the runs that a column stands for and the next column."""
+    # The last of the column's runs is a usual step before its end: what came well after that one is a turn of its own.
+    after = end - drawn.usual / 2 if drawn.has_rhythm and drawn.usual else column.at
+    found = [break_of(each) for each in drawn.events if after < each.at and (not following or each.at < following.at)]
+    if found or following is None or not drawn.has_rhythm:
+        return found
+    return [Break(end, _("nothing was measured in this time"))]
 
 
 def _quantile(column: _Column, share: float) -> float | None:

@@ -45,6 +45,11 @@ class CampaignSummary:
         return self.counts[State.FINISHED] + self.counts[State.FAILED] == self.total > 0
 
     @property
+    def is_mixed(self) -> bool:
+        """Tell whether the state is that of some runs alone, while others finished."""
+        return self.state in FAULTY_STATES and self.counts[State.FINISHED] > 0
+
+    @property
     def total(self) -> int:
         return sum(self.counts.values())
 

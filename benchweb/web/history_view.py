@@ -82,6 +82,11 @@ class HistoryView:
         return self.query.period.length is None and not self.query.is_zoomed
 
     @property
+    def shown(self) -> int:
+        """Give how many series are drawn: of heat maps each is a chart of its own."""
+        return len(self.charts) if self.query.view == "heat" else len(self.lines)
+
+    @property
     def swept(self) -> int | None:
         """Give how many series a message-size view rests on where that isn't all of them."""
         return MOST_SWEPT if self.query.view == "sizes" and self.total > MOST_SWEPT else None

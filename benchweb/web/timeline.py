@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb.formatting import duration
 from benchweb.hosts.models import Endpoint, Pair
@@ -74,10 +76,13 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
 
 def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[ListedRun]:
     """Give the runs that were under way between two moments, the newest first."""
-    runs = Run.objects.filter(started_at__lt=end).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
+    # One that never began stands where it was given up.
+    was_there = Q(started_at__lt=end) | Q(started_at=None, finished_at__lt=end)
+    runs = Run.objects.filter(was_there).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
     if campaign is not None:
         runs = runs.filter(campaign=campaign)
-    return listed_runs(list(runs.order_by("-started_at").values_list("pk", flat=True)[:MOST_RUNS]))
+    newest = runs.order_by(Coalesce("started_at", "finished_at").desc())
+    return listed_runs(list(newest.values_list("pk", flat=True)[:MOST_RUNS]))
 
 
 def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
@@ -161,17 +166,14 @@ def _slot_url(slot: Slot) -> str:
 
 
 def _run_bar(run: ListedRun, now: datetime) -> Bar:
-    begin = run.started_at or now
     end = run.finished_at or now
-    took = duration((end - begin).total_seconds())
+    begin = run.started_at or end
+    state = state_word(run.state)
+    if run.started_at:
+        state += pgettext("between parts of a sentence", ", ") + duration((end - begin).total_seconds())
     reason = f": {said(run.reason)}" if run.reason else ""
-    label = _("Run {run} · {plan} · {pair} · {state}, {took}{reason}").format(
-        run=run.pk,
-        plan=run.plan,
-        pair=run.pair,
-        state=state_word(run.state),
-        took=took,
-        reason=reason,
+    label = _("Run {run} · {plan} · {pair} · {state}{reason}").format(
+        run=run.pk, plan=run.plan, pair=run.pair, state=state, reason=reason
     )
     return Bar(begin, end, run.state, label, row_url("web:run", run.pk))
 

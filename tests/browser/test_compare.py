@@ -21,12 +21,12 @@ def runs(transactional_db: None) -> list[int]:
     return [finished(1.0), finished(0.9)]
 
 
-def finished(factor: float) -> int:
-    """Make a run of three sizes and five repetitions."""
+def finished(factor: float, **facts: str) -> int:
+    """Make a run of three sizes and five repetitions; both hosts tell these facts."""
     run = make_run(steps=STEPS, repetitions=5)
     for trial in run.trials.order_by("index"):
         value = factor * trial.params["message_size_bytes"] * 1e6 * (1 + trial.repetition / 1000)
-        document = {"kind": trial.kind, "metrics": {"throughput_bps": value}}
+        document = {"kind": trial.kind, "metrics": {"throughput_bps": value}, "source": facts, "sink": facts}
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
     return run.pk
@@ -80,3 +80,17 @@ def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: l
     expect(page.get_by_role("link", name="As in the plan")).to_have_attribute("aria-current", "true")
     assert rows.all_inner_texts() == in_plan
     assert min(ink_of(page)) > 1000
+
+
+def test_a_fact_of_the_second_run_stands_below_its_figures_not_below_the_difference(
+    page: Page, runs: list[int]
+) -> None:
+    pair = [finished(1.0, kernel="6.1.0"), finished(0.9, kernel="6.6.52")]
+    log_in(page)
+    page.goto(f"/compare?runs={pair[0]},{pair[1]}")
+    figure = page.locator(
+        ".compare-table tbody:last-child tr:first-child td:last-child .compare-cell > span:first-child"
+    )
+    ends = [box["x"] + box["width"] for each in (figure, page.get_by_text("6.6.52")) if (box := each.bounding_box())]
+    assert len(ends) == 2
+    assert abs(ends[0] - ends[1]) < 2

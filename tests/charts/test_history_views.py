@@ -14,6 +14,7 @@ from benchweb.charts.history_sizes import Sizes, size_charts
 from benchweb.charts.spec import ChartSpec
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
+from benchweb.runs.models import State
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_pair, make_plan
 
@@ -134,6 +135,21 @@ def test_a_missed_night_is_a_gap_between_columns() -> None:
     assert chart.heat.ends[2] == "2026-03-04T02:00:01.000000Z"
     assert chart.heat.starts[3] == "2026-03-06T02:00:01.000000Z"
     assert [point.y for point in chart.series[0].points] == [1e-4, 1e-4, 1e-4, None, 1e-4, 1e-4]
+
+
+def test_runs_that_gave_nothing_break_the_line_of_medians_also_behind_the_last_column() -> None:
+    pair, plan = make_pair(), make_plan(steps=RR)
+    for night in (0, 1, 2, 5, 6):
+        past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
+    for night in (3, 4, 7):
+        past_run(plan, pair, NIGHT + night * DAY, state=State.NONSTART, reason="the sink was busy")
+    (chart,) = maps(asked())
+    points = chart.series[0].points
+    assert [point.y for point in points] == [1e-4] * 3 + [None] * 2 + [1e-4] * 2 + [None]
+    missing = [point for point in points if point.y is None]
+    assert [str(point.x)[:10] for point in missing] == ["2026-03-04", "2026-03-05", "2026-03-08"]
+    assert all("the sink was busy" in point.reason and point.href.startswith("/runs/") for point in missing)
+    assert chart.x_to > str(missing[-1].x)
 
 
 def test_a_night_that_is_missing_among_runs_left_out_is_not_painted_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,18 @@ def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, camp
     assert told == [(later.pk, "finished", 1, 1), (campaign.pk, "pending", 0, 4)]
 
 
+def test_a_campaign_of_which_some_runs_finished_is_called_by_the_worst_in_part(
+    signed_in: Client, campaign: Campaign
+) -> None:
+    first, *others = Run.objects.order_by("pk")
+    Run.objects.filter(pk=first.pk).update(state=State.NONSTART)
+    Run.objects.filter(pk__in=[run.pk for run in others]).update(state=State.FINISHED)
+    in_part = '>nonstart</span> <span class="meta">in part</span>'
+    assert all(in_part in signed_in.get(url).content.decode() for url in ("/campaigns", f"/campaigns/{campaign.pk}"))
+    Run.objects.update(state=State.NONSTART)
+    assert "in part" not in signed_in.get("/campaigns").content.decode()
+
+
 def test_the_list_names_who_or_what_launched_each(signed_in: Client, campaign: Campaign) -> None:
     by_hand = launch(plan=make_plan(name="nightly <b>"), pairs=[make_pair()], user=make_user("grace", "a-password"))
     schedule = make_schedule(name="each night")

@@ -81,6 +81,19 @@ def test_both_hosts_of_a_run_have_it_in_their_lanes(signed_in: Client, ran: Run)
     assert f'href="/runs/{ran.pk}"' in response.content.decode()
 
 
+def test_a_run_that_never_began_stands_where_it_was_given_up(signed_in: Client, ran: Run) -> None:
+    given_up = timezone.now() - HOUR
+    Run.objects.filter(pk=ran.pk).update(
+        state=State.NONSTART, started_at=None, finished_at=given_up, reason="birch is away"
+    )
+    response = signed_in.get("/timeline")
+    assert lanes(response, "hosts") == {"alder": ["nonstart"], "birch": ["nonstart"]}
+    (bar,) = [drawn.bar for drawn in response.context["hosts"].lanes[0].bars]
+    assert (bar.begin, bar.end) == (given_up, given_up)
+    # It took no time: none is said.
+    assert bar.label.endswith("· nonstart: birch is away")
+
+
 def test_the_coming_night_is_drawn_for_the_schedule_and_its_hosts(signed_in: Client) -> None:
     pair = make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
     schedule = make_schedule(name="hourly", cron="0 * * * *", target={"pairs": [pair.pk]})

@@ -9,8 +9,9 @@ from typing import Any
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.ops.synthetic.probing import write_probes
-from benchweb.ops.synthetic.scene import LINK_BPS, NAME, End, Planned, host_name
+from benchweb.ops.synthetic.scene import NAME, End, Planned, host_name
 from benchweb.ops.synthetic.script import Script
+from benchweb.ops.synthetic.shapes import LINK_BPS
 from benchweb.ops.synthetic.stories import Change, HostStory
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.schedules.models import Schedule

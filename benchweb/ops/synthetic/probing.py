@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from benchweb.hosts.models import AvailabilitySpan, ProbeHour
-from benchweb.ops.synthetic.scene import LINK_BPS
+from benchweb.ops.synthetic.shapes import LINK_BPS
 from benchweb.ops.synthetic.stories import HostStory
 
 _DAYS_WITH_HOURS = 30

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from benchweb.ops.synthetic.shapes import Path
+from benchweb.ops.synthetic.shapes import LINK_BPS, Path
 
 NAME = "Synthetic"
 MODES = ("host", "terway", "terway-eni")
@@ -11,7 +11,6 @@ _MODE_SPEED = {"host": 1.0, "terway": 0.78, "terway-eni": 0.95}
 _MODE_RTT_SECONDS = {"host": 0.0, "terway": 14e-6, "terway-eni": 3e-6}
 # A mesh of so many hosts is an environment of its own.
 MESH_HOSTS = 10
-LINK_BPS = 25e9
 
 
 @dataclass(frozen=True)

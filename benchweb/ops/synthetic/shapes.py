@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+LINK_BPS = 25e9
 _TRIAL_SECONDS = 10
 # A frame on the wire beside its payload: Ethernet, its gap, IPv4 and TCP with timestamps.
 _SEGMENT_BYTES, _FRAME_BYTES = 1448, 1538
@@ -80,13 +81,15 @@ def latency_counts(measured: Measured) -> list[tuple[float, int]]:
 
 def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
     size = params["message_size_bytes"]
-    ceiling_bps = path.link_bps * _SEGMENT_BYTES / _FRAME_BYTES
+    # The engine's ceiling is that of the hosts' own link; between zones a path carries less.
+    ceiling_bps = LINK_BPS * _SEGMENT_BYTES / _FRAME_BYTES
+    carried_bps = path.link_bps * _SEGMENT_BYTES / _FRAME_BYTES
     # Small messages are bound by system calls, large ones by the link: the slower of both, with a soft knee.
-    level_bps = 1 / (1 / (path.calls_per_second * size * 8) + 1 / (ceiling_bps * 0.97))
+    level_bps = 1 / (1 / (path.calls_per_second * size * 8) + 1 / (carried_bps * 0.97))
 
     def measure(speed: float, delay: float, source: Random) -> Measured:
-        throughput = min(level_bps * speed, ceiling_bps)
-        load = throughput / ceiling_bps
+        throughput = min(level_bps * speed, carried_bps)
+        load = throughput / carried_bps
         retransmits = int(source.expovariate(1.0) * (2 + 60 * load * path.loss_ratio * 1_000) * delay)
         rtt = path.rtt_seconds * delay * (1 + 2.5 * load)
         source_cpu = min(1.0, (0.6 + 0.9 * load) / _CORES / speed)

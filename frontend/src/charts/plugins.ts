@@ -1,11 +1,12 @@
 // What Chart.js has not: whiskers, missing points, reference lines, the crosshair.
 import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } from "chart.js";
 
-import { text } from "../format";
 import type { Drawn } from "./config";
 import { drawMissing } from "./crosses";
+import { drawReferenceLines, nameReferenceLines } from "./reference_lines";
 import { keepPointer } from "./heat_hover";
 import type { Spec } from "./spec";
+import { strokeAcross, strokeDown } from "./strokes";
 import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
@@ -139,66 +140,6 @@ function drawWhisker(chart: Chart, dataset: Drawn, { x, index, cap }: { x: numbe
   ctx.setLineDash([]);
   for (const y of [low, high]) strokeAcross(ctx, x - cap, x + cap, y);
   ctx.restore();
-}
-
-/** Where each reference line lies, the highest first; one beyond the axis lies at its end. */
-function referenceLines(chart: Chart, spec: Spec): { y: number; words: string; isAbove: boolean }[] {
-  const scale = chart.scales["y"];
-  if (!scale) return [];
-  return [...spec.lines]
-    .sort((a, b) => b.y - a.y)
-    .map((line) => {
-      const isAbove = line.y > scale.max;
-      const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
-      return { y: isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y), words, isAbove };
-    });
-}
-
-function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
-  const { ctx, chartArea } = chart;
-  ctx.save();
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = faint(colors.soft, 0.6);
-  for (const { y, isAbove } of referenceLines(chart, spec)) {
-    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
-  }
-  ctx.restore();
-}
-
-/** Name them over all that is drawn: neither a line nor a mark may run through a name. */
-function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
-  const { ctx, chartArea } = chart;
-  ctx.save();
-  ctx.font = "11px system-ui, sans-serif";
-  ctx.textAlign = "right";
-  // What lies close together is named one below the other; flags need the room above the chart.
-  const taken: number[] = [];
-  for (const { y, words } of referenceLines(chart, spec)) {
-    let place = spec.marks?.length && y < chartArea.top + 8 ? y + 12 : y - 4;
-    while (taken.some((other) => Math.abs(other - place) < 11)) place += 12;
-    taken.push(place);
-    // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
-    const width = Math.min(ctx.measureText(words).width, chartArea.width);
-    ctx.fillStyle = faint(colors.ground, 0.85);
-    ctx.fillRect(chartArea.right - width - 2, place - 9, width + 4, 12);
-    ctx.fillStyle = colors.soft;
-    ctx.fillText(words, chartArea.right, place, chartArea.width);
-  }
-  ctx.restore();
-}
-
-function strokeDown(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x, top);
-  ctx.lineTo(x, bottom);
-  ctx.stroke();
-}
-
-function strokeAcross(ctx: CanvasRenderingContext2D, left: number, right: number, y: number): void {
-  ctx.beginPath();
-  ctx.moveTo(left, y);
-  ctx.lineTo(right, y);
-  ctx.stroke();
 }
 
 function drawCrosshair(chart: Chart, colors: Palette): void {

@@ -1,0 +1,111 @@
+// Lines across a chart, such as the rate of a link, and where their names hide the least.
+import type { Chart, ChartArea } from "chart.js";
+
+import { text } from "../format";
+import type { Spec } from "./spec";
+import { strokeAcross } from "./strokes";
+import { type Palette, faint } from "./theme";
+
+/** A part of the canvas, in pixels. */
+export interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+// Worse than any number of points.
+const OVERLAP = 1e6;
+const FLAG_PIXELS = 18;
+const BETWEEN_PIXELS = 6;
+const MOST_BETWEEN = 200;
+
+/** Where each reference line lies, the highest first; one beyond the axis lies at its end. */
+function referenceLines(chart: Chart, spec: Spec): { y: number; words: string; isAbove: boolean }[] {
+  const scale = chart.scales["y"];
+  if (!scale) return [];
+  return [...spec.lines]
+    .sort((a, b) => b.y - a.y)
+    .map((line) => {
+      const isAbove = line.y > scale.max;
+      const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
+      return { y: isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y), words, isAbove };
+    });
+}
+
+export function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = faint(colors.soft, 0.6);
+  for (const { y, isAbove } of referenceLines(chart, spec)) {
+    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
+  }
+  ctx.restore();
+}
+
+/** A name's place; `y` is where its letters stand. */
+interface Place extends Box {
+  y: number;
+}
+
+/** Name them over all that is drawn, where the least of it is hidden: neither a line nor a mark may run through a name. */
+export function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.font = "11px system-ui, sans-serif";
+  ctx.textAlign = "left";
+  const drawn = drawnPoints(chart);
+  const flags = flagBoxes(chart, spec);
+  const taken: Box[] = [];
+  for (const { y, words } of referenceLines(chart, spec)) {
+    // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
+    const width = Math.min(ctx.measureText(words).width, chartArea.width);
+    const place = leastHiding(places(chartArea, y, width), { drawn, taken: [...taken, ...flags] });
+    taken.push(place);
+    ctx.fillStyle = faint(colors.ground, 0.85);
+    ctx.fillRect(place.left, place.top, width + 4, place.bottom - place.top);
+    ctx.fillStyle = colors.soft;
+    ctx.fillText(words, place.left + 2, place.y, chartArea.width);
+  }
+  ctx.restore();
+}
+
+/** Choose of some places that which hides the fewest points, and nothing of what is written already. */
+export function leastHiding<B extends Box>(choices: B[], { drawn, taken }: { drawn: { x: number; y: number }[]; taken: Box[] }): B {
+  const hides = (box: Box): number =>
+    drawn.filter(({ x, y }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom).length +
+    (taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom) ? OVERLAP : 0);
+  return choices.map((box) => ({ box, hidden: hides(box) })).reduce((best, each) => (each.hidden < best.hidden ? each : best)).box;
+}
+
+/** Above or below the line, at its right, its left or its middle: in the order of preference. */
+function places(area: ChartArea, y: number, width: number): Place[] {
+  const lefts = [area.right - width - 2, area.left + 2, (area.left + area.right - width) / 2];
+  const shift = [-4, 12, 24];
+  return shift.flatMap((by) => lefts.map((left) => ({ left, right: left + width + 4, top: y + by - 9, bottom: y + by + 3, y: y + by })));
+}
+
+/** Points of all lines, and of the straight lines between them one every few pixels. */
+function drawnPoints(chart: Chart): { x: number; y: number }[] {
+  return chart.getSortedVisibleDatasetMetas().flatMap(({ data }) =>
+    data.flatMap(({ x, y }, index) => {
+      const next = data[index + 1];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) return [];
+      if (!next || !Number.isFinite(next.x) || !Number.isFinite(next.y)) return [{ x, y }];
+      const steps = Math.min(MOST_BETWEEN, Math.max(1, Math.ceil((next.x - x) / BETWEEN_PIXELS)));
+      return Array.from({ length: steps }, (_, step) => ({ x: x + ((next.x - x) * step) / steps, y: y + ((next.y - y) * step) / steps }));
+    }),
+  );
+}
+
+/** Flags stand above the chart, their number at their right. */
+function flagBoxes(chart: Chart, spec: Spec): Box[] {
+  const x = chart.scales["x"];
+  if (!x) return [];
+  const top = chart.chartArea.top;
+  return (spec.marks ?? []).map(({ at }) => {
+    const place = x.getPixelForValue(Date.parse(at));
+    return { left: place - 6, right: place + 22, top: top - FLAG_PIXELS, bottom: top };
+  });
+}
