@@ -69,7 +69,7 @@ def _memory(document: dict[str, Any]) -> list[tuple[str, str]]:
 def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
     lines = _lines(document, {"congestion_control": gettext_noop("Congestion control")})
     available = document.get("congestion_controls_available") or []
-    lines += [(gettext_noop("Available"), ", ".join(map(str, available)))] if available else []
+    lines += [(gettext_noop("Congestion controls available"), ", ".join(map(str, available)))] if available else []
     return lines + [(name, str(value)) for name, value in sorted((document.get("sysctls") or {}).items())]
 
 

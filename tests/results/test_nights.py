@@ -106,3 +106,15 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
     told = {row.metric: row.identity for row in read(environment_figures(TODAY))}
     assert told == {"throughput_bps": large, "packets_per_second": {"flows": 2}, "latency_p99_seconds": small}
     assert read(environment_figures(TODAY + DAY)) == []
+
+
+def test_environments_whose_best_settings_are_close_are_told_by_one_setting():
+    one, other = make_pair(), make_pair()
+    small, large = {"message_size_bytes": 64}, {"message_size_bytes": 1400}
+    for pair, of_small, of_large in ((one, 10.0, 20.0), (other, 10.2, 10.1)):
+        for identity, value in ((small, of_small), (large, of_large)):
+            measured(pair, NIGHT, value, identity=identity, kind="udp_stream", metric="packets_per_second")
+    while recents.sum_up():
+        pass
+    nights.make()
+    assert [row.identity for row in read(environment_figures(TODAY))] == [large, large]
