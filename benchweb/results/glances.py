@@ -53,17 +53,18 @@ _GLANCES = with_pairs("""
 """)
 
 
-# Settings as EnvironmentNights has them, the most usual first; of equals that which is best over all environments, so
-# that figures below each other are of one setting where they can be.
+# Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure, and of
+# those the best over all of them, so that figures below each other are of one setting where they can be.
 _FIGURES = """
     select distinct on (n.environment_id, n.metric)
            n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs, n.low, n.high
     from (
-        select *, avg(typical) over (partition by kind, metric, identity_digest) as typical_anywhere
+        select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
         from results_environmentnights where metric = any(%(metrics)s)
+        window setting as (partition by kind, metric, identity_digest)
     ) n join hosts_environment e on e.id = n.environment_id
     where n.night >= %(since)s and e.archived_at is null {only}
-    order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
+    order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc, n.places desc,
              case when n.metric = any(%(lower)s) then n.typical_anywhere else -n.typical_anywhere end, n.identity_digest
 """
 

@@ -108,6 +108,17 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
     assert read(environment_figures(TODAY + DAY)) == []
 
 
+def test_environments_are_told_by_a_setting_that_others_measure_too():
+    one, other = make_pair(), make_pair()
+    measured(one, NIGHT, 9.0, identity={"flows": 4})
+    for pair, value in ((one, 5.0), (other, 1.0)):
+        measured(pair, NIGHT, value, identity={"flows": 2})
+    while recents.sum_up():
+        pass
+    nights.make()
+    assert [row.identity for row in read(environment_figures(TODAY))] == [{"flows": 2}] * 2
+
+
 def test_environments_whose_best_settings_are_close_are_told_by_one_setting():
     one, other = make_pair(), make_pair()
     small, large = {"message_size_bytes": 64}, {"message_size_bytes": 1400}
