@@ -62,14 +62,15 @@ def test_a_run_with_a_wrong_fingerprint_does_not_start_and_says_what_that_may_me
 
 def test_a_database_that_cannot_store_for_a_while_loses_no_result(worker, engine_pair):
     worker()
-    run = long_run(pair_of(*engine_pair), seconds=1, repetitions=2)
-    running_trial(run, 1)
+    # Before the first trial begins: it takes a second, which a busy machine needs to notice it.
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;"
             "CREATE TRIGGER full_disk BEFORE INSERT ON results_result FOR EACH ROW EXECUTE FUNCTION refuse()"
         )
+    run = long_run(pair_of(*engine_pair), seconds=1, repetitions=2)
+    running_trial(run, 1)
     time.sleep(3)
     assert Result.objects.count() == 0
     with connection.cursor() as cursor:
