@@ -1,10 +1,7 @@
 """Create, change and archive hosts, endpoints, environments and pairs; record checks and facts."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -14,16 +11,14 @@ from django.utils import timezone
 
 from benchweb import queue
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.facts import facts_record
 from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
-from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.secrets import encrypted
 from benchweb.names import name_fault, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 _FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
-# Facts that change by themselves and say nothing of the machine's set-up.
-VOLATILE_FACTS = ("time", "uptime_seconds", "load_average")
-FACTS_SEEN_STEP = timedelta(minutes=1)
 
 
 class HostsError(ValueError):
@@ -141,21 +136,6 @@ def endpoint_is_away(*, endpoint_id: int) -> None:
 def endpoint_is_back(*, endpoint_id: int) -> None:
     """Note that an engine answers."""
     Endpoint.objects.filter(pk=endpoint_id).exclude(unreachable_since=None).update(unreachable_since=None)
-
-
-def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> Facts:
-    """Keep facts as a row with the time they were first and last seen, to the minute; equal facts stay one row."""
-    stable = {key: value for key, value in document.items() if key not in VOLATILE_FACTS}
-    digest = hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()
-    facts, _ = Facts.objects.get_or_create(
-        endpoint_id=endpoint_id,
-        digest=digest,
-        defaults={"document": document, "first_seen_at": at, "last_seen_at": at},
-    )
-    # Trials come each second: to write the time of every one would only wear the table.
-    if at - facts.last_seen_at > FACTS_SEEN_STEP:
-        Facts.objects.filter(pk=facts.pk, last_seen_at__lt=at).update(last_seen_at=at)
-    return facts
 
 
 def pair_create(*, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:

@@ -10,15 +10,38 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from benchweb.catalog import catalog
-from benchweb.hosts.services import facts_record
-from benchweb.results.models import Point, Result, Series
+from benchweb.hosts.facts import facts_keep, facts_known, facts_told
+from benchweb.results.models import Series
+from benchweb.rows import Reading, read, read_together, written_out
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
 
 _METRICS_SHOWN_LIVE = 40
+# The database's clock alone: a worker's may have been stepped since the trial began.
+_END = f"""
+    UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
+    WHERE id = %(trial)s AND state IN ({written_out(OPEN_STATES)})
+    RETURNING coalesce(started_at, finished_at), finished_at
+"""  # noqa: S608  (states of our own)
+_SERIES = """
+    SELECT metric, id FROM results_series
+    WHERE pair_id = %(pair)s AND kind = %(kind)s AND identity_digest = %(digest)s
+"""
+_RESULT = """
+    INSERT INTO results_result
+        (trial_id, metrics, flags, limits, document, histogram, source_facts_id, sink_facts_id, created_at)
+    VALUES (%(trial)s, %(metrics)s::jsonb, %(flags)s::jsonb, %(limits)s::jsonb, %(document)s::jsonb,
+            %(histogram)s::bytea, %(source)s::bigint, %(sink)s::bigint, statement_timestamp())
+    RETURNING trial_id
+"""
+_POINTS = """
+    INSERT INTO results_point (series_id, at, value, run_id, trial_id)
+    SELECT series_id, %(at)s::timestamptz, value, %(run)s, %(trial)s
+    FROM unnest(%(series)s::bigint[], %(values)s::float8[]) AS point (series_id, value)
+    RETURNING trial_id
+"""
 
 
 class ResultInvalid(ValueError):
@@ -65,25 +88,26 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
     A whole result (state finished) gives points; a partial one is kept and shown, but joins no series.
     Raises django.db errors (such as a full disk) with nothing written: the engine keeps the result until then.
     """
+    pair, sides = trial.run.pair, (result.source_facts, result.sink_facts)
+    told = [
+        facts_told(endpoint_id=endpoint_id, document=document) if document else None
+        for endpoint_id, document in zip((pair.source_id, pair.sink_id), sides, strict=True)
+    ]
+    key = _series_key(trial)
     with transaction.atomic():
-        open_trial = Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES)
-        if not open_trial.update(state=state, reason=reason, finished_at=Now()):
-            return False
-        # The database's clock alone: a worker's may have been stepped since the trial began.
-        begun_at, at = Trial.objects.annotate(at=Now()).values_list("started_at", "at").get(pk=trial.pk)
-        pair = trial.run.pair
-        Result.objects.create(
-            trial=trial,
-            metrics=result.metrics,
-            flags=result.flags,
-            limits=result.limits,
-            document=result.document,
-            histogram=result.histogram,
-            source_facts=_facts_row(pair.source_id, result.source_facts, at),
-            sink_facts=_facts_row(pair.sink_id, result.sink_facts, at),
+        ended, known_facts, known_series = read_together(
+            _ended(trial, state, reason), facts_known([each for each in told if each]), _series_known(key)
         )
-        if state == State.FINISHED:
-            _add_points(trial, result.metrics, at=begun_at or at)
+        if not ended:
+            return False
+        begun_at, at = ended[0]
+        facts = [facts_keep(told=each, known=known_facts.get(each.key), at=at) if each else None for each in told]
+        stored = _stored(trial, result, *facts)
+        if state == State.FINISHED and result.metrics:
+            series = _series(key, known_series, result.metrics)
+            read_together(stored, _points(trial, series, result.metrics, at=begun_at))
+        else:
+            read(stored)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
 
@@ -93,19 +117,62 @@ def identity_digest(identity: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _add_points(trial: Trial, metrics: dict[str, float], *, at: datetime) -> None:
+@dataclass(frozen=True)
+class _SeriesKey:
+    """What a trial's series have in common: all but their metric."""
+
+    pair_id: int
+    kind: str
+    identity: dict[str, Any]
+    digest: str
+
+
+def _series_key(trial: Trial) -> _SeriesKey:
     identity = catalog().kinds[trial.kind].identity(trial.params)
-    digest = identity_digest(identity)
-    pair_id = trial.run.pair_id
-    key = {"pair_id": pair_id, "kind": trial.kind, "identity_digest": digest}
-    ids = dict(Series.objects.filter(**key).values_list("metric", "pk"))
-    if new := [Series(metric=metric, identity=identity, **key) for metric in metrics if metric not in ids]:
-        Series.objects.bulk_create(new, ignore_conflicts=True)
-        ids = dict(Series.objects.filter(**key).values_list("metric", "pk"))
-    Point.objects.bulk_create(
-        Point(series_id=ids[metric], at=at, value=value, run_id=trial.run_id, trial=trial)
-        for metric, value in metrics.items()
-    )
+    return _SeriesKey(trial.run.pair_id, trial.kind, identity, identity_digest(identity))
+
+
+def _ended(trial: Trial, state: State, reason: str) -> Reading[list[tuple[datetime, datetime]]]:
+    """End a trial that is open: when it began and ended, or nothing."""
+    return Reading(_END, {"trial": trial.pk, "state": str(state), "reason": reason}, list)
+
+
+def _series_known(key: _SeriesKey) -> Reading[dict[str, int]]:
+    return Reading(_SERIES, {"pair": key.pair_id, "kind": key.kind, "digest": key.digest}, dict)
+
+
+def _series(key: _SeriesKey, known: dict[str, int], metrics: dict[str, float]) -> dict[str, int]:
+    """Give the series of each metric by its id, made where there was none."""
+    if new := [metric for metric in metrics if metric not in known]:
+        values = {"pair_id": key.pair_id, "kind": key.kind, "identity": key.identity, "identity_digest": key.digest}
+        Series.objects.bulk_create((Series(metric=metric, **values) for metric in new), ignore_conflicts=True)
+        return read(_series_known(key))
+    return known
+
+
+def _stored(trial: Trial, result: ParsedResult, source: int | None, sink: int | None) -> Reading[Any]:
+    values = {
+        "trial": trial.pk,
+        "metrics": json.dumps(result.metrics),
+        "flags": json.dumps(result.flags),
+        "limits": json.dumps(result.limits),
+        "document": json.dumps(result.document),
+        "histogram": result.histogram,
+        "source": source,
+        "sink": sink,
+    }
+    return Reading(_RESULT, values, list)
+
+
+def _points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, at: datetime) -> Reading[Any]:
+    values = {
+        "series": [series[metric] for metric in metrics],
+        "values": list(metrics.values()),
+        "at": at,
+        "run": trial.run_id,
+        "trial": trial.pk,
+    }
+    return Reading(_POINTS, values, list)
 
 
 def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
@@ -144,10 +211,6 @@ def _facts(document: dict[str, Any], side: str) -> dict[str, Any] | None:
     if facts is not None and not isinstance(facts, dict):
         raise ResultInvalid(f"The result's facts of the {side} are not a JSON object.")
     return facts
-
-
-def _facts_row(endpoint_id: int, facts: dict[str, Any] | None, at: datetime) -> Any:
-    return facts_record(endpoint_id=endpoint_id, document=facts, at=at) if facts else None
 
 
 def _announce(trial: Trial, state: State, result: ParsedResult) -> None:

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.test import Client
 
-from benchweb.hosts.services import endpoint_create, facts_record
+from benchweb.hosts.facts import facts_record
+from benchweb.hosts.services import endpoint_create
 from tests.factories import make_endpoint
 
 FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)

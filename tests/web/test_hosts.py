@@ -4,9 +4,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.hosts.facts import facts_record
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.secrets import decrypted
-from benchweb.hosts.services import archive, facts_record, host_create
+from benchweb.hosts.services import archive, host_create
 from benchweb.runs.models import Run
 from benchweb.web.listing import PAGE_SIZE
 from tests.factories import make_endpoint, make_pair, make_run

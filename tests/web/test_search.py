@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.hosts.facts import facts_record
 from benchweb.hosts.models import Facts, Host
-from benchweb.hosts.services import archive, facts_record
+from benchweb.hosts.services import archive
 from benchweb.web.search import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
@@ -26,7 +27,7 @@ def labels(text: str) -> dict[str, list[str]]:
 
 def told(endpoint, document: dict) -> Facts:
     """Have an endpoint tell its facts now."""
-    return facts_record(endpoint_id=endpoint.pk, document=document, at=timezone.now())
+    return Facts.objects.get(pk=facts_record(endpoint_id=endpoint.pk, document=document, at=timezone.now()))
 
 
 def test_one_word_finds_every_type_that_has_it(db: None) -> None:
