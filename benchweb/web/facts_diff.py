@@ -52,7 +52,7 @@ def _rows(title: str, left: dict[str, tuple[str, str]], right: dict[str, tuple[s
 
 
 def _line(label: str, source: str, sink: str) -> FactsLine:
-    return FactsLine(label, source, sink, source != sink and label not in _ALWAYS_DIFFERENT)
+    return FactsLine(label, source, sink, _items(source) != _items(sink) and label not in _ALWAYS_DIFFERENT)
 
 
 # What explains a changed figure most often comes first; the rest keeps the order of the facts.
@@ -111,7 +111,7 @@ def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
     found = {}
     for label in dict.fromkeys(label for lines in told for label in lines):
         values = [lines.get(label, "") for lines in told]
-        different = {value for value, host in zip(values, hosts, strict=True) if host.document}
+        different = {_items(value) for value, host in zip(values, hosts, strict=True) if host.document}
         if len(different) > 1 and (one_host or label not in _ALWAYS_DIFFERENT):
             found[label] = _without_common(values)
     return found
@@ -128,14 +128,20 @@ def _labelled(document: dict[str, Any]) -> dict[str, str]:
 
 def _without_common(values: list[str]) -> list[str]:
     """Leave out of lists, such as the offloads that are on, what all of them have; one that has no more lacks it."""
-    lists = [set(value.split(", ")) for value in values if value]
-    if not any(len(each) > 1 for each in lists):
+    lists = [_items(value) for value in values if value]
+    common, every = frozenset.intersection(*lists), frozenset.union(*lists)
+    # Those that tell of it tell the same: what differs is that one doesn't.
+    if common == every or not any(len(each) > 1 for each in lists):
         return values
-    common, every = set.intersection(*lists), set.union(*lists)
-    return [_own(set(value.split(", ")) - common, every - common) if value else "" for value in values]
+    return [_own(_items(value) - common, every - common) if value else "" for value in values]
 
 
-def _own(items: set[str], others: set[str]) -> str:
+def _items(value: str) -> frozenset[str]:
+    """Take a fact as a list, which is the same in any order."""
+    return frozenset(value.split(", "))
+
+
+def _own(items: frozenset[str], others: frozenset[str]) -> str:
     return ", ".join(sorted(items)) or _("without %(items)s") % {"items": ", ".join(sorted(others))}
 
 

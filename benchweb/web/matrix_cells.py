@@ -17,7 +17,7 @@ from benchweb.formatting import Quantity, plain, quantity, repetitions
 from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
 from benchweb.web.matrix_query import MatrixQuery
-from benchweb.web.templatetags.sparklines import signed_percent
+from benchweb.web.templatetags.sparklines import change_size
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.
@@ -189,10 +189,16 @@ def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
     """Say a difference, and what its title tells besides."""
     if found is None:
         return "", ""
-    size = signed_percent(found.ratio) if found.ratio is not None else f"{quantity(found.absolute, metric.unit)}"
+    size = _size(found, metric)
     if not found.is_told:
         return _("no difference shown"), _("%(size)s, within the spread of these repetitions") % {"size": size}
     return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
+
+
+def _size(found: Difference, metric: Metric) -> str:
+    if found.ratio is None and metric.unit != "ratio":
+        return f"{quantity(found.absolute, metric.unit)}"
+    return change_size(found.ratio or 0.0, found.absolute, metric.unit)
 
 
 def _difference_css(found: Difference | None) -> str:

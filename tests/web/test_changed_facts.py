@@ -59,3 +59,19 @@ def test_of_a_list_that_only_grew_the_shorter_one_says_what_it_lacks():
     interface = HOST["interfaces"][0] | {"offloads": {"gro": True, "gso": True, "tso": True, "lro": True}}
     (fact,) = changed_facts([told(HOST), told(HOST | {"interfaces": [interface]})], [told(HOST)] * 2)
     assert fact.values == ["without lro", "lro"]
+
+
+def test_a_list_in_another_order_is_the_same():
+    before = HOST | {"congestion_controls_available": ["reno", "cubic"]}
+    after = HOST | {"congestion_controls_available": ["cubic", "reno"]}
+    assert changed_facts([told(before), told(after)], [told(HOST)] * 2) == []
+
+
+def test_of_an_interface_that_one_run_had_not_the_other_tells_all():
+    loopback = {"name": "lo", "mtu": 65536, "addresses": ["127.0.0.1", "::1"], "offloads": {"gro": True, "tso": True}}
+    hosts = [told(HOST | {"interfaces": [*HOST["interfaces"], loopback]}), told(HOST)]
+    assert [(fact.label, fact.values) for fact in changed_facts(hosts, [told(HOST)] * 2)] == [
+        ("lo MTU", ["65536 B", ""]),
+        ("lo Offloads on", ["gro, tso", ""]),
+        ("lo Addresses", ["127.0.0.1, ::1", ""]),
+    ]

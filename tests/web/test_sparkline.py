@@ -2,8 +2,10 @@
 
 import re
 
+from benchweb.catalog import catalog
 from benchweb.charts.sparkline import sparkline as shape_of
-from benchweb.web.templatetags.sparklines import change, sparkline
+from benchweb.statistics import Deviation
+from benchweb.web.templatetags.sparklines import deviation_shown, sparkline
 
 
 def test_values_stand_evenly_and_span_the_height() -> None:
@@ -51,16 +53,25 @@ def test_the_label_tells_the_figures_and_what_is_missing() -> None:
     assert "&lt;b&gt;: 1 value" in sparkline([1], label="<b>")
 
 
+def shown(ratio: float, metric: str, *, baseline: float = 100.0, score: float = 9.0) -> str:
+    found = Deviation(baseline=baseline, noise=1.0, score=score, ratio=ratio, n_before=30)
+    return deviation_shown(found, catalog().kinds["udp_stream"].metrics[metric], "en")
+
+
 def test_a_change_is_told_by_arrow_sign_percentage_and_the_direction_that_is_better() -> None:
-    assert change(0.041, "higher") == '<span class="change change-good">▲ +4.1 %</span>'
-    assert change(-0.091, "higher") == '<span class="change change-bad">▼ −9.1 %</span>'
-    assert change(0.041, "lower") == '<span class="change change-bad">▲ +4.1 %</span>'
-    assert change(-0.5) == '<span class="change change-neutral">▼ −50 %</span>'
-    assert change(0.0, "higher") == '<span class="change change-neutral">0 %</span>'
+    assert shown(0.041, "throughput_bps") == '<span class="change change-good">▲ +4.1 %</span>'
+    assert shown(-0.091, "throughput_bps") == '<span class="change change-bad">▼ −9.1 %</span>'
+    assert shown(0.041, "jitter_seconds") == '<span class="change change-bad">▲ +4.1 %</span>'
+    assert shown(-0.5, "nic_rx_bytes_per_second") == '<span class="change change-neutral">▼ −50 %</span>'
+    assert shown(0.0, "throughput_bps") == '<span class="change change-neutral">0 %</span>'
 
 
-def test_a_change_within_the_noise_is_grey_words_and_none_is_missing() -> None:
-    shown = change(0.004, "higher", is_shown=False)
-    assert 'class="change change-none" title="+0.40 %, within the noise of these repetitions"' in shown
-    assert ">no difference shown<" in shown
-    assert 'class="missing"' in change(None)
+def test_a_change_of_a_share_is_told_in_percentage_points() -> None:
+    # Of 10.9 %: 13.4 %, which "+23 %" would be taken for 34 %.
+    assert shown(0.23, "sink_cpu_ratio", baseline=0.109) == '<span class="change change-bad">▲ +2.5 points</span>'
+
+
+def test_a_change_within_the_noise_is_grey_words() -> None:
+    told = shown(0.004, "throughput_bps", score=0.1)
+    assert 'class="change change-none" title="+0.40 %, within the noise of these repetitions"' in told
+    assert ">no difference shown<" in told

@@ -99,7 +99,7 @@ def _others(number: int) -> str:
 
 
 def _change(each: SeriesGlance, common: _Common) -> str:
-    found, shown = each.change, deviation_shown(each.change, each.metric.better, common.language)
+    found, shown = each.change, deviation_shown(each.change, each.metric, common.language)
     if found is None or found.is_learning:
         return shown
     was = f"{common.was} {number_shown(found.baseline, each.metric.unit)} · " if found.is_shown else ""

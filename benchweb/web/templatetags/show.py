@@ -30,6 +30,9 @@ register = template.Library()
 _DAY_SECONDS = 86_400
 _HOUR_FROM_SECONDS = 3_570
 _WAITED_SECONDS = 60
+_NO_BREAK = "\xa0"
+# As the subtitles of charts have it: more would not fit into a cell.
+_LONGEST_WHOLE = 32
 
 
 @register.simple_tag
@@ -56,7 +59,7 @@ def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | Non
     return (
         number
         if n is None
-        else f'{number} <span class="meta">{formatting.repetitions(value, extremes, unit, n)}</span>'
+        else f'{number} <span class="meta">{kept_whole(formatting.repetitions(value, extremes, unit, n))}</span>'
     )
 
 
@@ -284,7 +287,14 @@ def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
 @register.simple_tag
 def params_given(kind_name: str, values: Mapping[str, Any]) -> SafeString:
     """Show these parameters alone, as the catalog labels them."""
-    return SafeString(f'<span class="params">{escape(params_text(kind_name, values))}</span>')
+    return SafeString(f'<span class="params">{kept_whole(escape(params_text(kind_name, values)))}</span>')
+
+
+def kept_whole(parts: str) -> str:
+    """Have what is said in parts broken between them only, so that no number loses its unit; a long one within too."""
+    return " · ".join(
+        [part.replace(" ", _NO_BREAK) if len(part) <= _LONGEST_WHOLE else part for part in parts.split(" · ")]
+    )
 
 
 def params_text(kind_name: str, values: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb import formatting
+from benchweb.catalog import Metric
 from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.statistics import LEAST_BEFORE, Deviation
@@ -76,27 +77,19 @@ def drawn_parts(shape: Sparkline) -> list[str]:
 
 
 @register.simple_tag
-def change(ratio: float | None, better: str = "neutral", *, is_shown: bool = True) -> SafeString:
-    """Show a change by arrow, sign, percentage and colour; one that is not shown by the noise in grey words."""
-    if ratio is None:
-        return format_html('<span class="missing" title="{}">—</span>', _("nothing to compare with"))
-    return SafeString(_changed(ratio, better, is_shown=is_shown, words=_change_words(get_language())))
-
-
-@register.simple_tag
-def night_deviation(found: Deviation | None, better: str) -> SafeString:
+def night_deviation(found: Deviation | None, metric: Metric) -> SafeString:
     """Show how an environment's latest night lies beside those before it, or why nothing is said of that."""
     words = _change_words(get_language())
-    return SafeString(_deviation(found, better, words, first=words.first_night, learning=words.learning_nights))
+    return SafeString(_deviation(found, metric, words, first=words.first_night, learning=words.learning_nights))
 
 
-def deviation_shown(found: Deviation | None, better: str, language: str | None) -> str:
+def deviation_shown(found: Deviation | None, metric: Metric, language: str | None) -> str:
     """Show as markup how a latest run lies beside those before it; rows in one piece ask for the language once."""
     words = _change_words(language)
-    return _deviation(found, better, words, first=words.first, learning=words.learning)
+    return _deviation(found, metric, words, first=words.first, learning=words.learning)
 
 
-def _deviation(found: Deviation | None, better: str, words: "_ChangeWords", *, first: str, learning: str) -> str:
+def _deviation(found: Deviation | None, metric: Metric, words: "_ChangeWords", *, first: str, learning: str) -> str:
     if found is None:
         return f'<span class="change change-none">{first}</span>'
     if found.is_learning:
@@ -104,10 +97,12 @@ def _deviation(found: Deviation | None, better: str, words: "_ChangeWords", *, f
         return f'<span class="change change-none">{learning}</span>'
     is_shown = found.is_shown
     if found.ratio is not None or not is_shown:
-        return _changed(found.ratio or 0.0, better, is_shown=is_shown, words=words)
+        ratio = found.ratio or 0.0
+        size = change_size(ratio, ratio * abs(found.baseline), metric.unit)
+        return _changed(ratio, size, metric.better, is_shown=is_shown, words=words)
     # Of nothing there is no percentage.
     rises = (found.score or 0.0) > 0
-    judged = _judged(1.0 if rises else -1.0, better)
+    judged = _judged(1.0 if rises else -1.0, metric.better)
     return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
 
 
@@ -136,9 +131,20 @@ def said_to_the_minute(moment: datetime, zone: tzinfo) -> str:
 
 def signed_percent(ratio: float) -> str:
     """Say a ratio in per cent with its sign: +4.1 %, −9.1 %; 0 % has none."""
-    number = formatting.significant(abs(ratio) * 100, digits=2)
-    sign = "" if number == "0" else "+" if ratio > 0 else formatting.MINUS
-    return f"{sign}{number} %"
+    return f"{_signed(ratio * 100)} %"
+
+
+def change_size(ratio: float, absolute: float, unit: str) -> str:
+    """Say a change in per cent; of a share, whose per cent would be taken for points, in percentage points."""
+    if unit != "ratio":
+        return signed_percent(ratio)
+    return _("%(number)s points") % {"number": _signed(absolute * 100)}
+
+
+def _signed(number: float) -> str:
+    text = formatting.significant(abs(number), digits=2)
+    sign = "" if text == "0" else "+" if number > 0 else formatting.MINUS
+    return f"{sign}{text}"
 
 
 class _ChangeWords(NamedTuple):
@@ -167,12 +173,11 @@ def _change_words(_language: str | None) -> _ChangeWords:
     return _ChangeWords._make(map(escape, texts))
 
 
-def _changed(ratio: float, better: str, *, is_shown: bool, words: _ChangeWords) -> str:
-    percent = signed_percent(ratio)
+def _changed(ratio: float, size: str, better: str, *, is_shown: bool, words: _ChangeWords) -> str:
     if not is_shown:
-        return f'<span class="change change-none" title="{words.within % {"percent": percent}}">{words.none}</span>'
+        return f'<span class="change change-none" title="{words.within % {"percent": size}}">{words.none}</span>'
     arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
-    return f'<span class="change change-{_judged(ratio, better)}">{arrow}{percent}</span>'
+    return f'<span class="change change-{_judged(ratio, better)}">{arrow}{size}</span>'
 
 
 def _judged(ratio: float, better: str) -> str:
