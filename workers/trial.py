@@ -31,6 +31,9 @@ _STOPS_FIRST_SECONDS = 1.0
 _STOPS_APART_SECONDS = 0.1
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
+# The engines' watchdog for a lost controller. Who follows the source's events renews its lease by that, the sink's apart.
+LEASE_SECONDS = 60.0
+RENEWAL_SECONDS = 15.0
 _CANCELLED = "the run was cancelled"
 _log = logging.getLogger(__name__)
 
@@ -71,6 +74,26 @@ class _Stops:
 
 
 _stops = _Stops()
+
+
+class _Renewal:
+    """Renews the sink's lease now and then, beside the events: a sink that hangs must not hold up the source's."""
+
+    def __init__(self, sink: EngineClient, session: str) -> None:
+        self._sink, self._session = sink, session
+        self._due_at = time.monotonic() + RENEWAL_SECONDS
+        self._thread: threading.Thread | None = None
+
+    def heard(self) -> None:
+        """Renew it if it is time, and the last one isn't still on its way."""
+        if time.monotonic() < self._due_at or (self._thread and self._thread.is_alive()):
+            return
+        self._due_at = time.monotonic() + RENEWAL_SECONDS
+        self._thread = threading.Thread(target=self._renew, name=f"renew-{self._session}", daemon=True)
+        self._thread.start()
+
+    def _renew(self) -> None:
+        _quietly(lambda: self._sink.renew(self._session))
 
 
 @dataclass(frozen=True)
@@ -129,7 +152,12 @@ def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
 
 
 def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
-    common: dict[str, Any] = {"kind": trial.kind, "params": trial.params, "cookie": trial.cookie}
+    common: dict[str, Any] = {
+        "kind": trial.kind,
+        "params": trial.params,
+        "cookie": trial.cookie,
+        "lease_seconds": LEASE_SECONDS,
+    }
     sink_spec = SessionSpec(role="sink", bind=ends.sink_bind, **common)
     prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)
     # What a trial that was begun before came to, its source tells better.
@@ -156,10 +184,11 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
     last_id = 0
     final: Event | None = None
+    renewal = _Renewal(ends.sink, f"{trial.session}-sink")
     give_up_at = time.monotonic() + REATTACH_SECONDS
     while final is None:
         try:
-            for event in ends.source.events(f"{trial.session}-source", after=last_id):
+            for event in ends.source.events(f"{trial.session}-source", after=last_id, heard=renewal.heard):
                 if event.id <= last_id:
                     # Told again: no progress, and no reason to wait longer.
                     continue

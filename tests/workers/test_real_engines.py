@@ -9,11 +9,15 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.results.models import Point, Result
+from benchweb.runs.execution import trial_start
 from benchweb.runs.models import State, Trial
 from benchweb.runs.services import campaign_cancel, launch, run_cancel
-from tests.factories import SIZES, make_pair, make_plan, make_run
+from tests.factories import SIZES, begun, make_pair, make_plan, make_run
 from tests.processes import Engine, killed, stopped
 from tests.workers.real_runs import children, ended, long_run, pair_of, running_trial, wait_for
+from workers import trial as trials
+from workers.connections import shared_client
+from workers.leases import Lease
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,6 +33,22 @@ def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(w
         assert result.metrics[headline] > 0
         assert "same_host" in result.flags
     assert Point.objects.filter(run=run, series__metric="throughput_bps").count() == 9
+
+
+def test_a_trial_that_outlasts_the_engines_watchdog_is_measured_whole(engine_pair, monkeypatch: pytest.MonkeyPatch):
+    # The minute of the watchdog in short: nobody but its controller tells the sink that there still is one.
+    monkeypatch.setattr(trials, "LEASE_SECONDS", 2.0)
+    monkeypatch.setattr(trials, "RENEWAL_SECONDS", 0.4)
+    pair = pair_of(*engine_pair)
+    run = long_run(pair, seconds=6, repetitions=1)
+    begun(run, "w")
+    trial = run.trials.get()
+    assert trial_start(trial=trial, owner="w")
+    with shared_client(pair.source) as source, shared_client(pair.sink) as sink:
+        ends = trials.Ends(source, sink, "127.0.0.1", "127.0.0.1", None, None)
+        trials.run_trial(trial=trial, ends=ends, lease=Lease("w", run.pk))
+    trial.refresh_from_db()
+    assert (trial.state, trial.reason) == (State.FINISHED, "")
 
 
 def test_a_plan_repeats_until_it_is_sure_and_says_loudly_when_it_is_not(worker, engine_pair):

@@ -6,7 +6,7 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import TracebackType
 from typing import Any
@@ -101,14 +101,21 @@ class EngineClient:
         """Tell the engine that the session's result is kept, so that it may forget it."""
         self._json("DELETE", f"/v1/sessions/{session}")
 
-    def events(self, session: str, after: int = 0) -> Iterator[Event]:
-        """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off."""
+    def renew(self, session: str) -> None:
+        """Tell the engine that the session's controller is still there."""
+        self._json("GET", f"/v1/sessions/{session}")
+
+    def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
+        """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
+
+        `heard` is called with each sign of life, which comes once a second.
+        """
         response = self._request("GET", f"/v1/sessions/{session}/events?after={after}", seconds=EVENT_SILENCE_SECONDS)
         drained = False
         try:
             if response.status != 200:
                 raise self._refusal(response.status, response.read(_MAXIMUM_BODY_BYTES))
-            yield from self._parsed_events(response)
+            yield from self._parsed_events(response, heard)
             # To the end of the chunked body, so that the connection can be used again.
             response.drain_conn()
             drained = True
@@ -120,8 +127,12 @@ class EngineClient:
                 response.close()
             response.release_conn()
 
-    def _parsed_events(self, response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
+    def _parsed_events(self, response: urllib3.BaseHTTPResponse, heard: Callable[[], None] | None) -> Iterator[Event]:
         for line in self._lines(response):
+            if heard is not None:
+                heard()
+            if not line.strip():
+                continue
             event = Event.parsed(self._decoded(line))
             yield event
             if event.is_final:
@@ -132,7 +143,7 @@ class EngineClient:
         pending = b""
         for chunk in response.stream(65536):
             *lines, pending = (pending + chunk).split(b"\n")
-            yield from (line for line in lines if line.strip())
+            yield from lines
             if len(pending) > MAXIMUM_LINE_BYTES:
                 raise self._garbage(f"an event is longer than {MAXIMUM_LINE_BYTES:,} bytes")
         if pending.strip():

@@ -21,7 +21,8 @@ class SessionSpec:
     cookie: str
     peer: dict[str, Any] | None = None
     bind: dict[str, str] | None = None
-    lease_seconds: int = 60
+    # For so long without a word from its controller a session goes on.
+    lease_seconds: float = 60
 
     def as_json(self) -> dict[str, Any]:
         """Give the document of the PUT, absent fields left out."""
