@@ -110,7 +110,8 @@ def repetitions(median: float, extremes: tuple[float, float] | None, unit: str, 
 
 def _between(low: float, high: float, unit: str) -> str:
     (first, first_unit), (last, last_unit) = three_digits(low, unit), three_digits(high, unit)
-    if first_unit != last_unit and low:
+    # One of what is counted has the unit's singular, which is no other unit.
+    if first_unit != last_unit and low and first_unit not in _ONE_OF.values():
         first = f"{first} {first_unit}"
     dash = "–" if low >= 0 else " – "
     return f"{first}{dash}{last} {last_unit}".rstrip()

@@ -31,7 +31,7 @@ _STOPS_FIRST_SECONDS = 1.0
 _STOPS_APART_SECONDS = 0.1
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
-# The engines' watchdog for a lost controller. Who follows the source's events renews its lease by that, the sink's apart.
+# The engines' watchdog for a lost controller. To follow the source's events renews its lease, but not the sink's.
 LEASE_SECONDS = 60.0
 RENEWAL_SECONDS = 15.0
 _CANCELLED = "the run was cancelled"

@@ -79,6 +79,8 @@ class Chart:
     y_from_zero: bool = True
     # Metrics that are drawn as a horizontal line each, such as a ceiling.
     lines: list[str] = field(default_factory=list)
+    # The parameter that has to be set for any of its metrics to be measured.
+    needs: str = ""
 
 
 @dataclass(frozen=True)

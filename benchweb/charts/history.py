@@ -288,16 +288,28 @@ class _Drawing:
 
     def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
         lines = list(lines)
-        found: dict[tuple[str, float], None] = {}
+        # By what it says and its value, the places of the lines that it is for.
+        found: dict[tuple[str, float], set[int]] = {}
         for name in self.asked.ceilings:
-            for line in lines:
+            for place, line in enumerate(lines):
                 value = self.points.ceilings.get(line.series.get(name, 0))
                 if value is not None:
-                    found[self.asked.kind.metrics[name].label, value] = None
+                    found.setdefault((self.asked.kind.metrics[name].label, value), set()).add(place)
         if metric.unit == "bit/s":
-            ends = {end.pk for line in lines for end in line.pair.ends}
-            found |= {(_("Link rate"), speed): None for pk, speed in self.links.items() if pk in ends}
-        return [ReferenceLine(label=label, y=value) for label, value in found]
+            for place, line in enumerate(lines):
+                for speed in {self.links[end.pk] for end in line.pair.ends if end.pk in self.links}:
+                    found.setdefault((_("Link rate"), speed), set()).add(place)
+        return [
+            ReferenceLine(label=_of_lines(label, len(owners), len(lines)), y=value)
+            for (label, value), owners in found.items()
+        ]
+
+
+def _of_lines(label: str, count: int, total: int) -> str:
+    """Name a reference line; one that is not for all lines of a chart says so."""
+    if count == total:
+        return label
+    return _("{label} ({count} of {total} lines)").format(label=label, count=count, total=total)
 
 
 @lru_cache(maxsize=1_024)

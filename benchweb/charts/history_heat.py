@@ -206,8 +206,8 @@ def _spec(
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
         words = ngettext(
-            "The column is of the only run the repetition with the middle median; its width is no duration.",
-            "Each column is of one of %(total)s runs the repetition with the middle median; its width is no duration.",
+            "The only column is the run's repetition with the middle median; its width is no duration.",
+            "Each column is one of %(total)s runs: its repetition with the middle median. Its width is no duration.",
             total,
         )
         return words % {"total": f"{total:,}"}

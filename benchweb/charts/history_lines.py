@@ -185,6 +185,9 @@ def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list
         "pair.environment_id = %(environment)s": ("environment", query.environment),
         "%(host)s IN (source.host_id, sink.host_id)": ("host", query.host),
     }
+    if query.view == "sizes" and query.overlay == "run":
+        # Of hundreds of series those of a run that was asked for may be the last.
+        asked["pair.id IN (SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s))"] = ("runs", list(query.runs) or None)
     given = {condition: named for condition, named in asked.items() if named[1] is not None}
     values.update(dict(given.values()))
     found = list(given)

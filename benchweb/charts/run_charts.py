@@ -24,9 +24,16 @@ def run_charts(run: Run) -> list[ChartSpec]:
 def trial_charts(trials: Iterable[TrialRow], *, is_open: bool) -> list[ChartSpec]:
     """Give the charts of trials; a chart without a point is left out unless some may still come."""
     specs = [
-        _FORMS[chart.form](sweep, chart) for sweep in sweeps(trials, catalog().kinds) for chart in sweep.kind.charts
+        (_FORMS[chart.form](sweep, chart), is_open and _may_come(sweep, chart))
+        for sweep in sweeps(trials, catalog().kinds)
+        for chart in sweep.kind.charts
     ]
-    return [spec for spec in specs if is_open or _has_point(spec)]
+    return [spec for spec, may_come in specs if may_come or _has_point(spec)]
+
+
+def _may_come(sweep: Sweep, chart: Chart) -> bool:
+    """Tell whether the trials measure what a chart shows at all, as probes under load where there is one."""
+    return not chart.needs or any(value not in (None, "none") for value in sweep.values(sweep.trials, chart.needs))
 
 
 def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
@@ -82,6 +89,7 @@ class _Drawing:
             "color": self.palette.color(key),
             "marker": self.palette.marker(key),
             "dash": "dashed" if is_sent(metric) else "solid",
+            "is_hollow": is_sent(metric),
         }
 
     def add(self, style: dict[str, Any], points: list[ChartPoint]) -> None:

@@ -60,6 +60,8 @@ class ChartSeries:
     color: int
     dash: Dash = "solid"
     marker: Literal["circle", "rect", "triangle", "rectRot"] = "circle"
+    # Of two lines in one colour, such as what was sent and what was received, the markers of one.
+    is_hollow: bool = False
     points: list[ChartPoint] = field(default_factory=list)
     # Of a line of hundreds of points those that were measured, in short; `points` are then its gaps alone. Who reads
     # it puts both together by time, what was measured first.

@@ -185,14 +185,14 @@ def limit_words(by: str) -> str:
 
 
 def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
-    """Say each flag once, with how many results carry it unless all do."""
+    """Say each flag once, with how many results carry it unless all trials do."""
     with_result = [trial for trial in trials if trial.has_result]
     counts = Counter(flag for trial in with_result for flag in set(trial.flags))
     return [
         flag_words(flag)
         + (
             ""
-            if count == len(with_result)
+            if count == len(trials)
             else _(" (in {count} of {total} results)").format(count=count, total=len(with_result))
         )
         for flag, count in sorted(counts.items())

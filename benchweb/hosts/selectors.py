@@ -17,6 +17,7 @@ LABEL_FIELDS = ("name", "network_mode", "host__name")
 _IN_SHORT = """
 SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic),
+  count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
   json_agg(json_build_object(
@@ -34,6 +35,8 @@ class HostsInShort(NamedTuple):
     # Of real ones; synthetic hosts are counted apart, for nothing asks them.
     all: int
     answering: int
+    # Of which no endpoint was ever asked, or which have none.
+    unasked: int
     synthetic: int
     has_pair: bool
     # Each with host, host_id, name, network_mode, status, reason and since when (ISO 8601), by the host's name.
@@ -42,11 +45,16 @@ class HostsInShort(NamedTuple):
 
 def hosts_in_short() -> Reading[HostsInShort]:
     """Ask how many hosts are in use, and for the silent ones."""
-    values = {"answered": Endpoint.Status.ANSWERED.value, "silent": [status.value for status in SILENT_STATUSES]}
+    status = Endpoint.Status
+    values = {
+        "answered": status.ANSWERED.value,
+        "unknown": status.UNKNOWN.value,
+        "silent": [each.value for each in SILENT_STATUSES],
+    }
 
     def in_short(rows: Rows) -> HostsInShort:
-        ((hosts, answering, synthetic, has_pair, silent),) = rows
-        return HostsInShort(hosts, answering, synthetic, has_pair, document(silent) or [])
+        ((hosts, answering, asked, synthetic, has_pair, silent),) = rows
+        return HostsInShort(hosts, answering, hosts - asked, synthetic, has_pair, document(silent) or [])
 
     return Reading(_IN_SHORT, values, in_short)
 

@@ -23,11 +23,12 @@ WHERE r.id = ANY({ids})
 ORDER BY r.id DESC
 """)
 _OF_IDS = _LINES.replace("{ids}", "%(ids)s::bigint[]")
-# Running before pending: of a campaign of hundreds the ones that wait must not hide the ones that run.
+# Running before pending, and who came first before who came later: of a campaign of hundreds the ones that wait must
+# not hide the ones that run, or those that are next.
 _OPEN_AND_ENDED = _LINES.replace(
     "{ids}",
     """ARRAY(
-  (SELECT id FROM runs_run WHERE state IN ({open}) ORDER BY state DESC, id DESC LIMIT %(most_open)s)
+  (SELECT id FROM runs_run WHERE state IN ({open}) ORDER BY state DESC, id LIMIT %(most_open)s)
   UNION ALL
   (SELECT id FROM runs_run WHERE state NOT IN ({open}) ORDER BY id DESC LIMIT %(most_ended)s)
 )""",

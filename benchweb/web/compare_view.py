@@ -75,6 +75,7 @@ class FactRow:
 
     label: str
     ends: str
+    is_changed: bool
     cells: list[FactCell]
 
 
@@ -157,7 +158,7 @@ def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
 def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
     told = zip(columns, fact.values, fact.changed, strict=True)
     cells = [FactCell(column.short, value, changed) for column, value, changed in told]
-    return FactRow(fact.label, fact.ends, cells)
+    return FactRow(fact.label, fact.ends, fact.is_changed, cells)
 
 
 def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, *, place: int, apart: str) -> Column:

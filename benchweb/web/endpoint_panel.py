@@ -102,7 +102,7 @@ def checked_text(endpoint: Endpoint) -> str:
 
 def _command(endpoint: Endpoint) -> EngineCommand | None:
     """Give the command to run on the host, token included, only as long as no engine has ever answered."""
-    if endpoint.fingerprint or endpoint.status == Endpoint.Status.ANSWERED:
+    if endpoint.fingerprint or endpoint.status in (Endpoint.Status.ANSWERED, Endpoint.Status.NEVER_ASKED):
         return None
     try:
         token = decrypted(endpoint.token_encrypted)

@@ -89,9 +89,14 @@ class ChangedFact:
     values: list[str]
 
     @property
+    def is_changed(self) -> bool:
+        """Tell whether runs that told it told something else, and not only some of them anything."""
+        return len({_items(value) for value in self.values if value}) > 1
+
+    @property
     def changed(self) -> list[bool]:
         """Tell of each run whether it differs from the first."""
-        return [value not in ("", self.values[0]) for value in self.values]
+        return ["" not in (value, self.values[0]) and value != self.values[0] for value in self.values]
 
 
 def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> list[ChangedFact]:
@@ -102,7 +107,8 @@ def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> l
         for label, values in at_source.items()
     ]
     found += [ChangedFact(label, "sink", each) for label, each in at_sink.items() if at_source.get(label) != each]
-    return sorted(found, key=lambda fact: _place(fact.label))
+    # What only some runs told comes last: it may have been there in the others too.
+    return sorted(found, key=lambda fact: (not fact.is_changed, _place(fact.label)))
 
 
 def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from unicodedata import east_asian_width
 
 from django.utils.dateformat import format as date_format
@@ -96,15 +96,21 @@ def lanes_of(
     def percent(moment: datetime) -> float:
         return min(100.0, max(0.0, (moment - begin).total_seconds() / whole_seconds * 100))
 
-    def drawn(bar: Bar) -> DrawnBar:
-        left = percent(bar.begin)
-        width = max(_LEAST_WIDTH, percent(bar.end) - left)
-        return DrawnBar(bar, _number(min(left, 100 - _LEAST_WIDTH)), _number(width))
+    def drawn(lane: Lane) -> Iterator[DrawnBar]:
+        # In their order: of two that touch, the later lies over the former.
+        bars = sorted((bar for bar in lane.bars if bar.end > begin and bar.begin < end), key=lambda bar: bar.begin)
+        for bar, following in zip_longest(bars, bars[1:]):
+            left, right = percent(bar.begin), percent(bar.end)
+            # A short one is widened, but neither over what follows nor into what is still to come.
+            room = min(
+                percent(following.begin) if following else 100.0,
+                percent(now) if now is not None and bar.end <= now else 100.0,
+            )
+            right = max(right, min(left + _LEAST_WIDTH, room))
+            left = max(0.0, min(left, right - _LEAST_WIDTH))
+            yield DrawnBar(bar, _number(left), _number(right - left))
 
-    rows = [
-        DrawnLane(lane, [drawn(bar) for bar in lane.bars if bar.end > begin and bar.begin < end])
-        for lane in lanes[:shown]
-    ]
+    rows = [DrawnLane(lane, list(drawn(lane))) for lane in lanes[:shown]]
     found = list(_ticks(begin, end, zone))
     places = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
     kept = _kept_when_narrow(places)

@@ -16,6 +16,7 @@ _WORDS = {
     "refused": gettext_noop("wrong answer"),
     "silent": gettext_noop("unreachable or wrong answer"),
     "unknown": gettext_noop("unknown"),
+    "never_asked": gettext_noop("never asked"),
     "engine_down": gettext_noop("engine not working"),
     "active": gettext_noop("active"),
     "paused": gettext_noop("paused"),

@@ -85,6 +85,12 @@ def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None)
     return listed_runs(list(newest.values_list("pk", flat=True)[:MOST_RUNS]))
 
 
+def waiting_runs(*, campaign: int | None = None) -> int:
+    """Count the runs that wait for their turn; one query."""
+    waiting = Run.objects.filter(state=State.PENDING)
+    return (waiting if campaign is None else waiting.filter(campaign=campaign)).count()
+
+
 def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
     """Give a lane for each host that ran or will run something, the former first; `text` narrows by the host's name."""
     bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)

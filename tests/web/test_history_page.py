@@ -92,10 +92,10 @@ def test_what_is_chosen_stays_chosen_when_it_is_archived(signed_in: Client, pair
 def test_a_sweep_over_part_of_the_series_says_so(signed_in: Client, pair, monkeypatch: pytest.MonkeyPatch) -> None:
     make = make_plan(steps=STREAM, name="other")
     past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
-    assert "oldest of" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
+    assert "Of the first" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
     for module in (history_sizes, history_view):
         monkeypatch.setattr(module, "MOST_SWEPT", 1)
-    assert "Of the 1 oldest of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
+    assert "Of the first 1 of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
 
 
 def test_the_csv_has_every_point(signed_in: Client, pair) -> None:

@@ -113,9 +113,9 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         (
             "Of 12 runs 1 failed, 1 not started. Run 5: 1 of 12 trials failed",
-            "12 次运行中：1 次失败，1 次未开始。运行 5：12 个测试项中 1 个失败",
+            "共 12 次运行：1 次失败，1 次未能开始。运行 5：12 个测试项中 1 个失败",
         ),
-        ("Of 2 runs 2 cancelled.", "2 次运行中：2 次已取消。"),
+        ("Of 2 runs 2 cancelled.", "共 2 次运行：2 次已取消。"),
         (
             "The engine of b (host) (10.0.0.2:7410) refused the token: "
             "enter the token of its token file on the host's page.",

@@ -81,7 +81,7 @@ def _make_endpoints(planned: Sequence[Planned], hosts: Sequence[Host], until: da
             control_address=_CONTROL_ADDRESS.format(name=hosts[end.host].name),
             data_address=_DATA_ADDRESS.format(number=end.host % 254 + 1),
             network_mode=end.mode,
-            status=Endpoint.Status.ANSWERED,
+            status=Endpoint.Status.NEVER_ASKED,
             checked_at=until,
         )
         for end in ends

@@ -53,7 +53,7 @@ class LaunchPage:
 
     @property
     def silent(self) -> list[Pair]:
-        """Give the chosen pairs with an end that did not answer its last check."""
+        """Give the chosen pairs with an end that did not answer its last check, or that nobody asks."""
         answered = Endpoint.Status.ANSWERED
         return [pair for pair in self.chosen if not pair.source.status == pair.sink.status == answered]
 

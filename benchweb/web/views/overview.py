@@ -54,7 +54,7 @@ def _runs(runs: list[ListedRun]) -> dict[str, object]:
     rows = run_rows(runs)
     opened_rows = [row for row in rows if row.is_open]
     return {
-        "running": sorted(opened_rows, key=lambda row: row.run.state != State.RUNNING),
+        "running": sorted(opened_rows, key=lambda row: (row.run.state != State.RUNNING, row.run.pk)),
         "last": [row for row in rows if not row.is_open],
     }
 

@@ -28,9 +28,10 @@ from benchweb.web.next_step import lone_host
 from benchweb.web.row_ids import row_id
 
 COLUMNS = [
-    Column(gettext_noop("Source → sink")),
     Column(gettext_noop("Source"), "source__host__name"),
+    Column(gettext_noop("Source state")),
     Column(gettext_noop("Sink"), "sink__host__name"),
+    Column(gettext_noop("Sink state")),
     Column(gettext_noop("Environment"), "environment__name"),
     Column(gettext_noop("Added"), "created_at"),
 ]

@@ -296,6 +296,8 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
     chosen = _chosen(form, "pairs")
     pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
+    # Of hundreds in a box those that are chosen would be out of sight.
+    pairs.sort(key=lambda pair: pair.pk not in chosen)
     return {
         "pairs": pairs,
         "chosen": chosen,

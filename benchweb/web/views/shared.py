@@ -47,7 +47,8 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
             is_shown = response.status_code == 200
             if counted and is_shown and request.method == "GET":
                 share_count_opening(token=token)
-            return _private(response, is_framed=framed and is_shown)
+            # Also what says that a link has ended: it stands where the chart stood.
+            return _private(response, is_framed=framed)
 
         return view
 

@@ -77,6 +77,7 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
         "schedules": drawn(_("Schedules"), rows.schedule_lanes(schedules, slots, planned)),
         "is_shortened": len(runs) == rows.MOST_RUNS,
         "most": rows.MOST_RUNS,
+        "waiting": rows.waiting_runs(campaign=campaign.pk if campaign else None) if now < span.end else 0,
     }
     return render(request, "pages/timeline.html", context)
 

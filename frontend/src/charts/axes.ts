@@ -2,7 +2,7 @@
 import type { Chart, ScaleOptions } from "chart.js";
 
 import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../format";
-import { type Axis, type Spec, largest, xValue } from "./spec";
+import { type Axis, type Spec, hasValues, largest, xValue } from "./spec";
 import type { Palette } from "./theme";
 import { inBothZones } from "../times";
 import { commonDate, isOverYears, timeTick, timeTicks } from "./time_ticks";
@@ -76,6 +76,8 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
     ticks: {
+      // Numbers on the axis of nothing would be made up.
+      display: hasValues(spec) || spec.lines.length > 0 || Boolean(spec.heat),
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 }, includeBounds: !spec.heat,
       ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
       callback(this: { height: number }, value: string | number, _index: number, ticks: { value: number }[]) {

@@ -106,7 +106,7 @@ export function card(first: Spec, firstTop: number): Card {
 
 /** What the legend is made of. */
 function shapeOf(spec: Spec): string {
-  return JSON.stringify(spec.series.map((series) => [series.id, hasGaps(series)]));
+  return JSON.stringify(spec.series.map((series) => [series.id, series.label, hasGaps(series)]));
 }
 
 function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {

@@ -4,6 +4,11 @@ import type { Dash, Marker } from "./spec";
 /** Lengths of strokes and of the room between them. */
 export const DASHES: Record<Dash, number[]> = { solid: [], dashed: [6, 4], dotted: [2, 3], dashdot: [8, 3, 2, 3], long: [14, 4] };
 
+/** A line's length in a legend: two of the longest strokes, seen on both sides of its marker. */
+export const SWATCH = 36;
+/** The width of the box that a marker's outline is in. */
+export const MARKER_BOX = 24;
+
 /** A marker's outline in a box of 24 × 12, as a path; its middle is at 12, 6. */
 export function shape(kind: Marker): string {
   const outlines = {

@@ -1,14 +1,13 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
 import { heatStops } from "./heat_scale";
 import { gapWords, hasShownGaps, heatWords } from "./legend";
-import { CROSS, DASHES, shape } from "./marks";
+import { CROSS, DASHES, MARKER_BOX, SWATCH, shape } from "./marks";
 import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";
 import { wrapped } from "./wrapping";
 
 const MARGIN = 12;
 const ROW = 18;
-const SWATCH = 24;
 const SQUARE = 12;
 const FAMILY = "system-ui, sans-serif";
 const TITLE = `600 15px ${FAMILY}`;
@@ -68,18 +67,22 @@ function lineWrapped(ctx: CanvasRenderingContext2D, line: Line, width: number): 
 /** The entries of the legend: the lines that are shown, and what crosses and a heat map's colours mean. */
 function entries(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Entry[] {
   const lines = spec.series.filter(({ id }) => !hidden.has(id)).map((series) => lineEntry(series, colors));
-  const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: SWATCH, words: gapWords(), paint: cross(colors) }] : [];
+  const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: MARKER_BOX, words: gapWords(), paint: cross(colors) }] : [];
   return [...lines, ...gaps, ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
 }
 
-function lineEntry({ color, dash, label, marker }: Series, colors: Palette): Entry {
+function lineEntry({ color, dash, label, marker, is_hollow: isHollow }: Series, colors: Palette): Entry {
   const paint = (ctx: CanvasRenderingContext2D): void => {
     ctx.strokeStyle = ctx.fillStyle = colors.series(color);
     ctx.lineWidth = 2;
     ctx.setLineDash(DASHES[dash]);
     ctx.stroke(new Path2D(`M0 6H${SWATCH}`));
     ctx.setLineDash([]);
-    ctx.fill(new Path2D(shape(marker)));
+    ctx.translate((SWATCH - MARKER_BOX) / 2, 0);
+    const outline = new Path2D(shape(marker));
+    if (isHollow) [ctx.fillStyle, ctx.lineWidth] = [colors.ground, 1.5];
+    ctx.fill(outline);
+    if (isHollow) ctx.stroke(outline);
   };
   return { swatch: SWATCH, words: label, paint };
 }

@@ -1,6 +1,7 @@
 // What Chart.js has not: whiskers, missing points, reference lines, the crosshair.
 import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } from "chart.js";
 
+import { asides, moveAside } from "./beside";
 import type { Drawn } from "./config";
 import { drawMissing } from "./crosses";
 import { drawReferenceLines, nameReferenceLines } from "./reference_lines";
@@ -11,10 +12,8 @@ import { type Palette, faint } from "./theme";
 import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
-// Beside each other: of two in one colour, as of what was sent and received, the ends don't touch.
+// Beside each other.
 const NARROW_CAP_PIXELS = 2.5;
-const WHISKERS_APART = 6;
-const WHISKERS_REACH = 10;
 const WHISKER_DASH = [4, 2];
 
 /** Every visible series' point at the x nearest to the pointer, gaps included: a missing value is told too. */
@@ -80,6 +79,9 @@ function pointerPosition(this: { chart: Chart }, items: InteractionItem[], event
 export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"line"> {
   return {
     id: "benchweb",
+    afterUpdate: (chart) => {
+      if (spec().form === "sweep" || spec().form === "percentiles") moveAside(chart);
+    },
     beforeDatasetsDraw: (chart) => {
       drawHeat(chart, spec(), colors());
       drawBands(chart, colors());
@@ -113,15 +115,12 @@ function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number
 
 /** Whiskers of several lines at one place stand beside each other, within their markers' width. */
 function drawWhiskers(chart: Chart, colors: Palette): void {
-  const shown: Drawn[] = [];
-  eachPoint(chart, (dataset) => {
-    if (!shown.includes(dataset)) shown.push(dataset);
-  });
-  const step = Math.min(WHISKERS_APART, WHISKERS_REACH / Math.max(1, shown.length - 1));
-  const cap = shown.length > 1 ? NARROW_CAP_PIXELS : CAP_PIXELS;
+  // A year has hundreds of points and a band, which needs no whiskers.
+  if ((chart.data.datasets as unknown as Drawn[]).every(({ series }) => series.bands?.length)) return;
+  const aside = asides(chart);
+  const cap = aside.isShared ? NARROW_CAP_PIXELS : CAP_PIXELS;
   eachPoint(chart, (dataset, x, index) => {
-    const aside = (shown.indexOf(dataset) - (shown.length - 1) / 2) * step;
-    drawWhisker(chart, dataset, { x: x + aside, index, cap }, colors);
+    drawWhisker(chart, dataset, { x: x + aside.of(dataset, dataset.data[index]?.x ?? NaN), index, cap }, colors);
   });
 }
 

@@ -27,6 +27,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write or remove."""
         if options["remove"]:
+            if any(options[name] is not None for name in ("pairs", "days", "points")):
+                raise CommandError("--remove takes away all synthetic history: say how much to write without it.")
             self._remove()
             return
         written = self._write(options)
