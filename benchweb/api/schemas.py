@@ -63,6 +63,24 @@ def _moment(text: Any) -> datetime:
 MomentText = Annotated[datetime, BeforeValidator(_moment)]
 
 
+def _moment_asked(text: Any) -> Any:
+    if text == "":
+        return None
+    # Seconds since 1970, which only an address may have.
+    if not isinstance(text, str) or text.lstrip("-").replace(".", "", 1).isdigit():
+        return text
+    try:
+        return _moment(text)
+    except ValueError as error:
+        hint = " The + of an offset is written %2B in an address." if " " in text else ""
+        raise ValueError(f"{error}{hint}") from None
+
+
+# In addresses, where an empty one is none.
+MomentAsked = Annotated[Moment | None, BeforeValidator(_moment_asked)]
+IdentifierAsked = Annotated[Identifier | None, BeforeValidator(lambda text: None if text == "" else text)]
+
+
 def given(body: Body) -> dict[str, Any]:
     """Give the fields that a PATCH names."""
     return {name: getattr(body, name) for name in body.model_fields_set}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
@@ -144,7 +144,7 @@ def _names(
 ) -> Callable[[int], str]:
     """Give what names a line of a chart by its number; `runs` are those drawn, each with its pair."""
     if query.overlay == "date":
-        return lambda number: _span_words(points.shown, number)
+        return lambda number: _span_words(points.shown, number, query.zone)
     if query.overlay == "run":
         begun: dict[int, datetime] = {}
         for point in points.points:
@@ -154,7 +154,7 @@ def _names(
         of = {run: words[pair] for run, pair in runs.items() if len(words) > 1 and pair in words}
         comma = pgettext("between parts of a sentence", ", ")
         return lambda number: comma.join(
-            filter(None, [f"{_('run')} {number}", of.get(number, ""), _date(begun[number])])
+            filter(None, [f"{_('run')} {number}", of.get(number, ""), _date(begun[number], query.zone)])
         )
     if query.overlay == "pair":
         pairs = {line.pair.pk: f"{line.pair_words}, {line.pair.environment}" for line in lines}
@@ -284,11 +284,11 @@ def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> dict[int,
     return dict(runs.order_by("-pk").values_list("pk", "pair_id")[:MOST_OVERLAID])
 
 
-def _span_words(shown: tuple[datetime, datetime], number: int) -> str:
+def _span_words(shown: tuple[datetime, datetime], number: int, zone: tzinfo) -> str:
     span = (shown[1] - shown[0]) / _DATES
     begin = shown[0] + number * span
-    return f"{_date(begin)} – {_date(begin + span)}"
+    return f"{_date(begin, zone)} – {_date(begin + span, zone)}"
 
 
-def _date(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}"
+def _date(at: datetime, zone: tzinfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%d}"

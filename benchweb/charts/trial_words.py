@@ -103,3 +103,9 @@ SENTENCES = (
     gettext_noop("{lost} of the transactions were lost, and {part} of the time went by waiting for them."),
     gettext_noop("Each transaction waited for an answer: {count} in flight, each {time} long, make {rate}."),
 )
+# Why a trial failed, part by part: they are joined with others.
+FAILURES = (
+    gettext_noop("the other end says"),
+    gettext_noop("the controller was silent for longer than its lease"),
+    gettext_noop("see whether its worker runs and reaches this engine"),
+)

@@ -97,7 +97,7 @@ def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
 def _trials_sentence(counts: Counter[str], total: int) -> str:
     others = [state for state in State.values if state != State.FINISHED and counts[state]]
     comma = pgettext("between parts of a sentence", ", ")
-    details = comma.join(f"{counts[state]} {_(state)}" for state in others)
+    details = comma.join(_("%(count)s %(state)s") % {"count": counts[state], "state": _(state)} for state in others)
     sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
     sentence = sentence.format(finished=counts[State.FINISHED], total=total)
     return f"{sentence}{comma}{details}" if details else sentence

@@ -28,7 +28,9 @@ SELECT id, name,
     SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s)),
   coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
     ORDER BY run.id DESC LIMIT 1), false),
-  is_synthetic
+  is_synthetic,
+  EXISTS (SELECT FROM results_environmentnights night
+    WHERE night.environment_id = hosts_environment.id AND night.night IS NOT NULL)
 FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
 """
 _TESTS = """
@@ -91,13 +93,15 @@ class SeriesTest:
 
 
 class MatrixEnvironment(NamedTuple):
-    """An environment in use: whether a pair starts anywhere but at a host itself, whether the newest run was here."""
+    """An environment in use: whether a pair starts anywhere but at a host itself, whether the newest run was here,
+    and whether anything was ever summed up here."""
 
     pk: int
     name: str
     has_modes: bool
     is_latest: bool
     is_synthetic: bool
+    has_results: bool
 
 
 # Frozen dataclasses would take three times as long to make, and a matrix has a thousand.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,6 +31,8 @@ class CompareQuery:
     is_differing: bool = False
     # Whether the choice of one more run is open.
     is_choosing: bool = False
+    # The reader's: what sets runs apart may be when they began.
+    zone: tzinfo = UTC
 
     def url(self, name: str = "compare", **changes: Any) -> str:
         """Give the URL of the page, or of an export, with some of it changed; defaults are left out."""
@@ -86,7 +89,7 @@ def switches(query: CompareQuery, kinds: Sequence[tuple[str, str]]) -> list[Swit
     return found
 
 
-def compare_query(query: QueryDict) -> CompareQuery:
+def compare_query(query: QueryDict, zone: tzinfo = UTC) -> CompareQuery:
     """Read the query: `runs=3,5`, or `runs=3&runs=5` as a form of tick boxes sends it; nonsense gives the default."""
     words = [word.strip() for given in query.getlist("runs") for word in given.split(",")]
     ids = dict.fromkeys(number for word in words if (number := row_id(word)) is not None)
@@ -102,4 +105,5 @@ def compare_query(query: QueryDict) -> CompareQuery:
         sort=sort if sort in SORTS else SORTS[0],
         is_differing=query.get("rows") == "differing",
         is_choosing=query.get("choose") == "1",
+        zone=zone,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Any
 
 from django.urls import reverse
@@ -105,7 +106,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     ids = [run.pk for run in runs]
     trials, documents = read_together(trials_reading(ids), facts_reading(ids))
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
-    labels = _labels(runs)
+    labels = _labels(runs, query.zone)
     columns = [
         _column(query, run, labels[run.pk], found, place=place, apart=apart_words(runs[0], run))
         for place, run in enumerate(runs)
@@ -132,7 +133,7 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
 def compared_charts(runs: Sequence[Run], query: CompareQuery) -> list[ChartSpec]:
     """Give the charts of a comparison alone; one query: trials."""
     trials = trial_rows_of_runs([run.pk for run in runs])
-    return comparison_charts(_drawn(runs, _labels(runs), trials, query.kind))
+    return comparison_charts(_drawn(runs, _labels(runs, query.zone), trials, query.kind))
 
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
@@ -180,7 +181,7 @@ def _short(run: Run) -> str:
     return _("Run %(id)s") % {"id": run.pk}
 
 
-def _labels(runs: Sequence[Run]) -> dict[int, str]:
+def _labels(runs: Sequence[Run], zone: tzinfo) -> dict[int, str]:
     """Name each run by its number and by what sets it apart from the others: pair, plan, environment, else when."""
     parts = [
         {run.pk: str(run.pair) for run in runs},
@@ -189,7 +190,7 @@ def _labels(runs: Sequence[Run]) -> dict[int, str]:
     ]
     apart = [part for part in parts if len(set(part.values())) > 1]
     if not apart:
-        apart = [{run.pk: f"{run.started_at or run.created_at:%Y-%m-%d %H:%M}" for run in runs}]
+        apart = [{run.pk: f"{(run.started_at or run.created_at).astimezone(zone):%Y-%m-%d %H:%M}" for run in runs}]
     return {run.pk: " · ".join([_short(run), *(part[run.pk] for part in apart)]) for run in runs}
 
 

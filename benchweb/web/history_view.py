@@ -1,7 +1,7 @@
 """The history page's prepared structure: charts, what to choose from, notes and changes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.http import HttpRequest, QueryDict
@@ -17,7 +17,7 @@ from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history_series import asked_of, chosen_lines, with_series
-from benchweb.charts.history_sizes import size_charts, swept_parameter
+from benchweb.charts.history_sizes import size_charts, swept_charts, swept_parameter
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
@@ -104,6 +104,7 @@ def history_view(request: HttpRequest) -> HistoryView:
     """Prepare the page for a request's query string; four queries, and those that `history` may need besides."""
     query = query_of(request)
     choices = choices_of(query)
+    query = _with_a_view(query, choices.kind)
     charts, lines, total, looked = _drawn(query, choices.kind)
     here = request.GET
     return HistoryView(
@@ -168,7 +169,7 @@ def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
         return history(*request.__dict__[_LOOK]).charts
     query = query_of(request)
     kind = catalog().kinds.get(query.kind) or first_kind()
-    return _drawn(query, kind)[0]
+    return _drawn(_with_a_view(query, kind), kind)[0]
 
 
 def changed(query: QueryDict, **changes: str) -> str:
@@ -196,6 +197,14 @@ def _drawn(query: HistoryQuery, kind: Kind | None) -> tuple[list[ChartSpec], lis
         return heat_maps(query, asked, chosen.lines), chosen.lines, chosen.total, None
     looked = history(query, kind)
     return looked.charts, looked.lines, looked.total, looked
+
+
+def _with_a_view(query: HistoryQuery, kind: Kind | None) -> HistoryQuery:
+    """Give what is asked of a view that the kind has; another kind's is over time."""
+    if kind is None:
+        return query
+    has = {"heat": any(chart.form == "percentiles" for chart in kind.charts), "sizes": bool(swept_charts(kind))}
+    return query if has.get(query.view, True) else replace(query, view="time")
 
 
 def _views(choices: Choices, query: HistoryQuery, charts: Sequence[ChartSpec]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ which reads a large table from end to end: runs are found by the pairs and plans
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -82,13 +83,13 @@ def parsed(text: str) -> Query:
     return Query(tuple(words), tuple(facts))
 
 
-def found(query: Query, most: int) -> list[Group]:
+def found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
     """Give what matches, at most so many of each type; types without a match are left out."""
     if not query.words and not query.facts:
         return []
     # One more than is shown tells whether there are more.
     shown, most = most, most + 1
-    groups = [_facts(query, most, read_most=FACTS_READ)]
+    groups = [_facts(query, most, zone, read_most=FACTS_READ)]
     if query.words and not query.facts:
         rows = rows_called(query.words, most=most, most_pairs=max(most, _PAIRS_OF_RUNS))
         groups = [
@@ -153,21 +154,22 @@ def _of_run(run: RunLine) -> Hit:
     return Hit(row_url("web:run", run.pk), label, f"{run.plan} · {run.pair}", run.state)
 
 
-def facts_found(query: Query, most: int) -> list[Group]:
+def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
     """Give the facts alone, where somebody wants to see all that match; one query."""
     if not query.words and not query.facts:
         return []
-    group = _facts(query, most, read_most=most + 1)
+    group = _facts(query, most, zone, read_most=most + 1)
     return [group] if group.hits else []
 
 
-def _facts(query: Query, most: int, *, read_most: int) -> Group:
+def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> Group:
     patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
     hits: dict[tuple[int, str], Hit] = {}
     rows = facts_with(patterns, most=read_most)
     for row in rows:
         line = _line(row.words, patterns)
-        note = _("last seen {date}").format(date=f"{row.last_seen_at:%Y-%m-%d}") if row.is_former else ""
+        day = f"{row.last_seen_at.astimezone(zone):%Y-%m-%d}"
+        note = _("last seen {date}").format(date=day) if row.is_former else ""
         url = f"{row_url('web:host', row.host)}#endpoint-{row.endpoint}"
         hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
     return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)

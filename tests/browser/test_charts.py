@@ -99,7 +99,7 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     page.goto(f"/runs/{run.pk}")
     page.wait_for_function("window.isSubscribed")
     page.evaluate("window.sameDocument = true")
-    expect(page.get_by_text("0 of 3 trials done")).to_be_visible()
+    expect(page.get_by_text("0 of 3 trials over")).to_be_visible()
     throughput_chart(page).get_by_role("button", name="Table").click()
     first = run.trials.get(index=1)
     interval = {"start_seconds": 0, "end_seconds": 1, "metrics": {"throughput_bps": 1e9}}
@@ -107,7 +107,7 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     live.publish(run.pk, message)
     expect(page.get_by_role("region", name="Measured live", exact=True)).to_be_visible()
     give(first, 7e9)
-    expect(page.get_by_text("1 of 3 trials done")).to_be_visible()
+    expect(page.get_by_text("1 of 3 trials over")).to_be_visible()
     expect(throughput_chart(page).get_by_role("table")).to_contain_text("7.00 Gbit/s")
     Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="2 of 3 trials failed: no route")
     live.publish(run.pk, {"type": "run", "state": "failed"})

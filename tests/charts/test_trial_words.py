@@ -10,6 +10,7 @@ from benchweb.charts.trial_words import EVIDENCE, SENTENCES
 from benchweb.phrasebook import said
 
 LIMITS = Path(__file__).parents[2] / "engine/crates/kinds/src/limits"
+WATCHDOG = LIMITS.parents[2] / "agent/src/serve/watchdog.rs"
 # Not a verdict: why a trial failed.
 LINK_CLOSED = "the other end closed the link"
 AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: that end could do no more."
@@ -19,6 +20,16 @@ def test_the_engines_explanation_is_said_with_its_figures_in_the_readers_languag
     with translation.override("zh-hans"):
         assert said(AWAKE) == "发送线程有 99 % 的时间处于可运行状态，其中 45 % 在 CPU 上：该端已达极限。"
     assert said(AWAKE) == AWAKE
+
+
+def test_why_an_engine_gave_up_is_said_part_by_part() -> None:
+    lost = "the controller was silent for longer than its lease; see whether its worker runs and reaches this engine"
+    assert lost in WATCHDOG.read_text()
+    with translation.override("zh-hans"):
+        told = said(f"1 of 9 trials failed: the other end says: {lost}")
+    assert told == (
+        "9 个测试项中 1 个失败：对端报告：控制器静默超过其租约时长；请检查其工作进程是否在运行且能连到此引擎"
+    )
 
 
 def test_a_documents_name_is_a_label_in_the_readers_language_and_an_unknown_one_stays_readable() -> None:

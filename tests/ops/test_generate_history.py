@@ -286,6 +286,8 @@ def test_a_series_has_three_points_a_night_as_far_apart_as_the_plan_holds_its_ho
 def test_the_last_line_counts_points_series_and_runs(capsys):
     call_command("generate_history", pairs=1, days=1, seed=1)
     assert capsys.readouterr().out.splitlines()[-1] == ("Wrote 348 points in 116 series from 1 runs, all synthetic.")
+    with pytest.raises(CommandError, match="--remove takes away all"):
+        call_command("generate_history", remove=True, points=5)
     call_command("generate_history", remove=True)
     assert capsys.readouterr().out == "Removed 348 points, 1 runs and everything that hung on them.\n"
     call_command("generate_history", remove=True)

@@ -120,6 +120,16 @@ def test_only_the_embed_may_be_framed(run: Run) -> None:
         assert answer.get("X-Frame-Options") == (None if is_framed else "DENY")
 
 
+def test_a_link_that_has_ended_says_so_in_the_frame_that_had_its_chart(run: Run) -> None:
+    share, path = shared(run)
+    share_revoke(share_id=share.pk)
+    answer = Client().get(f"{path}/embed")
+    assert answer.status_code == 410
+    assert "frame-ancestors *" in answer["Content-Security-Policy"]
+    assert "X-Frame-Options" not in answer
+    assert "frame-ancestors 'none'" in Client().get(path)["Content-Security-Policy"]
+
+
 def test_a_share_is_frozen_whatever_happens_to_what_it_shows(run: Run) -> None:
     _, path = shared(run)
     before = texts_of(path, Client())

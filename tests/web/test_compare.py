@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import User
@@ -189,6 +190,18 @@ def test_a_single_run_is_offered_its_neighbours(signed_in: Client) -> None:
     page = page_of(signed_in, f"runs={second.pk}")
     assert "The same plan on this pair, before" in page
     assert f'href="/compare?runs={first.pk},{second.pk}"' in page
+
+
+def test_runs_that_only_their_time_sets_apart_are_called_by_it_in_the_readers_zone(signed_in: Client) -> None:
+    pair = make_pair()
+    runs = [finished({64: around(1e9), 1024: around(9e9)}, pair=pair) for _ in range(2)]
+    for hour, run in zip((15, 20), runs, strict=True):
+        run.plan_version, run.started_at = runs[0].plan_version, datetime(2026, 11, 24, hour, 13, tzinfo=UTC)
+        run.save()
+    signed_in.cookies["zone"] = "Asia%2FShanghai"
+    text = text_of(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"))
+    assert f"Run {runs[0].pk} · 2026-11-24 23:13" in text
+    assert f"Run {runs[1].pk} · 2026-11-25 04:13" in text
 
 
 def test_without_a_run_the_page_says_what_it_is_for(signed_in: Client) -> None:

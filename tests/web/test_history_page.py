@@ -182,3 +182,24 @@ def test_a_note_is_removed_once(signed_in: Client, pair) -> None:
 @pytest.mark.parametrize("address", ["/history", "/history.csv", "/history/charts.json"])
 def test_a_stranger_is_asked_to_log_in(db: None, address: str) -> None:
     assert Client().get(address)["Location"] == f"/login?next={address}"
+
+
+def test_a_kind_without_the_view_that_was_asked_for_is_shown_over_time(signed_in: Client, pair) -> None:
+    page = signed_in.get("/history?view=heat&kind=tcp_stream").content.decode()
+    assert "Nothing that was measured" not in page
+    assert charts(page)[0]["form"] == "time"
+    assert re.search(r'<a href="[^"]*" aria-current="page">Over time</a>', page)
+    (sent,) = signed_in.get("/history/charts.json?view=heat&kind=tcp_stream").json()["charts"]
+    assert sent["form"] == "time"
+
+
+def test_a_run_that_is_asked_for_by_message_size_is_found_behind_hundreds_of_series(
+    signed_in: Client, pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = make_plan(steps=STREAM, name="other")
+    run = past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
+    for module in (history_sizes, history_view):
+        monkeypatch.setattr(module, "MOST_SWEPT", 1)
+    page = signed_in.get(f"/history?view=sizes&overlay=run&runs={run.pk}&over=30d").content.decode()
+    assert [line["label"][: len(f"run {run.pk}")] for line in charts(page)[0]["series"]] == [f"run {run.pk}"]
+    assert "Of the first" not in page

@@ -41,6 +41,25 @@ def test_a_second_in_a_day_is_still_wide_enough_to_be_seen() -> None:
     assert drawn.lanes[0].bars[0].width == "0.300"
 
 
+def test_a_short_bar_reaches_neither_into_what_is_to_come_nor_over_what_follows_which_lies_on_top() -> None:
+    second, minute = timedelta(seconds=1), timedelta(minutes=1)
+    # The newest first, as they are read.
+    bars = [
+        Bar(NOON - second, NOON, "running", "under way"),
+        Bar(NOON - minute, NOON - minute + second, "finished", "just before it"),
+        Bar(NOON + HOUR, NOON + HOUR + second, "planned", "to come"),
+    ]
+    drawn = lanes_of("Hosts", [Lane("a", bars)], begin=NOON - 12 * HOUR, end=NOON + 12 * HOUR, zone=UTC, now=NOON)
+    places = [(each.bar.state, each.left, each.width) for each in drawn.lanes[0].bars]
+    assert places == [("finished", "49.699", "0.300"), ("running", "49.700", "0.300"), ("planned", "54.167", "0.300")]
+
+
+def test_runs_that_wait_are_counted_for_nobody_knows_when_they_begin(signed_in: Client) -> None:
+    run = make_run()
+    for page in ("/timeline", f"/timeline?campaign={run.campaign_id}"):
+        assert "1 run waits for its turn." in signed_in.get(page).content.decode()
+
+
 def test_ticks_are_round_in_the_readers_zone_and_midnight_names_its_day() -> None:
     zone = ZoneInfo("Asia/Kolkata")
     drawn = lanes_of("Hosts", [], begin=NOON, end=NOON + 24 * HOUR, zone=zone)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Identifier, Item, Moment
+from benchweb.api.schemas import Identifier, IdentifierAsked, Item, MomentAsked
 from benchweb.catalog import catalog
 from benchweb.results import selectors
 from benchweb.results.models import Series
@@ -19,14 +19,14 @@ CatalogName = Annotated[str, Field(max_length=60)]
 
 
 class SeriesQuery(PageQuery):
-    pair: Identifier | None = None
+    pair: IdentifierAsked = None
     kind: CatalogName = ""
     metric: CatalogName = ""
 
 
 class PointsQuery(BaseModel):
-    from_time: Annotated[Moment | None, Field(alias="from")] = None
-    to_time: Annotated[Moment | None, Field(alias="to")] = None
+    from_time: Annotated[MomentAsked, Field(alias="from")] = None
+    to_time: Annotated[MomentAsked, Field(alias="to")] = None
 
 
 class SeriesItem(Item):

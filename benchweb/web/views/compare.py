@@ -17,12 +17,13 @@ from benchweb.web.charts_answer import charts_answer
 from benchweb.web.compare_choice import choice
 from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
 from benchweb.web.compare_view import compared_charts, comparison, facts_changed, runs_asked
+from benchweb.web.zones import reader_zone
 
 
 @login_required
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Compare the runs in the query; with fewer than two, or when asked, offer runs to choose from."""
-    query = compare_query(request.GET)
+    query = compare_query(request.GET, reader_zone(request))
     if len(request.GET.getlist("runs")) > 1:
         return redirect(query.url())
     runs = runs_asked(query)
@@ -38,7 +39,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 @login_required
 def compare_charts_json(request: HttpRequest) -> HttpResponse:
     """Give the comparison's chart specs, for the script that draws them."""
-    query = compare_query(request.GET)
+    query = compare_query(request.GET, reader_zone(request))
     return charts_answer(compared_charts(runs_asked(query), query))
 
 
@@ -60,7 +61,7 @@ def compare_json_file(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
-    query = compare_query(request.GET)
+    query = compare_query(request.GET, reader_zone(request))
     runs = runs_asked(query)
     if len(runs) < 2:
         raise Http404(_("A comparison takes two runs or more: ?runs=1,2"))

@@ -68,8 +68,9 @@ def _asked(request: HttpRequest) -> tuple[list[MatrixEnvironment], MatrixQuery]:
 
 
 def _side_by_side(environments: list[MatrixEnvironment]) -> str:
-    """Give the query of the network modes' matrix: the first two environments that have such, beside each other."""
-    with_modes = [each.pk for each in environments if each.has_modes][:2]
+    """Give the query of the network modes' matrix: the first two environments that have such, those measured first."""
+    measured_first = sorted(environments, key=lambda each: not each.has_results)
+    with_modes = [each.pk for each in measured_first if each.has_modes][:2]
     names = ("environment", "beside")
     chosen = "&".join(f"{name}={pk}" for name, pk in zip(names, with_modes, strict=False))
     return f"?by=mode&{chosen}" if with_modes else ""

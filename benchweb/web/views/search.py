@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from benchweb.web.search import facts_found, found, parsed
+from benchweb.web.zones import reader_zone
 
 MOST_OF_A_TYPE = 20
 MOST_FACTS = 1_000
@@ -18,7 +19,8 @@ def search_page(request: HttpRequest) -> HttpResponse:
     """Show what matches, by type; `?only=facts` shows the facts alone, and all of them."""
     text = request.GET.get("q", "").strip()
     is_of_facts = request.GET.get("only") == "facts"
-    groups = facts_found(parsed(text), MOST_FACTS) if is_of_facts else found(parsed(text), MOST_OF_A_TYPE)
+    searched, most = (facts_found, MOST_FACTS) if is_of_facts else (found, MOST_OF_A_TYPE)
+    groups = searched(parsed(text), most, reader_zone(request))
     # The field in the top bar holds it, to be changed there.
     context = {"text": text, "search_text": text, "groups": groups, "is_of_facts": is_of_facts}
     return render(request, "pages/search.html", context)
@@ -29,5 +31,5 @@ def search_page(request: HttpRequest) -> HttpResponse:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Give the list below the search in the top bar."""
     text = request.GET.get("q", "").strip()
-    context = {"text": text, "groups": found(parsed(text), MOST_SUGGESTED)}
+    context = {"text": text, "groups": found(parsed(text), MOST_SUGGESTED, reader_zone(request))}
     return render(request, "partials/search_suggestions.html", context)
