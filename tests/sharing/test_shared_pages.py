@@ -151,7 +151,7 @@ def test_a_share_is_wholly_in_its_readers_language_whatever_the_sharers(run: Run
         words = [word for chart in charts_of(chinese[part]) for word in (chart["title"], chart["y"]["label"])]
         assert words
         assert all(CHINESE.search(word) for word in words)
-    assert "3 个测试项中 2 个已完成，1 失败。" in chinese[""]
+    assert "3 个测试项中 2 个已完成，1 个失败。" in chinese[""]
     assert "路径：丢包或排队。" in chinese[""]
     assert "吞吐量（接收）" in chinese["/badge.svg"]
     assert not CHINESE.search("".join(english.values()))

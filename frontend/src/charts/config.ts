@@ -109,7 +109,7 @@ function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palett
 
 /** Over time points stand so close that markers would hide the line: a plugin draws those that there is room for. */
 function radius(spec: Spec): number {
-  return spec.form === "time" || spec.form === "heat" ? 0 : 4;
+  return spec.form === "time" || spec.form === "heat" ? 0 : 5;
 }
 
 function sorted(spec: Spec, series: Series): SpecPoint[] {
