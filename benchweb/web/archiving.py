@@ -4,10 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
+
+from benchweb.phrasebook import sentence_gap
+from benchweb.runs.models import OPEN_STATES, Run
 
 Noun = Literal["endpoint", "pair", "run", "series", "slot"]
 _NOUNS: dict[Noun, Callable[[int], str]] = {
@@ -39,6 +43,21 @@ def archived_with_it(counts: Mapping[Noun, int]) -> str:
         return _("No new run can use it.")
     words = pgettext("between items of a list", " and ").join(parts)
     return _("Archived with it: {parts}. No new run can use it or them.").format(parts=words)
+
+
+def kept_runs(runs: QuerySet[Run], besides: str = "") -> str:
+    """Say how many runs stay, what does besides, and that runs that have not ended go on."""
+    parts = [counted(runs.count(), "run"), *([besides] if besides else [])]
+    kept = pgettext("between items of a list", " and ").join(parts)
+    said = _("Kept, with results and links: {runs}.").format(runs=kept)
+    if going_on := runs.filter(state__in=OPEN_STATES).count():
+        said += sentence_gap()
+        said += ngettext(
+            "{number} of them has not ended: it goes on unless it is cancelled.",
+            "{number} of them have not ended: they go on unless they are cancelled.",
+            going_on,
+        ).format(number=f"{going_on:,}")
+    return said
 
 
 def counted(number: int, noun: Noun) -> str:

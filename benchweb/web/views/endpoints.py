@@ -14,7 +14,7 @@ from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.services import HostsError
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, counted
+from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.forms.hosts import EndpointForm
@@ -63,9 +63,7 @@ def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         title=_("endpoint {endpoint}").format(endpoint=endpoint),
         losses=[
             archived_with_it({"pair": pairs.filter(archived_at=None).count()}),
-            _("Kept, with results and links: {runs}.").format(
-                runs=counted(Run.objects.filter(pair__in=pairs).count(), "run")
-            ),
+            kept_runs(Run.objects.filter(pair__in=pairs)),
         ],
         back=host_url,
         done=host_url,

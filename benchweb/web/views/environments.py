@@ -17,7 +17,7 @@ from benchweb.results.glances import Scope
 from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, counted
+from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.forms.hosts import NamedForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
@@ -109,13 +109,13 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
     """Archive an environment with its pairs."""
     environment = get_object_or_404(Environment, pk=environment_id)
     pairs = environment.pairs.filter(archived_at=None).count()
-    runs = Run.objects.filter(pair__environment=environment).count()
+    runs = Run.objects.filter(pair__environment=environment)
     return archive_page(
         request,
         title=_("environment {environment}").format(environment=environment.name),
         losses=[
             archived_with_it({"pair": pairs}),
-            _("Kept, with results and links: {runs}.").format(runs=counted(runs, "run")),
+            kept_runs(runs),
         ],
         back=reverse("web:environment", args=[environment.pk]),
         done=reverse("web:environments"),

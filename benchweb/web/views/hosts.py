@@ -19,7 +19,7 @@ from benchweb.results.glances import Scope
 from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, counted
+from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.availability import PERIODS, availability_section, period_of
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
@@ -181,9 +181,7 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
                     "pair": pairs.filter(archived_at=None).count(),
                 }
             ),
-            _("Kept, with results and links: {runs}.").format(
-                runs=counted(Run.objects.filter(pair__in=pairs).count(), "run")
-            ),
+            kept_runs(Run.objects.filter(pair__in=pairs)),
         ],
         back=reverse("web:host", args=[host.pk]),
         done=reverse("web:hosts"),

@@ -55,6 +55,7 @@ def _runs(runs: list[ListedRun]) -> dict[str, object]:
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: (row.run.state != State.RUNNING, row.run.pk)),
+        "most_running": _RUNNING_SHOWN,
         "last": [row for row in rows if not row.is_open],
     }
 

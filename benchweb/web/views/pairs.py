@@ -19,7 +19,7 @@ from benchweb.results.models import Series
 from benchweb.rows import planned_once, read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, counted
+from benchweb.web.archiving import archive_page, counted, kept_runs
 from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import RUNS_SHOWN, list_page
@@ -130,15 +130,13 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
 def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Archive a pair."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
-    runs, series = Run.objects.filter(pair=pair).count(), Series.objects.filter(pair=pair).count()
+    runs, series = Run.objects.filter(pair=pair), Series.objects.filter(pair=pair).count()
     return archive_page(
         request,
         title=_("pair {pair}").format(pair=pair),
         losses=[
             _("It can't be launched any more."),
-            _("Kept, with results and links: {runs} and {series}.").format(
-                runs=counted(runs, "run"), series=counted(series, "series")
-            ),
+            kept_runs(runs, counted(series, "series")),
         ],
         back=reverse("web:pair", args=[pair.pk]),
         done=reverse("web:pairs"),

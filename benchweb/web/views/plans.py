@@ -15,7 +15,7 @@ from benchweb.plans.models import Plan
 from benchweb.rows import read
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, counted
+from benchweb.web.archiving import archive_page, kept_runs
 from benchweb.web.list_page import RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.plan_draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
@@ -124,13 +124,13 @@ def plan_preview(request: HttpRequest) -> HttpResponse:
 def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Archive a plan; its runs stay."""
     plan = get_object_or_404(Plan, pk=plan_id)
-    runs = Run.objects.filter(plan_version__plan=plan).count()
+    runs = Run.objects.filter(plan_version__plan=plan)
     return archive_page(
         request,
         title=_("plan {plan}").format(plan=plan.name),
         losses=[
             _("It can't be launched any more."),
-            _("Kept, with results and links: {runs}.").format(runs=counted(runs, "run")),
+            kept_runs(runs),
         ],
         back=reverse("web:plan", args=[plan.pk]),
         done=reverse("web:plans"),
