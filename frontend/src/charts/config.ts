@@ -80,7 +80,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
     pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6,
     // What is under a hollow marker is seen through it: what was sent is often what was received.
-    ...(series.is_hollow ? { pointBackgroundColor: "transparent", pointBorderColor: color, pointBorderWidth: 1.5 } : { pointBorderColor: colors.ground, pointBorderWidth: 1 }),
+    pointBackgroundColor: series.is_hollow ? "transparent" : color, pointBorderColor: series.is_hollow ? color : colors.ground, pointBorderWidth: series.is_hollow ? 1.5 : 1,
     // A marker on the axis' end is shown whole.
     clip: MARKER_REACH, order: 1,
   };
