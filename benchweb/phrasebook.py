@@ -53,7 +53,7 @@ _SHORT = (
 _FORMS = {
     "state": "pending|running|finished|failed|cancelled|missed|nonstart|not started",
     # Numbers: else "of … trials failed" would take what stands before it for the first of them.
-    **dict.fromkeys(("count", "total", "done", "failed", "unstarted"), "[0-9,]+"),
+    **dict.fromkeys(("count", "total", "done", "failed", "stopped", "unstarted"), "[0-9,]+"),
     "run": "[0-9]+",
     "ends": "[^.:]+",
     # Else "b (host) (10.0.0.2:7410)" would be a name and an address with brackets in it.

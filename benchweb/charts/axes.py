@@ -5,6 +5,7 @@ from math import ceil, floor, log2
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_said
 from benchweb.charts.lines import Sweep, ordered, sort_key
@@ -71,6 +72,9 @@ def with_unit(value: Any, unit: str) -> str:
     if value is None:
         return nested_words(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # Of every rate that a test may be held to, 0 is none: as fast as it can.
+    if is_number and value == 0 and unit == "bit/s":
+        return pgettext("a rate limit", "none")
     return setting(value, unit) if is_number else f"{category(value)} {unit}".rstrip()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
@@ -18,6 +19,7 @@ from benchweb.charts.size_points import SizePoint, SizePoints, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 from benchweb.phrasebook import sentence_gap
+from benchweb.results.models import Point
 from benchweb.runs.models import Run, State
 
 MOST_OVERLAID = 8
@@ -29,6 +31,8 @@ _Group = tuple[int, str, str]
 _Found = dict[_Group, dict[float, SizePoint]]
 # Which line of which chart, at which size, the figures of a series belong to: metric, number, settings, size.
 _Place = tuple[str, int, str, float]
+# Points of fewer runs than this part of the line's most stand apart.
+_FEW_TIMES = 2
 
 
 @dataclass(frozen=True)
@@ -184,7 +188,11 @@ class _Drawing:
         is_latest = self.query.overlay in {"date", "run"}
         kept = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
         palette = Palette()
-        series = [_line(metric.key, group, self._label(group, found[group]), found[group], palette) for group in kept]
+        series = [
+            _line(metric.key, group, self._label(group, points), points, palette, is_hollow=not is_full)
+            for group in kept
+            for is_full, points in _by_fullness(found[group])
+        ]
         x = _x_axis(chart, parameter, sorted({size for group in kept for size in found[group]}))
         y = Axis(label=metric.label, unit=metric.unit, from_zero=True)
         return ChartSpec(
@@ -220,6 +228,17 @@ class _Drawing:
         return _("{quantity} by {parameter}").format(quantity=y.label, parameter=self.swept.label.lower())
 
 
+def _by_fullness(points: Mapping[float, SizePoint]) -> list[tuple[bool, dict[float, SizePoint]]]:
+    """Part the points that few runs measured from those that most did: a line through both would draw the difference.
+
+    An environment's sizes may be of ten runs here and of one there, each with its own load and time of day.
+    """
+    most = max(point.runs for point in points.values())
+    full = {size: point for size, point in points.items() if point.runs * _FEW_TIMES >= most}
+    few = {size: point for size, point in points.items() if size not in full}
+    return [(is_full, part) for is_full, part in ((True, full), (False, few)) if part]
+
+
 def _line_words(overlay: str, drawn: int, total: int) -> str:
     words = {
         "environment": _("A line for each environment"),
@@ -251,13 +270,23 @@ def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:
     return Axis(label=parameter.label, unit=parameter.unit, scale="log2" if is_log else "linear", ticks=ticks)
 
 
-def _line(metric: str, group: _Group, label: str, points: Mapping[float, SizePoint], palette: Palette) -> ChartSeries:
+def _line(
+    metric: str,
+    group: _Group,
+    label: str,
+    points: Mapping[float, SizePoint],
+    palette: Palette,
+    *,
+    is_hollow: bool,
+) -> ChartSeries:
     key = "/".join(filter(None, [str(group[0]), group[1]]))
     return ChartSeries(
-        id=f"{metric}/{key}",
+        id=f"{metric}/{key}{'/few' if is_hollow else ''}",
         label=label,
         color=palette.color(key),
+        dash="dotted" if is_hollow else "solid",
         marker=palette.marker(key),
+        is_hollow=is_hollow,
         points=[_point(size, point) for size, point in sorted(points.items())],
     )
 
@@ -279,6 +308,9 @@ def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> dict[int,
         return dict(Run.objects.filter(pk__in=query.runs[:MOST_OVERLAID]).values_list("pk", "pair_id"))
     pairs = {line.pair.pk for line in lines}
     runs = Run.objects.filter(pair__in=pairs, state__in=(State.FINISHED, State.FAILED), created_at__range=query.shown)
+    # Of another test's runs nothing would be drawn, in the place of those that there are.
+    drawn = [series for line in lines for series in line.series.values()]
+    runs = runs.filter(Exists(Point.objects.filter(run=OuterRef("pk"), series__in=drawn)))
     if query.plan is not None:
         runs = runs.filter(plan_version__plan=query.plan)
     return dict(runs.order_by("-pk").values_list("pk", "pair_id")[:MOST_OVERLAID])

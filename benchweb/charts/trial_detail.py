@@ -106,7 +106,7 @@ def label_and_unit(key: str) -> tuple[str, str]:
         return _capitalised(words), _COUNTED[words[-1]]
     unit = _UNITS.get(words[-1], "")
     if words[-2:] == ["per", "second"]:
-        words, unit = words[:-2], "/s"
+        words, unit = words[:-2], "pkt/s" if words[-3] == "packets" else "/s"
     elif unit:
         words = words[:-1]
     return _capitalised(words), unit

@@ -108,4 +108,5 @@ FAILURES = (
     gettext_noop("the other end says"),
     gettext_noop("the controller was silent for longer than its lease"),
     gettext_noop("see whether its worker runs and reaches this engine"),
+    gettext_noop("the engine was stopped"),
 )

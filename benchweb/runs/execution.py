@@ -105,6 +105,9 @@ def _verdict(run: Run, states: Sequence[str], cancelled: bool) -> tuple[State, s
         return State.FINISHED, ""
     failed = sum(state == State.FAILED for state in states)
     parts = [f"{failed} of {total} trials failed"] if failed else []
+    # Whoever stops an engine ends its trial, and nobody has cancelled the run.
+    stopped = sum(state == State.CANCELLED for state in states)
+    parts += [f"{stopped} of {total} trials cancelled"] if stopped else []
     unstarted = sum(state == State.NONSTART for state in states)
     parts += [f"{unstarted} of {total} trials not started"] if unstarted else []
     first = run.trials.exclude(state=State.FINISHED).exclude(reason="").order_by("index").first()

@@ -211,13 +211,15 @@ def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
 
 def _preview(steps: list[dict[str, Any]], repetitions: int, most: int, order: str, pause_seconds: float) -> Preview:
     trials = expanded(steps, repetitions, order)
-    pauses_seconds = pause_seconds * len(trials)
+    # Between trials, as the API has it: they are no test time.
+    maximum_count = len(trials) // repetitions * most
+    pauses_seconds = pause_seconds * max(0, maximum_count - 1)
     return Preview(
         trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
         count=len(trials),
-        maximum_count=len(trials) // repetitions * most,
-        measured_seconds=sum(trial.measured_seconds for trial in trials) + pauses_seconds,
-        held_seconds=(sum(trial.slot_seconds for trial in trials) + pauses_seconds) * most / repetitions,
+        maximum_count=maximum_count,
+        measured_seconds=sum(trial.measured_seconds for trial in trials),
+        held_seconds=sum(trial.slot_seconds for trial in trials) * most / repetitions + pauses_seconds,
         resources=_resources(trials),
         seeded=order == PlanVersion.Order.SHUFFLED,
         comparable_from=repetitions_needed() if most < repetitions_needed() else None,

@@ -229,6 +229,9 @@ def test_a_line_says_of_how_many_runs_and_pairs_its_points_are() -> None:
             measure(pair, night, s64=1e9)
     assert list(lines(sizes())) == ["lab (3 runs, 2 pairs)"]
     measure(one, 2, s64=1e9, s1024=1e9)
+    # Of a size that fewer than half of them measured is a line of its own.
+    assert list(lines(sizes())) == ["lab (4 runs, 2 pairs)", "lab (1 run)"]
+    measure(one, 3, s1024=1e9)
     assert list(lines(sizes())) == ["lab (up to 4 runs, 2 pairs)"]
 
 

@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from benchweb.phrasebook import said
 from benchweb.runs.claims import begin, claim, extend_leases, leases_give_up
 from benchweb.runs.execution import run_end, trial_end, trial_start
 from benchweb.runs.models import Run, State
@@ -110,6 +111,18 @@ def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
     run_end(run_id=run.pk, owner="w")
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, "1 of 12 trials failed: the peer fell silent")
+
+
+def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_have_cancelled_the_run():
+    run = make_run(repetitions=3)
+    begun(run, "w")
+    run.trials.update(state=State.FINISHED)
+    run.trials.filter(index=3).update(state=State.CANCELLED, reason="the engine was stopped")
+    run_end(run_id=run.pk, owner="w")
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (State.FAILED, "1 of 3 trials cancelled: the engine was stopped")
+    with translation.override("zh-hans"):
+        assert said(run.reason) == "3 个测试项中 1 个已取消：引擎已停止"
 
 
 def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():

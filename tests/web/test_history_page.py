@@ -203,3 +203,20 @@ def test_a_run_that_is_asked_for_by_message_size_is_found_behind_hundreds_of_ser
     page = signed_in.get(f"/history?view=sizes&overlay=run&runs={run.pk}&over=30d").content.decode()
     assert [line["label"][: len(f"run {run.pk}")] for line in charts(page)[0]["series"]] == [f"run {run.pk}"]
     assert "Of the first" not in page
+
+
+def test_sizes_that_few_runs_measured_are_no_part_of_the_others_line(signed_in: Client, pair) -> None:
+    sweep = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": 256}}], name="sweep")
+    past_run(sweep, pair, timezone.now() - timedelta(days=1), {"throughput_bps": 9e9})
+    chart = charts(signed_in.get("/history?view=sizes&over=30d").content.decode())[0]
+    lines = [(line["is_hollow"], [point["x"] for point in line["points"]]) for line in chart["series"]]
+    assert lines == [(False, [64]), (True, [256])]
+    assert chart["series"][1]["label"].endswith("(1 run)")
+
+
+def test_runs_of_another_test_take_no_place_among_the_latest_by_message_size(signed_in: Client, pair) -> None:
+    other = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 1}}], name="other")
+    for hour in range(9):
+        past_run(other, pair, timezone.now() - timedelta(hours=hour + 1), {"transactions_per_second": 1e4})
+    page = signed_in.get("/history?kind=tcp_stream&view=sizes&overlay=run&over=30d").content.decode()
+    assert len(charts(page)[0]["series"]) == 7

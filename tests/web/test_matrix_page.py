@@ -227,7 +227,9 @@ def test_what_cannot_be_read_in_a_query_string_has_its_default(signed_in: Client
 def test_without_environments_pairs_or_results_it_says_the_next_step(signed_in: Client, plan: Plan) -> None:
     assert "Next step: add a host." in shown(signed_in)
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
-    assert "No pair is in this environment. Add a pair" in text_of(shown(signed_in))
+    text = text_of(shown(signed_in))
+    assert "No pair is in this environment. Here it would show every pair at once" in text
+    assert "any metric in the cells. Add a pair" in text
     joined(zone, at["alpha", "host"], at["beta", "host"])
     assert "launch a plan on them" in shown(signed_in)
 

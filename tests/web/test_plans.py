@@ -185,7 +185,7 @@ def test_another_kind_keeps_the_parameters_that_it_shares(signed_in: Client) -> 
     ("changes", "count", "measured", "held"),
     [
         ({}, 12, 12, 24),
-        ({"pause_seconds": "0.5"}, 12, 18, 30),
+        ({"pause_seconds": "0.5"}, 12, 12, 29.5),
         ({"repetitions": "1", "step": ["b"]}, 1, 1, 2),
         ({"a-warmup_seconds": "2"}, 12, 30, 42),
     ],

@@ -4,6 +4,7 @@ import secrets
 from typing import Any, Self
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Endpoint, Environment, Host
@@ -109,9 +110,13 @@ class EndpointForm(PageForm):
     )
 
     @classmethod
-    def blank(cls) -> Self:
-        """Give an empty form with a token made for the new engine."""
-        return cls(initial={"network_mode": "host", "token": new_token()})
+    def new(cls, sent: QueryDict | None = None) -> Self:
+        """Give the form for a new engine; an empty one has a token made for it, and asks for one."""
+        if sent is not None:
+            return cls(sent)
+        form = cls(initial={"network_mode": "host", "token": new_token()})
+        form.fields["token"].required = True
+        return form
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:

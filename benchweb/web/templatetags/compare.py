@@ -25,21 +25,30 @@ def _row(row: ShownRow) -> str:
     kind, metric_shown = row.measure.kind, row.measure.metric
     settings = params(kind.name, row.measure.params)
     named = f'{escaped(metric_shown.label)}<br><span class="meta">{escaped(kind.label)} · {settings}</span>'
-    cells = "".join([_cell(shown, metric_shown.unit) for shown in row.entries])
+    # Of two runs a cell without a difference keeps its place beside those that have one.
+    is_of_two = len(row.entries) == 2
+    cells = "".join(
+        [
+            _cell(shown, metric_shown.unit, keeps_columns=is_of_two and place > 0)
+            for place, shown in enumerate(row.entries)
+        ]
+    )
     return f'<tr><th scope="row" class="card-title">{named}</th>{cells}</tr>'
 
 
-def _cell(shown: ShownEntry, unit: str) -> str:
+def _cell(shown: ShownEntry, unit: str, *, keeps_columns: bool) -> str:
     found = shown.entry.summary
     median, extremes = (found.median, found.extremes) if found else (None, None)
     number = metric(median, unit, extremes=extremes, n=len(shown.entry.values), reason=shown.missing)
-    parts = [f"<span>{number}</span>", _why(shown.missing)]
-    for each in shown.entry.set_otherwise:
-        parts.append(_why(f"{each.label}: {settings_words([each])[0]}"))
+    # Beside the number, and no column of its own.
+    others = "".join([_why(f"{each.label}: {settings_words([each])[0]}") for each in shown.entry.set_otherwise])
+    parts = [f"<span>{number}{others}</span>", _why(shown.missing)]
     tone = ""
     if shown.words:
         tone = f" tone-{shown.words.tone or 'none'}"
         parts.append(_difference(shown.words))
+    elif keeps_columns:
+        parts.insert(1, '<span class="difference"></span>')
     cell = f'<div class="compare-cell">{"".join(parts)}</div>'
     return f'<td class="num{tone}" data-label="{escaped(shown.label)}">{cell}</td>'
 

@@ -25,7 +25,7 @@ from benchweb.web.forms.hosts import EndpointForm
 def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     """Add another way to reach a host."""
     host = get_object_or_404(Host, pk=host_id)
-    form = EndpointForm(request.POST) if request.method == "POST" else EndpointForm.blank()
+    form = EndpointForm.new(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             services.endpoint_create(host=host, **form.endpoint_values())

@@ -117,7 +117,7 @@ def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def host_new(request: HttpRequest) -> HttpResponse:
     """Add a host with its first endpoint; the page shows the command that starts its engine."""
-    form = HostForm(request.POST) if request.method == "POST" else HostForm.blank()
+    form = HostForm.new(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext, pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.plans import selectors, services
@@ -119,6 +119,18 @@ def plan_preview(request: HttpRequest) -> HttpResponse:
     )
 
 
+def _schedules_stranded(plan: Plan) -> list[str]:
+    """Name the schedules that could launch nothing any more, if any."""
+    names = list(plan.schedules.filter(archived_at=None).order_by("name").values_list("name", flat=True))
+    comma = pgettext("between items of a list", ", ")
+    text = ngettext(
+        "A schedule uses it, and launches nothing until it has another plan: {names}.",
+        "{number} schedules use it, and launch nothing until they have another plan: {names}.",
+        len(names),
+    )
+    return [text.format(number=len(names), names=comma.join(names))] if names else []
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
@@ -131,6 +143,7 @@ def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
         losses=[
             _("It can't be launched any more."),
             kept_runs(runs),
+            *_schedules_stranded(plan),
         ],
         back=reverse("web:plan", args=[plan.pk]),
         done=reverse("web:plans"),

@@ -64,7 +64,8 @@ export function xScale(spec: Spec, range: Range, colors: Palette): ScaleOptions 
 export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
   const [factor, prefix] = yFactor(spec, top);
   const isLog = isLogarithmic(spec.y);
-  const hasOwnUnits = isLog && spec.y.unit === "s";
+  // Without a tick the title has the unit.
+  const hasOwnUnits = isLog && spec.y.unit === "s" && (hasValues(spec) || Boolean(spec.heat));
   return {
     type: isLog ? "logarithmic" : "linear",
     beginAtZero: spec.y.from_zero,
