@@ -64,6 +64,8 @@ PAGES = [
     Page("history of a series, a year", f"/history?{SERIES}"),
     Page("history of a series, a year: chart data", f"/history/charts.json?{SERIES}", "year"),
     Page("history: heat map of a pair, a year", "/history/charts.json?pair={heat[0]}&kind=tcp_rr&view=heat&over=1y"),
+    Page("history: message sizes", "/history?kind=tcp_stream&view=sizes"),
+    Page("history: message sizes of the latest runs", "/history?kind=tcp_stream&view=sizes&overlay=run"),
     Page("history: message sizes of a pair", "/history/charts.json?pair={pair[0]}&view=sizes&over=1y"),
     Page("matrix", "/matrix"),
     Page("matrix of an environment", "/matrix?environment={environment[0]}"),

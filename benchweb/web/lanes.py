@@ -1,6 +1,6 @@
 """Lanes of bars along one axis of time: the timeline, and the Gantt picture of a campaign to come."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise, zip_longest
@@ -96,21 +96,13 @@ def lanes_of(
     def percent(moment: datetime) -> float:
         return min(100.0, max(0.0, (moment - begin).total_seconds() / whole_seconds * 100))
 
-    def drawn(lane: Lane) -> Iterator[DrawnBar]:
-        # In their order: of two that touch, the later lies over the former.
-        bars = sorted((bar for bar in lane.bars if bar.end > begin and bar.begin < end), key=lambda bar: bar.begin)
-        for bar, following in zip_longest(bars, bars[1:]):
-            left, right = percent(bar.begin), percent(bar.end)
-            # A short one is widened, but neither over what follows nor into what is still to come.
-            room = min(
-                percent(following.begin) if following else 100.0,
-                percent(now) if now is not None and bar.end <= now else 100.0,
-            )
-            right = max(right, min(left + _LEAST_WIDTH, room))
-            left = max(0.0, min(left, right - _LEAST_WIDTH))
-            yield DrawnBar(bar, _number(left), _number(right - left))
-
-    rows = [DrawnLane(lane, list(drawn(lane))) for lane in lanes[:shown]]
+    rows = [
+        DrawnLane(
+            lane,
+            list(_drawn([bar for bar in lane.bars if bar.end > begin and bar.begin < end], percent, now)),
+        )
+        for lane in lanes[:shown]
+    ]
     found = list(_ticks(begin, end, zone))
     places = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
     kept = _kept_when_narrow(places)
@@ -126,6 +118,23 @@ def lanes_of(
     ]
     is_on_axis = now is not None and begin <= now <= end
     return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
+
+
+def _drawn(bars: Sequence[Bar], percent: Callable[[datetime], float], now: datetime | None) -> Iterator[DrawnBar]:
+    """Place a lane's bars in their order: of two that touch, the later lies over the former.
+
+    A short one is widened, but neither over what follows nor into what is still to come.
+    """
+    bars = sorted(bars, key=lambda bar: bar.begin)
+    for bar, following in zip_longest(bars, bars[1:]):
+        left, right = percent(bar.begin), percent(bar.end)
+        room = min(
+            percent(following.begin) if following else 100.0,
+            percent(now) if now is not None and bar.end <= now else 100.0,
+        )
+        right = max(right, min(left + _LEAST_WIDTH, room))
+        left = max(0.0, min(left, right - _LEAST_WIDTH))
+        yield DrawnBar(bar, _number(left), _number(right - left))
 
 
 def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datetime, str]]:
