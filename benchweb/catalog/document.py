@@ -116,6 +116,17 @@ class Kind:
         """Name the metric that tells what was lost; empty where there is none."""
         return next((name for name, metric in self.metrics.items() if metric.is_loss), "")
 
+    @cached_property
+    def sweeps(self) -> list[Chart]:
+        """Give its charts over the parameter that its first one is swept over; of each the first metric is drawn."""
+        charts = [chart for chart in self.charts if chart.form == "sweep" and chart.x in self.parameters]
+        return [chart for chart in charts if chart.x == charts[0].x]
+
+    @cached_property
+    def swept_metrics(self) -> list[str]:
+        """Name the metrics that are drawn over what is swept."""
+        return list(dict.fromkeys(chart.metrics[0] for chart in self.sweeps))
+
     def filled(self, params: Mapping[str, Any]) -> Params:
         """Give every parameter a value: the given one, else its default."""
         return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}

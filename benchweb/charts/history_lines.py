@@ -17,8 +17,6 @@ from benchweb.rows import Reading, Rows, document
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12
-# A message-size view draws a line through this many series.
-MOST_SWEPT = 240
 # One more than there are markers: when the colours come again both change, and the same two meet after 160 lines.
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
@@ -136,7 +134,7 @@ def lines_of(
     Rows that are as they were when this process last read them give the very same lines.
     """
     values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
-    only = _conditions(query, kind, values)
+    only = conditions(query, kind, values)
     if digests is not None:
         only += ["s.identity_digest = ANY(%(digests)s)", _OF_PLAN]
         values |= {"digests": sorted(digests), "plan": query.plan}
@@ -177,8 +175,8 @@ def _end(columns: list[Any]) -> LineEnd:
     return LineEnd(pk, name, mode, data_address, control_address, host_id, host_name, tuple(labels))
 
 
-def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
-    """Give what the query asks as conditions, and put their values along."""
+def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
+    """Give what the query asks as conditions on a series `s`, its `pair` and their ends; put their values along."""
     asked = {
         "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
         "pair.id = %(pair)s": ("pair", query.pair),
@@ -190,7 +188,12 @@ def _conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list
         asked["pair.id IN (SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s))"] = ("runs", list(query.runs) or None)
     given = {condition: named for condition, named in asked.items() if named[1] is not None}
     values.update(dict(given.values()))
-    found = list(given)
+    return [*given, *parameter_conditions(query, kind, values)]
+
+
+def parameter_conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
+    """Give what the query asks of the parameters of a row `s` with an identity, and put their values along."""
+    found = []
     for number, (name, text) in enumerate(query.parameters.items()):
         if name in kind.parameters:
             values |= {f"name_{number}": name, f"value_{number}": _json(kind.parameters[name], text)}

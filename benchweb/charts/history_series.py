@@ -1,6 +1,6 @@
 """Which series a look at the history draws, and how they are named."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,13 +94,21 @@ def setting_words(parameter: Parameter, value: Any) -> str:
 
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
-    """Give every line's parts by name, the same names for all: an identity leaves out what is a default."""
-    told = set().union(*[line.identity for line in lines])
+    """Give every line's parts by name, the same names for all."""
+    places = [{"pair": line.pair_words, "environment": line.pair.environment} for line in lines]
+    return [
+        place | settings
+        for place, settings in zip(places, setting_parts([line.identity for line in lines], kind), strict=True)
+    ]
+
+
+def setting_parts(identities: Sequence[Mapping[str, Any]], kind: Kind) -> Parts:
+    """Say every identity's settings by name, the same names for all: an identity leaves out what is a default."""
+    told = set().union(*identities)
     parameters = [parameter for name, parameter in kind.parameters.items() if name in told] if told else []
     return [
-        {"pair": line.pair_words, "environment": line.pair.environment}
-        | {each.name: setting_words(each, line.identity.get(each.name, each.default)) for each in parameters}
-        for line in lines
+        {each.name: setting_words(each, identity.get(each.name, each.default)) for each in parameters}
+        for identity in identities
     ]
 
 

@@ -4,32 +4,28 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
 from benchweb.charts.history_choices import facets_of, parameter_text
-from benchweb.charts.history_lines import MOST_SWEPT, Chosen, HistoryLine
 from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, Parts, chosen_lines, common_words, line_parts
+from benchweb.charts.history_series import Parts, common_words
 from benchweb.charts.lines import Palette
-from benchweb.charts.size_points import SizePoint, SizePoints, size_points
+from benchweb.charts.size_lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
+from benchweb.charts.size_points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 from benchweb.phrasebook import sentence_gap
-from benchweb.results.models import Point
-from benchweb.runs.models import Run, State
 
-MOST_OVERLAID = 8
 _DATES = 6
 # What lines are told apart by, or put together over, on purpose.
 _OVERLAID = ("pair", "environment")
 # What a line of a chart is: its number, its settings but for the size, and its name. Its points go by size.
 _Group = tuple[int, str, str]
 _Found = dict[_Group, dict[float, SizePoint]]
-# Which line of which chart, at which size, the figures of a series belong to: metric, number, settings, size.
+# Which line of which chart, at which size, the figures of a test belong to: metric, number, settings, size.
 _Place = tuple[str, int, str, float]
 # Points of fewer runs than this part of the line's most stand apart.
 _FEW_TIMES = 2
@@ -37,62 +33,56 @@ _FEW_TIMES = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """The charts, how many series they rest on, and how many there would be."""
+    """The charts, on how many series they rest, and how many there would be."""
 
     charts: list[ChartSpec]
-    lines: list[HistoryLine]
+    series: int
     total: int
-
-
-def swept_charts(kind: Kind) -> list[Chart]:
-    """Give a kind's charts over the parameter that its first one is swept over; one metric each is drawn."""
-    charts = [chart for chart in kind.charts if chart.form == "sweep" and chart.x in kind.parameters]
-    return [chart for chart in charts if chart.x == charts[0].x]
 
 
 def swept_parameter(kind: Kind, varying: Collection[str]) -> Parameter | None:
     """Give the parameter on the axis: the charts' own, unless only another number varies; None without such charts."""
-    charts = swept_charts(kind)
-    if not charts:
+    if not kind.sweeps:
         return None
-    if charts[0].x not in varying:
+    if kind.sweeps[0].x not in varying:
         for name, parameter in kind.parameters.items():
             if name in varying and parameter.is_number and parameter.default is not None:
                 return parameter
-    return kind.parameters[charts[0].x]
+    return kind.parameters[kind.sweeps[0].x]
 
 
 def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
-    """Draw a kind's sweeps from all its series that match; three queries, and one for runs or a plan."""
-    charts = swept_charts(kind)
-    metrics = list(dict.fromkeys(chart.metrics[0] for chart in charts))
-    chosen = chosen_lines(query, Asked(kind, "", "", metrics, "", []), most=MOST_SWEPT) if charts else Chosen([], 0)
-    varying = facets_of(kind, [line.identity for line in chosen.lines])
+    """Draw a kind's sweeps from all that match; three queries at most, and one for runs or a plan."""
+    if not kind.sweeps:
+        return Sizes([], 0, 0)
+    rest = size_lines(query, kind)
+    lines = rest.lines
+    varying = facets_of(kind, [dict(line.identity) for line in lines])
     swept = swept_parameter(kind, [facet.parameter.name for facet in varying])
-    if swept is None or not chosen.lines:
-        return Sizes([], [], 0)
-    parts = [{name: part[name] for name in part if name != swept.name} for part in line_parts(chosen.lines, kind)]
-    keys = _setting_keys(chosen.lines, kind, swept)
-    places, series = _places(query, swept, chosen.lines, keys, metrics)
-    runs = _latest_runs(query, chosen.lines) if query.overlay == "run" else None
-    points = size_points(
-        series,
-        pairs=list({line.pair.pk for line in chosen.lines}),
-        shown=query.shown,
-        is_fitted=query.is_fitted and not query.is_zoomed,
-        part=query.overlay if query.overlay in {"run", "date"} else "",
-        spans=_DATES,
-        plan=query.plan,
-        runs=list(runs) if runs is not None else None,
-    )
-    name = _names(query, chosen.lines, points, runs or {})
+    if swept is None or not lines:
+        return Sizes([], 0, 0)
+    parts = [{name: part[name] for name in part if name != swept.name} for part in rest.parts(kind)]
+    keys = _setting_keys(lines, kind, swept)
+    places, ids = _places(query, swept, lines, keys, kind.swept_metrics)
+    points = _points(query, rest, ids)
+    name = _names(query, rest, points)
     found = _found(name, places, points, dict(zip(keys, _setting_words(parts), strict=True)))
-    drawing = _Drawing(query, kind, swept, common_words(parts, kind), found)
-    specs = [drawing.spec(chart) for chart in charts]
-    return Sizes([spec for spec in specs if spec.series], chosen.lines, chosen.total)
+    drawing = _Drawing(query, kind, swept, common_words(parts, kind), found, rest)
+    specs = [drawing.spec(chart) for chart in kind.sweeps]
+    return Sizes([spec for spec in specs if spec.series], rest.series, rest.total)
 
 
-def _setting_keys(lines: Sequence[HistoryLine], kind: Kind, swept: Parameter) -> list[str]:
+def _points(query: HistoryQuery, rest: SizeLines, ids: Mapping[int, int]) -> SizePoints:
+    times = Times(query.shown, query.is_fitted and not query.is_zoomed, _DATES)
+    part = query.overlay if query.overlay in {"run", "date"} else ""
+    if rest.is_by_night:
+        return night_points(ids, times, part=part)
+    pairs = [pair.pk for pair in rest.pairs]
+    of = list(rest.runs) if query.overlay == "run" else None
+    return size_points(ids, times, pairs=pairs, part=part, plan=query.plan, runs=of)
+
+
+def _setting_keys(lines: Sequence[SizeLine], kind: Kind, swept: Parameter) -> list[str]:
     """Name each line's settings but for the size, for good: unlike tests are never one point."""
     return [
         ",".join(
@@ -111,23 +101,25 @@ def _setting_words(parts: Parts) -> list[str]:
 
 
 def _places(
-    query: HistoryQuery, swept: Parameter, lines: Sequence[HistoryLine], settings: Sequence[str], metrics: Sequence[str]
+    query: HistoryQuery, swept: Parameter, lines: Sequence[SizeLine], settings: Sequence[str], metrics: Sequence[str]
 ) -> tuple[list[_Place], dict[int, int]]:
-    """Give the places that have series, and each series' place among them."""
+    """Give the places that something was measured for, and by id each one's place among them."""
     places: dict[_Place, int] = {}
-    series: dict[int, int] = {}
+    ids: dict[int, int] = {}
     for line, key in zip(lines, settings, strict=True):
         number = _number(query, line)
         size = float(line.identity.get(swept.name, swept.default))
         for metric in metrics:
-            if metric in line.series:
-                series[line.series[metric]] = places.setdefault((metric, number, key, size), len(places))
-    return list(places), series
+            if metric in line.ids:
+                ids[line.ids[metric]] = places.setdefault((metric, number, key, size), len(places))
+    return list(places), ids
 
 
-def _number(query: HistoryQuery, line: HistoryLine) -> int:
-    """Give the line of a chart that a series is part of, unless it is the run or the date that tells."""
-    return {"environment": line.pair.environment_id, "pair": line.pair.pk}.get(query.overlay, 0)
+def _number(query: HistoryQuery, line: SizeLine) -> int:
+    """Give the line of a chart that a test is part of, unless it is the run or the date that tells."""
+    if query.overlay == "pair" and line.pair:
+        return line.pair.pk
+    return line.environment_id if query.overlay == "environment" else 0
 
 
 def _found(
@@ -143,27 +135,25 @@ def _found(
     return found
 
 
-def _names(
-    query: HistoryQuery, lines: Sequence[HistoryLine], points: SizePoints, runs: Mapping[int, int]
-) -> Callable[[int], str]:
-    """Give what names a line of a chart by its number; `runs` are those drawn, each with its pair."""
+def _names(query: HistoryQuery, rest: SizeLines, points: SizePoints) -> Callable[[int], str]:
+    """Give what names a line of a chart by its number."""
     if query.overlay == "date":
         return lambda number: _span_words(points.shown, number, query.zone)
     if query.overlay == "run":
         begun: dict[int, datetime] = {}
         for point in points.points:
             begun[point.part] = min(point.first_at, begun.get(point.part, point.first_at))
-        words = {line.pair.pk: line.pair_words for line in lines}
+        words = {pair.pk: pair.words for pair in rest.pairs}
         # One pair for all is told once, above the chart.
-        of = {run: words[pair] for run, pair in runs.items() if len(words) > 1 and pair in words}
+        of = {run: words[pair] for run, pair in rest.runs.items() if len(words) > 1 and pair in words}
         comma = pgettext("between parts of a sentence", ", ")
         return lambda number: comma.join(
             filter(None, [f"{_('run')} {number}", of.get(number, ""), _date(begun[number], query.zone)])
         )
     if query.overlay == "pair":
-        pairs = {line.pair.pk: f"{line.pair_words}, {line.pair.environment}" for line in lines}
+        pairs = {pair.pk: f"{pair.words}, {pair.environment}" for pair in rest.pairs}
         return pairs.__getitem__
-    environments = {line.pair.environment_id: line.pair.environment for line in lines}
+    environments = {line.environment_id: line.environment for line in rest.lines}
     return environments.__getitem__
 
 
@@ -179,6 +169,7 @@ class _Drawing:
     common: str
     # By metric.
     found: dict[str, _Found]
+    rest: SizeLines
 
     def spec(self, chart: Chart) -> ChartSpec:
         metric, parameter = self.kind.metrics[chart.metrics[0]], self.swept
@@ -200,7 +191,7 @@ class _Drawing:
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
             f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}"
-            f"{_point_words(self.query.overlay)}",
+            f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}",
             x=x,
             y=y,
             series=series,
@@ -217,10 +208,15 @@ class _Drawing:
         runs, pairs = ({getattr(point, name) for point in points.values()} for name in ("runs", "pairs"))
         most, most_pairs = max(runs), max(pairs)
         of = [ngettext("%(runs)s run", "%(runs)s runs", most) % {"runs": f"{most:,}"}]
-        if most_pairs > 1:
+        is_same = len(runs) == 1
+        if self.rest.is_by_night:
+            words = ngettext("at most %(count)s pair a night", "at most %(count)s pairs a night", most_pairs)
+            of.append(words % {"count": f"{most_pairs:,}"})
+        elif most_pairs > 1:
             of.append(ngettext("%(count)s pair", "%(count)s pairs", most_pairs) % {"count": f"{most_pairs:,}"})
+            is_same = is_same and len(pairs) == 1
         said = pgettext("between parts of a sentence", ", ").join(of)
-        return f"{name} ({said if len(runs) == len(pairs) == 1 else _('up to %(count)s') % {'count': said}})"
+        return f"{name} ({said if is_same else _('up to %(count)s') % {'count': said}})"
 
     def _title(self, chart: Chart, y: Axis) -> str:
         if self.swept.name == chart.x:
@@ -252,7 +248,12 @@ def _line_words(overlay: str, drawn: int, total: int) -> str:
     return words + pgettext("end of a sentence", ".")
 
 
-def _point_words(overlay: str) -> str:
+def _point_words(overlay: str, *, is_by_night: bool) -> str:
+    if is_by_night:
+        return _(
+            "Each point is the median of the nights' medians, each over all runs of its night; the whiskers reach from "
+            "the lowest to the highest of all repetitions."
+        )
     if overlay == "run":
         return _(
             "Each point is the median of the run's repetitions; the whiskers reach from the lowest to the highest."
@@ -298,22 +299,8 @@ def _point(size: float, point: SizePoint) -> ChartPoint:
         n=point.n,
         low=point.low,
         high=point.high,
-        href=f"/runs/{point.first_run}" if point.first_run == point.last_run else "",
+        href=f"/runs/{point.first_run}" if point.first_run and point.first_run == point.last_run else "",
     )
-
-
-def _latest_runs(query: HistoryQuery, lines: Sequence[HistoryLine]) -> dict[int, int]:
-    """Give the runs asked for, else the latest that ended on these pairs, each with its pair; one query."""
-    if query.runs:
-        return dict(Run.objects.filter(pk__in=query.runs[:MOST_OVERLAID]).values_list("pk", "pair_id"))
-    pairs = {line.pair.pk for line in lines}
-    runs = Run.objects.filter(pair__in=pairs, state__in=(State.FINISHED, State.FAILED), created_at__range=query.shown)
-    # Of another test's runs nothing would be drawn, in the place of those that there are.
-    drawn = [series for line in lines for series in line.series.values()]
-    runs = runs.filter(Exists(Point.objects.filter(run=OuterRef("pk"), series__in=drawn)))
-    if query.plan is not None:
-        runs = runs.filter(plan_version__plan=query.plan)
-    return dict(runs.order_by("-pk").values_list("pk", "pair_id")[:MOST_OVERLAID])
 
 
 def _span_words(shown: tuple[datetime, datetime], number: int, zone: tzinfo) -> str:

@@ -1,6 +1,6 @@
-"""Figures against message size, combined where they are: the median of all runs' medians that make a point."""
+"""Figures against message size, combined where they are: the median of all runs' or nights' medians of a point."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -8,37 +8,48 @@ from typing import Any, NamedTuple
 from benchweb.charts.history_points import OF_PLAN, run_figures
 from benchweb.rows import fast_rows, planned_rows
 
-# `place` says which point of which line a series' runs belong to; `part` parts it further, by run or by span of time.
+# `place` says which point of which line a figure's series, or environment, belongs to; `part` parts it further, by run
+# or by span of time.
 _SQL = """
-WITH runs AS MATERIALIZED ({figures}), shown AS (
-  SELECT CASE WHEN %(is_fitted)s THEN min(at) ELSE %(first)s END AS first,
-    CASE WHEN %(is_fitted)s THEN max(at) ELSE %(last)s END AS last FROM runs
-), parts AS (
-  SELECT array_agg(first + (last - first) / %(spans)s * number) AS begins
-  FROM shown CROSS JOIN generate_series(1, %(spans)s - 1) AS number
-)
-SELECT of.place, {part}, min(at), min(run_id), max(run_id), sum(n)::bigint, count(*), count(DISTINCT series_id),
-  percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high),
-  (SELECT first FROM shown), (SELECT last FROM shown)
-FROM runs JOIN unnest(%(series)s::bigint[], %(places)s::int[]) AS of (series_id, place) USING (series_id)
+WITH figures AS ({figures}){spans}
+SELECT of.place, {part}, min(at), max(at), min(run_id), max(run_id), sum(n)::bigint, {runs}, {pairs},
+  percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high)
+FROM figures JOIN unnest(%(ids)s::bigint[], %(places)s::int[]) AS of (id, place) ON of.id = figures.{id}
 GROUP BY 1, 2 ORDER BY 1, 2
 """
 # Where a time is a border of two spans it is in the later one.
 _PARTS = {"": "0", "run": "run_id", "date": "width_bucket(at, (SELECT begins FROM parts))"}
+_SPANS = """, shown AS (
+  SELECT CASE WHEN %(is_fitted)s THEN min(at) ELSE %(first)s END AS first,
+    CASE WHEN %(is_fitted)s THEN max(at) ELSE %(last)s END AS last FROM figures
+), parts AS (
+  SELECT array_agg(first + (last - first) / %(spans)s * number) AS begins
+  FROM shown CROSS JOIN generate_series(1, %(spans)s - 1) AS number
+)"""
 _OF_RUNS = "AND run_id = ANY(%(runs)s)"
+# In one place each series is a pair's own.
+_BY_RUNS = {"id": "series_id", "runs": "count(*)", "pairs": "count(DISTINCT series_id)"}
+_BY_NIGHTS = {"id": "of_id", "runs": "sum(runs)::bigint", "pairs": "max(pairs)"}
+# A night belongs to the time when its first run began.
+_NIGHTS = """
+  SELECT of_id, NULL::bigint AS run_id, at, runs, pairs, n, median, low, high
+  FROM results_nightfigure WHERE of_id = ANY(%(ids)s) AND at >= %(first)s AND at <= %(last)s
+"""
 
 
 class SizePoint(NamedTuple):
-    """What so many runs, from `first_run` to `last_run`, gave together: the median of their medians, and extremes."""
+    """What so many runs gave together: the median of their medians, or of their nights' medians, and extremes."""
 
     place: int
     part: int
     first_at: datetime
-    first_run: int
-    last_run: int
+    last_at: datetime
+    # None where they are not told one by one.
+    first_run: int | None
+    last_run: int | None
     n: int
     runs: int
-    # In one place each has its own.
+    # Of nights the most of one.
     pairs: int
     median: float
     low: float
@@ -53,34 +64,53 @@ class SizePoints:
     shown: tuple[datetime, datetime]
 
 
+@dataclass(frozen=True)
+class Times:
+    """The time that is looked at, and into how many equal spans it is parted; `is_fitted`: where it was measured in."""
+
+    shown: tuple[datetime, datetime]
+    is_fitted: bool
+    spans: int = 1
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {"first": self.shown[0], "last": self.shown[1], "is_fitted": self.is_fitted, "spans": self.spans}
+
+
 def size_points(
-    places: dict[int, int],
+    places: Mapping[int, int],
+    times: Times,
     *,
     pairs: Sequence[int],
-    shown: tuple[datetime, datetime],
-    is_fitted: bool,
     part: str = "",
-    spans: int = 1,
     plan: int | None = None,
     runs: Sequence[int] | None = None,
 ) -> SizePoints:
-    """Read what series (by id, each with its place) of these pairs give; one query.
+    """Read what series (by id, each with its place) of these pairs give, run by run; one query.
 
-    `part` is "" for one point a place, "run" for one a run, "date" for one in each of so many equal `spans` of the time
-    shown: of the time in which something was measured where `is_fitted`.
+    `part` is "" for one point a place, "run" for one a run, "date" for one in each span of time.
     """
-    values: dict[str, Any] = {
-        "series": list(places),
-        "places": list(places.values()),
-        "pairs": list(pairs),
-        "first": shown[0],
-        "last": shown[1],
-        "is_fitted": is_fitted,
-        "spans": spans,
-        "plan": plan,
-        "runs": runs,
-    }
+    values = _values(places, times) | {"series": list(places), "pairs": list(pairs), "plan": plan, "runs": runs}
     only = " ".join([OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
-    statement = _SQL.format(figures=run_figures(only), part=_PARTS[part])
-    rows = (fast_rows if only.strip() else planned_rows)(statement, values)
-    return SizePoints([SizePoint._make(row[:-2]) for row in rows], rows[0][-2:] if rows else shown)
+    statement = _statement(run_figures(only), part, _BY_RUNS)
+    return _points((fast_rows if only.strip() else planned_rows)(statement, values), times)
+
+
+def night_points(places: Mapping[int, int], times: Times, *, part: str = "") -> SizePoints:
+    """Read what EnvironmentNights (by id, each with its place) give, night by night; one query."""
+    return _points(planned_rows(_statement(_NIGHTS, part, _BY_NIGHTS), _values(places, times)), times)
+
+
+def _statement(figures: str, part: str, names: Mapping[str, str]) -> str:
+    return _SQL.format(figures=figures, spans=_SPANS if part == "date" else "", part=_PARTS[part], **names)
+
+
+def _values(places: Mapping[int, int], times: Times) -> dict[str, Any]:
+    return {"ids": list(places), "places": list(places.values())} | times.values
+
+
+def _points(rows: Sequence[tuple[Any, ...]], times: Times) -> SizePoints:
+    points = [SizePoint._make(row) for row in rows]
+    if not points or not times.is_fitted:
+        return SizePoints(points, times.shown)
+    return SizePoints(points, (min(point.first_at for point in points), max(point.last_at for point in points)))

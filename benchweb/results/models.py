@@ -144,3 +144,23 @@ class EnvironmentNights(models.Model):
             )
         ]
         indexes = [models.Index(fields=["made_at"], condition=~Q(stale_from=None), name="environment_nights_stale")]
+
+
+class NightFigure(models.Model):
+    """What all runs of a night gave together to a figure of an environment: a year of many pairs is read without them.
+
+    Of every night that runs with figures began in; made when its EnvironmentNights are.
+    """
+
+    pk = models.CompositePrimaryKey("of_id", "night")
+    of = models.ForeignKey(EnvironmentNights, on_delete=models.CASCADE, related_name="figures", db_index=False)
+    night = models.DateField()
+    # When the first of its runs began, how many they were, of how many pairs, and all their repetitions.
+    at = models.DateTimeField()
+    runs = models.PositiveIntegerField()
+    pairs = models.PositiveIntegerField()
+    n = models.PositiveIntegerField()
+    # The median of the runs' medians, and the extremes of all repetitions.
+    median = models.FloatField()
+    low = models.FloatField()
+    high = models.FloatField()

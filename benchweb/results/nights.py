@@ -2,22 +2,27 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from benchweb.catalog import catalog
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 
-# What an environment is judged by at a glance, each with the kind that reports take it from; others stand in.
+# What an environment is judged by at a glance, each with the kind that reports take it from; others stand in. Nights
+# are kept of these, and of what is drawn over a swept parameter.
 FIGURES = {"throughput_bps": "tcp_stream", "packets_per_second": "udp_stream", "latency_p99_seconds": "tcp_rr"}
 KEPT = 31
 # Runs of a night end one after the other: its figures are made anew once a minute, not once a run.
 _PAUSE = timedelta(minutes=1)
 _ROWS_AT_ONCE = 10
+# Nothing was measured before.
+_THE_BEGINNING = date(1990, 1, 1)
 # An arbitrary number of ours for PostgreSQL's advisory locks.
 _LOCK = 7_410_031
 
@@ -28,6 +33,19 @@ _NOTE = """
     on conflict (environment_id, kind, metric, identity_digest)
         do update set stale_from = least(kept.stale_from, excluded.stale_from)
 """
+_FORGET = "delete from results_nightfigure where of_id = %(row)s and night >= %(stale_from)s"
+# A run belongs to the night when it began to measure, as everywhere.
+_SUM_UP = """
+    insert into results_nightfigure (of_id, night, at, runs, pairs, n, median, low, high)
+    select %(row)s, ((figure.at at time zone 'UTC') + interval '12 hours')::date as its_night, min(figure.at), count(*),
+           count(distinct figure.series_id), sum(figure.n),
+           percentile_cont(0.5) within group (order by figure.median), min(figure.low), max(figure.high)
+    from results_series series
+    join hosts_pair pair on pair.id = series.pair_id and pair.environment_id = %(environment)s
+    join results_runfigure figure on figure.series_id = series.id and figure.at >= %(begin)s
+    where series.kind = %(kind)s and series.metric = %(metric)s and series.identity_digest = %(digest)s
+    group by its_night
+"""
 
 
 def night_of(at: datetime) -> date:
@@ -35,11 +53,17 @@ def night_of(at: datetime) -> date:
     return (at.astimezone(UTC) + timedelta(hours=12)).date()
 
 
+def is_swept(kind: str, metric: str) -> bool:
+    """Tell whether a metric is drawn over what its kind sweeps."""
+    known = catalog().kinds.get(kind)
+    return known is not None and metric in known.swept_metrics
+
+
 def note(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) -> None:
     """Note which nights of which environments have new results; the series come with their pairs."""
     stale: dict[tuple[int, str, str, str], tuple[str, date]] = {}
     for each in series:
-        if each.metric in FIGURES:
+        if each.metric in FIGURES or is_swept(each.kind, each.metric):
             key = (each.pair.environment_id, each.kind, each.metric, each.identity_digest)
             night = min(map(night_of, ats[each.pk]))
             stale[key] = json.dumps(each.identity), min(night, stale[key][1] if key in stale else night)
@@ -66,9 +90,11 @@ def make() -> int:
     return len(rows)
 
 
-def make_all() -> None:
-    """Make everything that is stale, in the caller's transaction, which is alone."""
-    for row in EnvironmentNights.objects.exclude(stale_from=None):
+def make_anew(environments: Collection[int] | None = None) -> None:
+    """Make all nights, of some environments or of all, in the caller's transaction, which is alone."""
+    rows = EnvironmentNights.objects.all()
+    for row in rows if environments is None else rows.filter(environment__in=environments):
+        row.stale_from = _THE_BEGINNING
         _make(row)
 
 
@@ -77,6 +103,7 @@ def _make(row: EnvironmentNights) -> None:
     if stale_from is None:
         return
     begin = datetime.combine(stale_from, time(), UTC) - timedelta(hours=12)
+    _sum_up(row, stale_from, begin)
     values: dict[date, list[float]] = defaultdict(list)
     recent = RecentMedians.objects.filter(
         series__pair__environment=row.environment_id,
@@ -112,3 +139,19 @@ def _make(row: EnvironmentNights) -> None:
         stale_from=None,
         made_at=Now(),
     )
+
+
+def _sum_up(row: EnvironmentNights, stale_from: date, begin: datetime) -> None:
+    """Make the figures of its nights from one on, which begins at a time, anew from those of their runs."""
+    values: dict[str, Any] = {
+        "row": row.pk,
+        "stale_from": stale_from,
+        "begin": begin,
+        "environment": row.environment_id,
+        "kind": row.kind,
+        "metric": row.metric,
+        "digest": row.identity_digest,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET, values)
+        cursor.execute(_SUM_UP, values)

@@ -98,7 +98,7 @@ def rebuild() -> int:
     ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), _SERIES_AT_ONCE):
         _write(_medians(_LATEST, [ids[first : first + _SERIES_AT_ONCE], KEPT]), {})
-    nights.make_all()
+    nights.make_anew()
     return len(ids)
 
 

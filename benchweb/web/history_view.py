@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
@@ -13,11 +14,11 @@ from benchweb.charts.axes import with_unit
 from benchweb.charts.history import History, history, look_ahead
 from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history_heat import heat_maps
-from benchweb.charts.history_lines import MOST_SWEPT, HistoryLine
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_marks import Change
 from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history_series import asked_of, chosen_lines, with_series
-from benchweb.charts.history_sizes import size_charts, swept_charts, swept_parameter
+from benchweb.charts.history_sizes import size_charts, swept_parameter
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
@@ -55,6 +56,8 @@ class HistoryView:
     choices: Choices
     charts: list[ChartSpec]
     lines: list[HistoryLine]
+    # How many series are drawn, in a message-size view rested on, and how many match.
+    shown: int
     total: int
     metric: str
     notes: list[Note]
@@ -82,16 +85,6 @@ class HistoryView:
         return self.query.period.length is None and not self.query.is_zoomed
 
     @property
-    def shown(self) -> int:
-        """Give how many series are drawn: of heat maps each is a chart of its own."""
-        return len(self.charts) if self.query.view == "heat" else len(self.lines)
-
-    @property
-    def swept(self) -> int | None:
-        """Give how many series a message-size view rests on where that isn't all of them."""
-        return MOST_SWEPT if self.query.view == "sizes" and self.total > MOST_SWEPT else None
-
-    @property
     def whole_from(self) -> str:
         return "" if self.query.is_fitted else rfc3339(self.query.whole[0])
 
@@ -105,26 +98,29 @@ def history_view(request: HttpRequest) -> HistoryView:
     query = query_of(request)
     choices = choices_of(query)
     query = _with_a_view(query, choices.kind)
-    charts, lines, total, looked = _drawn(query, choices.kind)
+    drawn = _drawn(query, choices.kind)
+    looked = drawn.looked
     here = request.GET
     return HistoryView(
         query=query,
         choices=choices,
-        charts=charts,
-        lines=lines,
-        total=total,
+        charts=drawn.charts,
+        lines=drawn.lines,
+        shown=drawn.shown,
+        total=drawn.total,
         metric=looked.asked.key if looked and looked.asked else query.metric,
         notes=looked.marks.notes if looked else [],
         changes=looked.marks.changes if looked else [],
         facets=_facets(query, choices.facets) if choices.kind else [],
         views=[
-            Link(label, changed(here, view=key), query.view == key) for key, label in _views(choices, query, charts)
+            Link(label, changed(here, view=key), query.view == key)
+            for key, label in _views(choices, query, drawn.charts)
         ],
         periods=[
             Link(label, changed(here, over=period.key, **{"from": "", "to": ""}), query.period is period)
             for period, label in zip(PERIODS, _period_words(), strict=True)
         ],
-        scopes=_scopes(lines),
+        scopes=_scopes(drawn.lines),
         all_series_url=changed(here, series=""),
         all_runs_url=changed(here, runs=""),
         whole_url=changed(here, **{"from": "", "to": ""}),
@@ -169,7 +165,7 @@ def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
         return history(*request.__dict__[_LOOK]).charts
     query = query_of(request)
     kind = catalog().kinds.get(query.kind) or first_kind()
-    return _drawn(_with_a_view(query, kind), kind)[0]
+    return _drawn(_with_a_view(query, kind), kind).charts
 
 
 def changed(query: QueryDict, **changes: str) -> str:
@@ -185,25 +181,35 @@ def local_input(at: datetime, query: HistoryQuery) -> str:
     return at.astimezone(query.zone).strftime("%Y-%m-%dT%H:%M")
 
 
-def _drawn(query: HistoryQuery, kind: Kind | None) -> tuple[list[ChartSpec], list[HistoryLine], int, History | None]:
+class _Drawn(NamedTuple):
+    charts: list[ChartSpec]
+    lines: list[HistoryLine]
+    shown: int
+    total: int
+    looked: History | None
+
+
+def _drawn(query: HistoryQuery, kind: Kind | None) -> _Drawn:
     if kind is not None and query.view == "sizes":
         sizes = size_charts(query, kind)
-        return sizes.charts, [], sizes.total, None
+        return _Drawn(sizes.charts, [], sizes.series, sizes.total, None)
     if kind is not None and query.view == "heat":
         # The median is what tells which trials have latencies at all.
         key = next((chart.id for chart in kind.charts if chart.form == "percentiles"), "")
         asked = asked_of(kind, key)
         chosen = chosen_lines(query, asked)
-        return heat_maps(query, asked, chosen.lines), chosen.lines, chosen.total, None
+        charts = heat_maps(query, asked, chosen.lines)
+        # Each is a chart of its own.
+        return _Drawn(charts, chosen.lines, len(charts), chosen.total, None)
     looked = history(query, kind)
-    return looked.charts, looked.lines, looked.total, looked
+    return _Drawn(looked.charts, looked.lines, len(looked.lines), looked.total, looked)
 
 
 def _with_a_view(query: HistoryQuery, kind: Kind | None) -> HistoryQuery:
     """Give what is asked of a view that the kind has; another kind's is over time."""
     if kind is None:
         return query
-    has = {"heat": any(chart.form == "percentiles" for chart in kind.charts), "sizes": bool(swept_charts(kind))}
+    has = {"heat": any(chart.form == "percentiles" for chart in kind.charts), "sizes": bool(kind.sweeps)}
     return query if has.get(query.view, True) else replace(query, view="time")
 
 

@@ -23,13 +23,15 @@ from benchweb.ops.synthetic.loading import indexes_set_aside
 from benchweb.ops.synthetic.script import script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS
 from benchweb.plans.models import Plan
-from benchweb.results.models import Point, Result, Series
+from benchweb.results import recents
+from benchweb.results.models import EnvironmentNights, NightFigure, Point, Result, Series
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.occupancy import occupancy_of
 from benchweb.runs.services import LaunchError, launch
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_pair, make_plan
+from tests.nights import measured
 
 INVARIANTS = (Path(__file__).resolve().parents[2] / "bench" / "invariants.sql").read_text()
 UNTIL = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -235,6 +237,20 @@ def test_a_plan_and_an_environment_that_were_used_for_real_hosts_stay_and_are_no
     environment.refresh_from_db()
     assert (plan.is_synthetic, environment.is_synthetic) == (False, False)
     assert Host.objects.filter(is_synthetic=True).count() == 0
+
+
+@pytest.mark.django_db
+def test_an_environment_that_stays_is_summed_up_without_what_was_removed():
+    nights()
+    pair = make_pair(environment="real")
+    Pair.objects.filter(pk=pair.pk).update(environment=Environment.objects.exclude(name="real").get())
+    measured(pair, UNTIL - timedelta(hours=3), 5e6)
+    while recents.sum_up():
+        pass
+    assert NightFigure.objects.count() > 1
+    synthetic.remove()
+    assert list(NightFigure.objects.values_list("runs", "pairs", "median")) == [(1, 1, 5e6)]
+    assert [row.medians for row in EnvironmentNights.objects.exclude(medians=[])] == [[5e6]]
 
 
 @pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 
 from benchweb.results import nights, recents
 from benchweb.results.glances import environment_figures
-from benchweb.results.models import EnvironmentNights
+from benchweb.results.models import EnvironmentNights, NightFigure
 from benchweb.rows import read
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, NIGHT, measured
@@ -79,6 +79,47 @@ def test_what_comes_within_a_minute_waits_and_then_only_its_night_is_made_anew()
     EnvironmentNights.objects.update(made_at=NIGHT - DAY)
     row = made()
     assert (row.nights, row.medians, row.stale_from) == ([TODAY - DAY, TODAY], [4.0, 6.0], None)
+
+
+def figures() -> list[tuple[object, ...]]:
+    columns = ("night", "at", "runs", "pairs", "n", "median", "low", "high")
+    return list(NightFigure.objects.order_by("of", "night").values_list(*columns))
+
+
+def test_a_nights_figure_is_of_all_its_runs():
+    first, second = neighbours(2)
+    measured(first, NIGHT, 10.0, 12.0, 14.0)
+    measured(first, NIGHT + timedelta(hours=1), 40.0)
+    measured(second, NIGHT, 20.0)
+    measured(second, NIGHT - 2 * DAY, 7.0)
+    made()
+    assert figures() == [
+        (TODAY - 2 * DAY, NIGHT - 2 * DAY, 1, 1, 1, 7.0, 7.0, 7.0),
+        (TODAY, NIGHT, 3, 2, 5, 20.0, 10.0, 40.0),
+    ]
+
+
+def test_a_night_that_got_another_run_is_summed_up_with_it_and_those_before_stay():
+    pair = make_pair()
+    measured(pair, NIGHT - DAY, 5.0)
+    measured(pair, NIGHT, 6.0)
+    made()
+    NightFigure.objects.filter(night=TODAY - DAY).update(median=4.0)
+    EnvironmentNights.objects.update(made_at=NIGHT - DAY)
+    measured(pair, NIGHT + timedelta(hours=1), 8.0)
+    made()
+    assert [(night, runs, value) for night, _, runs, _, _, value, _, _ in figures()] == [
+        (TODAY - DAY, 1, 4.0),
+        (TODAY, 2, 7.0),
+    ]
+    # From the beginning, whatever was noted: what a history over years is told by.
+    recents.rebuild()
+    assert [(runs, value) for _, _, runs, _, _, value, _, _ in figures()] == [(1, 5.0), (2, 7.0)]
+
+
+def test_what_a_kind_sweeps_has_nights_besides_what_overviews_show():
+    measured(make_pair(), NIGHT, 0.5, metric="source_cpu_ratio")
+    assert (made().metric, len(figures())) == ("source_cpu_ratio", 1)
 
 
 def test_other_metrics_have_no_nights():

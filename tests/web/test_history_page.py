@@ -8,10 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.charts import history_sizes
+from benchweb.charts import size_lines
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Annotation
-from benchweb.web import history_view
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan
 
@@ -93,8 +92,8 @@ def test_a_sweep_over_part_of_the_series_says_so(signed_in: Client, pair, monkey
     make = make_plan(steps=STREAM, name="other")
     past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
     assert "Of the first" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
-    for module in (history_sizes, history_view):
-        monkeypatch.setattr(module, "MOST_SWEPT", 1)
+    for name in ("_LEAST_SERIES", "_MOST_SERIES"):
+        monkeypatch.setattr(size_lines, name, 1)
     assert "Of the first 1 of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
 
 
@@ -198,8 +197,8 @@ def test_a_run_that_is_asked_for_by_message_size_is_found_behind_hundreds_of_ser
 ) -> None:
     make = make_plan(steps=STREAM, name="other")
     run = past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
-    for module in (history_sizes, history_view):
-        monkeypatch.setattr(module, "MOST_SWEPT", 1)
+    for name in ("_LEAST_SERIES", "_MOST_SERIES"):
+        monkeypatch.setattr(size_lines, name, 1)
     page = signed_in.get(f"/history?view=sizes&overlay=run&runs={run.pk}&over=30d").content.decode()
     assert [line["label"][: len(f"run {run.pk}")] for line in charts(page)[0]["series"]] == [f"run {run.pk}"]
     assert "Of the first" not in page

@@ -20,7 +20,7 @@ from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.results import nights, recents
 from benchweb.results.ingest import identity_digest
-from benchweb.results.models import Point, Result, RunFigure, Series
+from benchweb.results.models import NightFigure, Point, Result, RunFigure, Series
 from benchweb.runs.bulk import new_ids
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.selectors import campaign_state
@@ -93,6 +93,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     # Each run says now that it is summed up: a plan by what was known before reads all runs for the few that are not.
     _vacuum(f"{RunFigure._meta.db_table}, {Run._meta.db_table}")
     recents.rebuild()
+    _vacuum(NightFigure._meta.db_table)
     summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
     seconds = (copied - begun, indexed - copied, vacuumed - indexed, summed_up - vacuumed)

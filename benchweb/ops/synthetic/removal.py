@@ -11,6 +11,7 @@ from django.db import connection, models, transaction
 
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
+from benchweb.results import nights
 from benchweb.results.models import Point, Series
 from benchweb.runs.models import Campaign, Resource, Run
 from benchweb.schedules.models import Schedule
@@ -53,8 +54,15 @@ _STEPS: list[tuple[type[models.Model], str]] = [
 def remove() -> dict[str, int]:
     """Delete what generate_history made, and what was made for it since, such as notes; give rows by table."""
     removed: dict[str, int] = {}
+    # Before the tables, as the tick has it.
+    nights.alone(wait=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"select distinct environment_id from hosts_pair where {_PAIR}")
+        mixed = [row[0] for row in cursor.fetchall()]
     for model, condition in _STEPS:
         _delete(model, condition, removed)
+    # Those that stay are summed up without what went.
+    nights.make_anew(mixed)
     for model in (Plan, Environment):
         model._default_manager.filter(is_synthetic=True).update(is_synthetic=False)
     return removed

@@ -1,0 +1,162 @@
+"""What a message-size view rests on: series run by run, or where those are too many environments night by night."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from benchweb.catalog import Kind
+from benchweb.charts.history_lines import LinePair, conditions, parameter_conditions
+from benchweb.charts.history_query import HistoryQuery
+from benchweb.charts.history_series import Asked, Parts, chosen_lines, setting_parts
+from benchweb.hosts.pair_words import with_pairs
+from benchweb.rows import Reading, Rows, document, fast_rows, read
+
+# Of each place and parameters so many lines can be told apart.
+MOST_OVERLAID = 8
+# To read a run's figure takes a thousandth of a millisecond, and a page has 50. A sweep of a pair is always read whole.
+_MOST_FIGURES, _LEAST_SERIES, _MOST_SERIES = 12_000, 40, 240
+_DAY = timedelta(days=1)
+
+_NIGHTS = """
+SELECT s.environment_id, s.identity_digest, e.name, s.identity, s.metric, s.id, s.most_pairs
+FROM results_environmentnights s JOIN hosts_environment e ON e.id = s.environment_id
+WHERE s.kind = %(kind)s AND s.metric = ANY(%(metrics)s){only} ORDER BY s.environment_id, s.id
+"""
+# The latest that gave something to any of the series: of another test's runs nothing would be drawn, in the place of
+# those that there are.
+_RUNS = with_pairs("""
+WITH chosen AS MATERIALIZED (
+  SELECT s.id, s.pair_id FROM results_series s JOIN hosts_pair pair ON pair.id = s.pair_id {pair_ends}
+  WHERE s.kind = %(kind)s AND s.metric = %(main)s{only}
+)
+SELECT run.id, run.pair_id FROM runs_run run
+WHERE run.state IN ('finished', 'failed') AND run.created_at >= %(first)s AND run.created_at <= %(last)s{of_plan}
+  AND run.pair_id IN (SELECT pair_id FROM chosen) AND EXISTS (
+    SELECT FROM results_point point WHERE point.run_id = run.id AND point.series_id = ANY(ARRAY(SELECT id FROM chosen)))
+ORDER BY run.id DESC LIMIT %(most)s
+""")
+_OF_PLAN = " AND run.plan_version_id IN (SELECT id FROM plans_planversion WHERE plan_id = %(plan)s)"
+
+
+@dataclass(frozen=True)
+class SizeLine:
+    """A test of a pair, or of all pairs of an environment: the ids of what it gave, by metric."""
+
+    environment_id: int
+    environment: str
+    # None for all of them.
+    pair: LinePair | None
+    identity: Mapping[str, Any]
+    ids: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SizeLines:
+    """The lines that are read, and of how many series they are."""
+
+    lines: Sequence[SizeLine]
+    # How many match, and of how many the lines are; of nights only what the most pairs of one had.
+    total: int
+    series: int
+    is_by_night: bool = False
+    # Those that are drawn one by one, each with its pair.
+    runs: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> list[LinePair]:
+        return list({line.pair.pk: line.pair for line in self.lines if line.pair}.values())
+
+    def parts(self, kind: Kind) -> Parts:
+        """Give every line's parts by name, the same names for all."""
+        places = [
+            ({"pair": line.pair.words} if line.pair else {}) | {"environment": line.environment} for line in self.lines
+        ]
+        settings = setting_parts([line.identity for line in self.lines], kind)
+        return [place | part for place, part in zip(places, settings, strict=True)]
+
+
+def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
+    """Choose what a view rests on; two queries, and one more for a plan.
+
+    Whole environments are read night by night where to read all their runs would take too long.
+    """
+    metrics = kind.swept_metrics
+    most = _most_series(query, len(metrics))
+    if _may_be_by_night(query):
+        found = read(_nights_asked(query, kind))
+        if found.total > most:
+            return found
+    runs = _runs(query, kind) if query.overlay == "run" else {}
+    if query.overlay == "run" and not runs:
+        return SizeLines([], 0, 0)
+    chosen = chosen_lines(replace(query, runs=tuple(runs)), Asked(kind, "", "", metrics, "", []), most=_MOST_SERIES)
+    lines = [
+        SizeLine(line.pair.environment_id, line.pair.environment, line.pair, line.identity, line.series)
+        for line in chosen.lines
+    ]
+    if query.overlay == "pair":
+        drawn = sorted({line.pair.pk for line in chosen.lines})[:MOST_OVERLAID]
+        lines = [line for line in lines if line.pair and line.pair.pk in drawn]
+    # Of a few runs all can be read.
+    lines = lines if runs else lines[:most]
+    return SizeLines(lines, chosen.total, len(lines), runs=runs)
+
+
+def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
+    """Give the runs that are asked for, else the latest that match, each with its pair; one query."""
+    if query.runs:
+        rows = fast_rows(
+            "SELECT id, pair_id FROM runs_run WHERE id = ANY(%(runs)s)", {"runs": [*query.runs][:MOST_OVERLAID]}
+        )
+        return dict(rows)
+    values: dict[str, Any] = {
+        "kind": kind.name,
+        "main": kind.swept_metrics[0],
+        "most": MOST_OVERLAID,
+        "plan": query.plan,
+    }
+    values |= {"first": query.shown[0], "last": query.shown[1]}
+    only = "".join(f" AND {each}" for each in conditions(query, kind, values))
+    return dict(fast_rows(_RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else ""), values))
+
+
+def _most_series(query: HistoryQuery, metrics: int) -> int:
+    """Say of how many series a look reads each run: of most tests there is one a night."""
+    nights = max(1, (query.shown[1] - query.shown[0]) // _DAY)
+    return max(_LEAST_SERIES, min(_MOST_SERIES, _MOST_FIGURES // (metrics * nights)))
+
+
+def _may_be_by_night(query: HistoryQuery) -> bool:
+    is_of_some = bool(query.host or query.pair or query.plan or query.series)
+    is_long = query.shown[1] - query.shown[0] >= 2 * _DAY
+    return query.overlay in {"environment", "date"} and is_long and not is_of_some
+
+
+def _nights_asked(query: HistoryQuery, kind: Kind) -> Reading[SizeLines]:
+    values: dict[str, Any] = {"kind": kind.name, "metrics": kind.swept_metrics}
+    only = parameter_conditions(query, kind, values)
+    if query.environment is not None:
+        values["environment"] = query.environment
+        only.append("s.environment_id = %(environment)s")
+    statement = _NIGHTS.format(only="".join(f" AND {each}" for each in only))
+    return Reading(statement, values, partial(_of_nights, query, kind.swept_metrics[0]))
+
+
+def _of_nights(query: HistoryQuery, main: str, rows: Rows) -> SizeLines:
+    ids: dict[tuple[int, str], dict[str, int]] = {}
+    named: dict[tuple[int, str], tuple[str, Any]] = {}
+    total = 0
+    for environment_id, digest, environment, identity, metric, pk, pairs in rows:
+        ids.setdefault((environment_id, digest), {})[metric] = pk
+        named[environment_id, digest] = environment, identity
+        total += pairs if metric == main else 0
+    lines = [
+        SizeLine(key[0], environment, None, document(identity), ids[key])
+        for key, (environment, identity) in named.items()
+    ]
+    if query.overlay == "environment":
+        drawn = sorted({line.environment_id for line in lines})[:MOST_OVERLAID]
+        lines = [line for line in lines if line.environment_id in drawn]
+    return SizeLines(lines, total, total, is_by_night=True)
