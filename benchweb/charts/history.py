@@ -10,6 +10,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
+from benchweb.charts.history_ceilings import ALWAYS, Held, held_values, together
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
 from benchweb.charts.history_lines import Chosen, HistoryLine, chosen_before
 from benchweb.charts.history_marks import Facts, Marks, facts_of, marks_of, notes_on
@@ -288,20 +289,20 @@ class _Drawing:
 
     def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
         lines = list(lines)
-        # By what it says and its value, the places of the lines that it is for.
-        found: dict[tuple[str, float], set[int]] = {}
+        # By what it says, its value, the how manieth time of it and whether that is always: for which lines, and when.
+        found: dict[tuple[str, float, int, bool], dict[int, Held]] = {}
         for name in self.asked.ceilings:
             for place, line in enumerate(lines):
-                value = self.points.ceilings.get(line.series.get(name, 0))
-                if value is not None:
-                    found.setdefault((self.asked.kind.metrics[name].label, value), set()).add(place)
+                for value, time, held in held_values(self.points.ceilings.get(line.series.get(name, 0), [])):
+                    key = self.asked.kind.metrics[name].label, value, time, held == ALWAYS
+                    found.setdefault(key, {})[place] = held
         if metric.unit == "bit/s":
             for place, line in enumerate(lines):
                 for speed in {self.links[end.pk] for end in line.pair.ends if end.pk in self.links}:
-                    found.setdefault((_("Link rate"), speed), set()).add(place)
+                    found.setdefault((_("Link rate"), speed, 0, True), {})[place] = ALWAYS
         return [
-            ReferenceLine(label=_of_lines(label, len(owners), len(lines)), y=value)
-            for (label, value), owners in found.items()
+            ReferenceLine(_of_lines(label, len(owners), len(lines)), value, *together(owners.values()))
+            for (label, value, *_when), owners in found.items()
         ]
 
 

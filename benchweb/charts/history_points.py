@@ -61,17 +61,16 @@ SELECT series_id, min(at), percentile_cont(0.5) WITHIN GROUP (ORDER BY median), 
 FROM runs WHERE (SELECT name FROM step) <> 'run'
 GROUP BY series_id, width_bucket(at, (SELECT each FROM begins))
 UNION ALL
-SELECT ceilings.id, at, value, 1, value, value, run_id, 'ceiling'
-FROM unnest(%(ceilings)s::bigint[]) AS ceilings (id) CROSS JOIN LATERAL (
-  SELECT at, run_id, value FROM results_point WHERE series_id = ceilings.id AND at <= %(last)s ORDER BY at DESC LIMIT 1
-) latest
+SELECT series_id, at, median, n, low, high, run_id, 'ceiling' FROM (
+  SELECT *, lag(median) OVER (PARTITION BY series_id ORDER BY at, run_id) AS before FROM ({ceilings}) every
+) changed WHERE before IS DISTINCT FROM median
 ORDER BY 1, 2
 """
 
 
-def run_figures(only: str = "") -> str:
+def run_figures(only: str = "", series: str = "ANY(%(series)s)") -> str:
     """Give the statement of series' figures run by run, with further conditions."""
-    return _RUN_FIGURES.format(series="ANY(%(series)s)", only=only, order="")
+    return _RUN_FIGURES.format(series=series, only=only, order="")
 
 
 # Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes. Its
@@ -91,8 +90,8 @@ class HistoryPoints:
     step: str
     # As PostgreSQL gives them: there are thousands.
     series: dict[int, list[Measured]]
-    # The latest value of each ceiling by series id.
-    ceilings: dict[int, float]
+    # By series id the values of each ceiling, each with the time from which on runs had it.
+    ceilings: dict[int, list[tuple[datetime, float]]]
 
 
 def history_points(
@@ -118,7 +117,8 @@ def history_points(
         "zone": str(zone),
         "most": min(MOST_OF_A_LINE, max(_LEAST_OF_A_LINE, MOST_OF_ALL // max(1, len(series)))),
     }
-    statement = _SQL.format(figures=run_figures("" if plan is None else OF_PLAN))
+    only = "" if plan is None else OF_PLAN
+    statement = _SQL.format(figures=run_figures(only), ceilings=run_figures(only, "ANY(%(ceilings)s::bigint[])"))
     # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
     every = Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
     if len(series) != 1 or ceilings or plan is not None:
@@ -141,7 +141,7 @@ def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:
     for (series_id, name), points in groupby(rows, itemgetter(0, -1)):
         made = [row[1:-1] for row in points]
         if name == "ceiling":
-            found.ceilings[series_id] = made[0][1]
+            found.ceilings[series_id] = [(at, value) for at, value, *_ in made]
             continue
         step = name
         found.series[series_id] += cast("list[Measured]", made)

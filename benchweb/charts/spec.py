@@ -74,10 +74,13 @@ class ChartSeries:
 
 @dataclass(frozen=True)
 class ReferenceLine:
-    """A thin labelled horizontal line, such as the link rate."""
+    """A thin labelled horizontal line, such as the link rate; on a time axis maybe across a part of it."""
 
     label: str
     y: float
+    # Times as in points; empty for the end of the axis.
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True)

@@ -254,12 +254,38 @@ def test_loss_is_on_a_strip_of_its_own_in_every_language(language: str, label: s
     assert chart.table.columns[-2] == {"key": "strip", "label": label, "unit": "ratio"}
 
 
-def test_the_ceiling_is_a_line_at_its_latest_value() -> None:
-    pair, plan = make_pair(), make_plan(steps=STREAM)
-    past_run(plan, pair, NIGHT, {"throughput_bps": 1e9, "payload_ceiling_bps": 9.4e9})
-    past_run(plan, pair, NIGHT + DAY, {"throughput_bps": 1e9, "payload_ceiling_bps": 9.6e9})
+def ceilings(*pairs_of_nights: tuple[Pair, dict[int, float]]) -> list[tuple[str, float, str, str]]:
+    """Measure a ceiling on each night of each pair, and give the chart's lines."""
+    plan = make_plan(steps=STREAM)
+    for pair, of_night in pairs_of_nights:
+        for night, value in of_night.items():
+            past_run(plan, pair, NIGHT + night * DAY, {"throughput_bps": 1e9, "payload_ceiling_bps": value})
     (chart,) = look().charts
-    assert [(line.label, line.y) for line in chart.lines] == [("Payload ceiling of the link", 9.6e9)]
+    return [(line.label, line.y, line.since[:10], line.until[:10]) for line in chart.lines]
+
+
+def test_a_ceiling_that_is_the_same_is_a_line_across() -> None:
+    assert ceilings((make_pair(), {0: 9.4e9, 1: 9.4e9})) == [("Payload ceiling of the link", 9.4e9, "", "")]
+
+
+def test_a_ceiling_that_changed_is_drawn_when_it_held() -> None:
+    found = ceilings((make_pair(), {0: 9.4e9, 1: 9.4e9, 2: 9.9e9, 3: 9.4e9}))
+    assert [line[1:] for line in found] == [
+        (9.4e9, "", "2026-03-03"),
+        (9.9e9, "2026-03-03", "2026-03-04"),
+        (9.4e9, "2026-03-04", ""),
+    ]
+
+
+def test_a_ceiling_of_several_lines_is_drawn_when_any_had_it() -> None:
+    found = ceilings(
+        (make_pair(), {0: 9.4e9, 1: 9.9e9}), (make_pair(), {0: 9.4e9, 2: 9.9e9}), (make_pair(), {0: 9.4e9})
+    )
+    assert found == [
+        ("Payload ceiling of the link (2 of 3 lines)", 9.4e9, "", "2026-03-03"),
+        ("Payload ceiling of the link (2 of 3 lines)", 9.9e9, "2026-03-02", ""),
+        ("Payload ceiling of the link (1 of 3 lines)", 9.4e9, "", ""),
+    ]
 
 
 def facts(pair: Pair, kernel: str, first: int, last: int, **interface: Any) -> None:

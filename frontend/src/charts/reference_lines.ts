@@ -20,8 +20,17 @@ const FLAG_PIXELS = 18;
 const BETWEEN_PIXELS = 6;
 const MOST_BETWEEN = 200;
 
-/** Where each reference line lies, the highest first; one beyond the axis lies at its end. */
-function referenceLines(chart: Chart, spec: Spec): { y: number; words: string; isAbove: boolean }[] {
+/** A reference line as it lies on the canvas. */
+interface Lying {
+  y: number;
+  left: number;
+  right: number;
+  words: string;
+  isAbove: boolean;
+}
+
+/** Where each reference line lies, the highest first; one beyond the axis lies at its end, one of another time nowhere. */
+function referenceLines(chart: Chart, spec: Spec): Lying[] {
   const scale = chart.scales["y"];
   if (!scale) return [];
   return [...spec.lines]
@@ -29,17 +38,26 @@ function referenceLines(chart: Chart, spec: Spec): { y: number; words: string; i
     .map((line) => {
       const isAbove = line.y > scale.max;
       const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
-      return { y: isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y), words, isAbove };
-    });
+      const y = isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y);
+      return { y, left: edge(chart, line.since, "left"), right: edge(chart, line.until, "right"), words, isAbove };
+    })
+    .filter(({ left, right }) => left < right);
+}
+
+/** Give the pixel where a line begins or ends; beyond the chart that is the chart's own. */
+function edge(chart: Chart, at: string | undefined, side: "left" | "right"): number {
+  const { left, right } = chart.chartArea;
+  const x = at ? chart.scales["x"]?.getPixelForValue(Date.parse(at)) : undefined;
+  return x === undefined ? chart.chartArea[side] : Math.min(right, Math.max(left, x));
 }
 
 export function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): void {
-  const { ctx, chartArea } = chart;
+  const { ctx } = chart;
   ctx.save();
   ctx.lineWidth = 1;
   ctx.strokeStyle = faint(colors.soft, 0.6);
-  for (const { y, isAbove } of referenceLines(chart, spec)) {
-    if (!isAbove) strokeAcross(ctx, chartArea.left, chartArea.right, y);
+  for (const { y, left, right, isAbove } of referenceLines(chart, spec)) {
+    if (!isAbove) strokeAcross(ctx, left, right, y);
   }
   ctx.restore();
 }
@@ -58,10 +76,10 @@ export function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): v
   const drawn = drawnPoints(chart);
   const flags = flagBoxes(chart, spec);
   const taken: Box[] = [];
-  for (const { y, words } of referenceLines(chart, spec)) {
+  for (const { y, left, right, words } of referenceLines(chart, spec)) {
     // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
     const width = Math.min(ctx.measureText(words).width, chartArea.width);
-    const place = leastHiding(places(chartArea, y, width), { drawn, taken: [...taken, ...flags] });
+    const place = leastHiding(places(chartArea, { y, left, right }, width), { drawn, taken: [...taken, ...flags] });
     taken.push(place);
     ctx.fillStyle = faint(colors.ground, 0.85);
     ctx.fillRect(place.left, place.top, width + 4, place.bottom - place.top);
@@ -80,8 +98,10 @@ export function leastHiding<B extends Box>(choices: B[], { drawn, taken }: { dra
 }
 
 /** Above or below the line, at its right, its left or its middle: in the order of preference. */
-function places(area: ChartArea, y: number, width: number): Place[] {
-  const lefts = [area.right - width - 2, area.left + 2, (area.left + area.right - width) / 2];
+function places(area: ChartArea, line: Pick<Lying, "y" | "left" | "right">, width: number): Place[] {
+  const inside = (left: number): number => Math.max(area.left + 2, Math.min(area.right - width - 2, left));
+  const lefts = [line.right - width - 2, line.left + 2, (line.left + line.right - width) / 2].map(inside);
+  const y = line.y;
   const shift = [-4, 12, 24];
   return shift.flatMap((by) => lefts.map((left) => ({ left, right: left + width + 4, top: y + by - 9, bottom: y + by + 3, y: y + by })));
 }

@@ -82,7 +82,8 @@ export interface Spec {
   x: Axis;
   y: Axis;
   series: Series[];
-  lines: { label: string; y: number }[];
+  /** On a time axis a line may hold for a part of it; empty for its ends. */
+  lines: { label: string; y: number; since?: string; until?: string }[];
   table: Table;
   csv_url: string;
   marks?: Mark[];
