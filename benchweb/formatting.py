@@ -98,7 +98,8 @@ def spread(median: float, low: float, high: float, unit: str = "") -> str:
     """
     farthest = max(high - median, median - low)
     if unit == "ratio" or unit in _COUNTED or farthest * _RANGE_FROM > abs(median):
-        return "" if low == high else _between(low, high, unit)
+        # Nothing is nothing in any unit, and no point or per cent is meant.
+        return "±0" if low == high else _between(low, high, unit)
     return f"±{significant(farthest / abs(median) * 100, digits=2)} %" if farthest else "±0 %"
 
 

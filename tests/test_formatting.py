@@ -102,8 +102,8 @@ def test_a_duration_is_said_in_two_units_at_most(seconds: float, text: str) -> N
         (0.123, 0.118, 0.129, "ratio", "11.8–12.9 %"),
         (1.0, 0.0, 1.0, "segments", "0–1 segment"),
         (100.0, 98.0, 101.0, "segments", "98–101 segments"),
-        # No spread of what is told as a range.
-        (0.0, 0.0, 0.0, "segments", ""),
+        # Of what is told as a range, or of nothing, no per cent of it.
+        (0.0, 0.0, 0.0, "segments", "±0"),
         (-100.0, -110.0, -95.0, "s", "±10 %"),
     ],
 )
@@ -114,5 +114,5 @@ def test_no_repetition_lies_outside_of_the_spread(median: float, low: float, hig
 def test_one_repetition_has_no_spread() -> None:
     assert repetitions(5.0, (5.0, 5.0), "s", 1) == "n=1"
     assert repetitions(5.0, (4.9, 5.0), "s", 2) == "±2.0 % · n=2"
-    assert repetitions(0.0, (0.0, 0.0), "segments", 3) == "n=3"
+    assert repetitions(0.0, (0.0, 0.0), "segments", 3) == "±0 · n=3"
     assert repetitions(5.0, None, "s", 3) == "n=3"

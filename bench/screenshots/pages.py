@@ -187,7 +187,7 @@ def _of_runs(page: Page, url: str) -> list[Shot]:
         Shot("run-published", f"{run}?published=1"),
         Shot("run-print", run, media="print"),
         Shot("trial", f"{run}/trials/1"),
-        Shot("history-of-run", f"/history?kind=tcp_stream&runs={numbers[0]}&view=sizes&overlay=run"),
+        Shot("history-of-run", f"/history?runs={numbers[0]}&view=sizes&overlay=run&kind={_kind_of(page, url, run)}"),
         Shot("compare-one", f"/compare?runs={numbers[0]}"),
         Shot("badge", "/hosts", _picture(f"{run}/badge.svg")),
     ]
@@ -244,6 +244,12 @@ def _save_view(page: Page, url: str, run: str) -> None:
 def _pair_of(page: Page, url: str, run: str) -> str:
     found = _links(page, url, run, r"/pairs/[0-9]+")
     return f"pair={found[0].rsplit('/', 1)[1]}" if found else ""
+
+
+def _kind_of(page: Page, url: str, run: str) -> str:
+    """Give the kind of a run's first test: of another one its history has nothing."""
+    kind: str = page.request.get(f"{url}{run}/results.json").json()["trials"][0]["kind"]
+    return kind
 
 
 def _rows(page: Page, url: str, listed: str) -> list[str]:

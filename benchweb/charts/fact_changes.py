@@ -25,6 +25,9 @@ _PLAIN = {
 _OF_CPU = {"governor": gettext_lazy("governor"), "model": gettext_lazy("CPU"), "logical": gettext_lazy("logical CPUs")}
 _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
 
+# As the facts themselves are shown.
+_UNITS = {"mtu": (1, "B"), "speed_bps": (1e9, "Gbit/s")}
+
 
 # Tuples, which take a third of the time to make: an environment's charts have hundreds.
 class SeenFacts(NamedTuple):
@@ -109,7 +112,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], labels: Mappin
         return []
     keys = labels or dict.fromkeys([*before, *after])
     return [
-        f"{labels.get(key, key)} {_word(before[key])} → {_word(after[key])}"
+        f"{labels.get(key, key)} {_word(key, before[key])} → {_word(key, after[key])}"
         for key in sorted(keys)
         if _differs(before.get(key), after.get(key))
     ]
@@ -124,7 +127,10 @@ def _by_name(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {str(each.get("name")): each for each in document.get("interfaces") or []}
 
 
-def _word(value: Any) -> str:
+def _word(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return _("on") if value else _("off")
+    if key in _UNITS and isinstance(value, int | float):
+        factor, unit = _UNITS[key]
+        return f"{value / factor:g} {unit}"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -191,7 +191,8 @@ class _Drawing:
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
             f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}"
-            f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}",
+            f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
+            f"{_hollow_words() if any(line.is_hollow for line in series) else ''}",
             x=x,
             y=y,
             series=series,
@@ -262,6 +263,10 @@ def _point_words(overlay: str, *, is_by_night: bool) -> str:
         "Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest of all "
         "repetitions."
     )
+
+
+def _hollow_words() -> str:
+    return sentence_gap() + _("A dotted line is of sizes that less than half as many of the same runs measured.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

@@ -217,22 +217,21 @@ def _failure(newest: Newest | None, ended: list[EndedRun]) -> EndedRun | None:
     return ended[0] if newest is None or ended[0].id > newest.runs[0].run else None
 
 
-def _course(newest: Newest | None, ended: list[EndedRun]) -> list[float | None]:
-    """Give the medians of a pair's last runs, newest first; a run of the test that gave none is a gap."""
-    medians: dict[int, float | None] = {run.run: median(run.values) for run in newest.runs} if newest else {}
-    oldest = min(medians, default=0)
+def _course(newest: Newest | None, ended: list[EndedRun]) -> list[list[float]]:
+    """Give the repetitions of a pair's last runs, newest first; a run of the test that gave none is a gap."""
+    values: dict[int, list[float]] = {run.run: list(run.values) for run in newest.runs} if newest else {}
+    oldest = min(values, default=0)
     for run in ended:
         if run.id > oldest:
-            medians.setdefault(run.id, None)
-    return [medians[run] for run in sorted(medians, reverse=True)[:HISTORY_RUNS]]
+            values.setdefault(run.id, [])
+    return [values[run] for run in sorted(values, reverse=True)[:HISTORY_RUNS]]
 
 
-def _history(courses: list[list[float | None]]) -> list[float | None]:
-    """Give the medians of the pairs' k-th last runs, oldest first."""
-    if len(courses) == 1:
-        return courses[0][::-1]
-    length = max(map(len, courses), default=0)
-    steps = [[course[place] for course in courses if place < len(course)] for place in range(length)]
-    return [median(known) if (known := [value for value in step if value is not None]) else None for step in steps][
-        ::-1
-    ]
+def _history(courses: list[list[list[float]]]) -> list[float | None]:
+    """Give the medians of the pairs' k-th last runs, oldest first, as a cell's figure is: over all repetitions.
+
+    As far back as every pair has runs: a median of other pairs would move for that alone.
+    """
+    length = min(map(len, courses), default=0)
+    steps = [[value for course in courses for value in course[place]] for place in range(length)]
+    return [median(step) if step else None for step in steps][::-1]

@@ -13,6 +13,10 @@ _LEAST_SPAN_RATIO = 0.1
 _MARGIN = 2.5
 # Gaps are told on the ground, where no value of a line that goes on would be taken for them.
 _GROUND = 1.0
+# Where there are gaps, values keep so far from the bottom: the dot of a missing one is none at the lowest.
+_ABOVE_GAPS = 5.5
+# Runs that come faster were launched by hand, one after the other: none of a schedule is missing.
+_LEAST_RHYTHM_SECONDS = 1_800
 # Times are regular when so many of their intervals are within half of the usual one.
 _REGULAR_SHARE = 0.75
 _LEAST_INTERVALS = 4
@@ -54,8 +58,9 @@ def sparkline(
         return Sparkline([], [], None, None, [], height - _GROUND)
     low, high = bounds or _bounds(known if baseline is None else [*known, baseline])
     step = (width - 2 * _MARGIN) / max(1, len(values) - 1)
-    factor = (height - 2 * _MARGIN) / (high - low) if high > low else 0.0
-    ground = height - _MARGIN if factor else height / 2
+    foot = _MARGIN if len(known) == len(values) else _ABOVE_GAPS
+    factor = (height - _MARGIN - foot) / (high - low) if high > low else 0.0
+    ground = height - foot if factor else height / 2
 
     inside = values if bounds is None else [None if value is None else _within(value, bounds) for value in values]
     places = [
@@ -90,7 +95,7 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
     usual = median(steps) if steps else 0.0
     half, late_from = usual / 2, usual * 1.25
     regular = [step for step in steps if -half <= step - usual <= half]
-    if usual <= 0 or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
+    if usual < _LEAST_RHYTHM_SECONDS or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
         return list(values)
     found: list[float | None] = []
     first = 0

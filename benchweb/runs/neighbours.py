@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from benchweb.runs.models import OPEN_STATES, Run
+from django.db.models import Exists, OuterRef
+
+from benchweb.runs.models import OPEN_STATES, Run, State, Trial
 from benchweb.runs.selectors import run_lines
 
 _EARLIER, _ELSEWHERE = 3, 8
@@ -25,7 +27,9 @@ class Neighbours:
 def neighbours(run: Run) -> Neighbours:
     """Find a run's neighbours by its pair and plan, whatever the version; four queries, each by an index."""
     here = run_lines().filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
-    here = here.exclude(state__in=OPEN_STATES).order_by("-pk")
+    # One that gave nothing has nothing to compare.
+    has_result = Exists(Trial.objects.filter(run=OuterRef("pk"), state=State.FINISHED))
+    here = here.exclude(state__in=OPEN_STATES).filter(has_result).order_by("-pk")
     earlier = list(here[:_EARLIER])
     nights = [here.filter(created_at__lte=run.created_at - ago).first() for ago in (_NIGHT, _WEEK)]
     known = {each.pk for each in earlier}

@@ -42,7 +42,7 @@ def archived_with_it(counts: Mapping[Noun, int]) -> str:
     if not parts:
         return _("No new run can use it.")
     words = pgettext("between items of a list", " and ").join(parts)
-    return _("Archived with it: {parts}. No new run can use it or them.").format(parts=words)
+    return _("Archived with it: {parts}. No new run can use any of it.").format(parts=words)
 
 
 def kept_runs(runs: QuerySet[Run], besides: str = "") -> str:
@@ -53,8 +53,8 @@ def kept_runs(runs: QuerySet[Run], besides: str = "") -> str:
     if going_on := runs.filter(state__in=OPEN_STATES).count():
         said += sentence_gap()
         said += ngettext(
-            "{number} of them has not ended: it goes on unless it is cancelled.",
-            "{number} of them have not ended: they go on unless they are cancelled.",
+            "{number} of these runs has not ended: it goes on unless it is cancelled.",
+            "{number} of these runs have not ended: they go on unless they are cancelled.",
             going_on,
         ).format(number=f"{going_on:,}")
     return said

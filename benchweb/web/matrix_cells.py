@@ -72,7 +72,10 @@ class CellMaker:
 
     def _failed(self, table: MatrixTable, cell: Cell) -> ShownCell:
         end = cell.failures[0]
-        before = _("before: %(value)s") % {"value": self._written(cell.found.median)} if cell.found else ""
+        before = ""
+        if cell.found:
+            stands = repetitions(cell.found.median, cell.found.extremes, self.metric.unit, cell.found.n)
+            before = _("before: %(value)s") % {"value": f"{self._written(cell.found.median)} · {stands}"}
         return ShownCell(
             css="failed",
             href=self._history(cell, table.axes.environment),

@@ -35,10 +35,10 @@ def stages(following: Step, done: Container[Step]) -> list[tuple[str, bool, bool
     return [(_(words), step in done, step == following) for step, words in _WORDS.items()]
 
 
-def step_to_pair() -> Step:
-    """Find what a pair needs first; one query."""
-    endpoints = len(Endpoint.objects.filter(archived_at=None).values_list("pk")[:2])
-    return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[endpoints]
+def step_to_pair() -> tuple[Step, int | None]:
+    """Find what a pair needs first, and the host of the only endpoint, which another one may join; one query."""
+    hosts = list(Endpoint.objects.filter(archived_at=None).values_list("host_id", flat=True)[:2])
+    return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[len(hosts)], hosts[0] if len(hosts) == 1 else None
 
 
 def lone_host() -> int | None:

@@ -282,9 +282,7 @@ def _bounds(parameter: Parameter) -> str:
     if not parameter.is_number:
         return ""
     low, high = (spelled(parameter, parameter.schema[name]) for name in ("minimum", "maximum"))
-    # One that ends in a multiplier is written as it is typed; its unit stands beside the label.
-    unit = "" if high[-1:].isalpha() else parameter.unit
-    return _("{low} to {high} {unit}").format(low=low, high=high, unit=unit).rstrip()
+    return _("{low} to {high} {unit}").format(low=low, high=high, unit=parameter.unit).rstrip()
 
 
 def _choices(parameter: Parameter, text: str) -> list[Choice]:

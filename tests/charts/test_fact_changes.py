@@ -25,7 +25,7 @@ def eth0(**fields: Any) -> dict[str, Any]:
             {"cpu": {"governor": "performance"}},
             ["governor powersave → performance"],
         ),
-        (eth0(mtu=1500), eth0(mtu=9000), ["MTU 1500 → 9000 on eth0"]),
+        (eth0(mtu=1500), eth0(mtu=9000), ["MTU 1500 B → 9000 B on eth0"]),
         (eth0(offloads={"tso": True}), eth0(offloads={"tso": False}), ["tso on → off on eth0"]),
         ({"interfaces": []}, eth0(), ["eth0 added"]),
         ({"sysctls": {"net.core.rmem_max": "1"}}, {"sysctls": {"net.core.rmem_max": "2"}}, ["net.core.rmem_max 1 → 2"]),

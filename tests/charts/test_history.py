@@ -309,7 +309,7 @@ def test_a_new_kernel_and_mtu_are_flagged_and_the_link_rate_is_a_line() -> None:
     (chart,) = found.charts
     (mark,) = chart.marks
     assert (mark.at, mark.kind) == ("2026-03-04T02:00:00.000000Z", "fact")
-    assert mark.label == "alder: kernel 6.1 → 6.8; MTU 1500 → 9000 on eth0"
+    assert mark.label == "alder: kernel 6.1 → 6.8; MTU 1500 B → 9000 B on eth0"
     assert [(line.label, line.y) for line in chart.lines] == [("Link rate", 10e9)]
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchweb.runs.models import Run, State
+from benchweb.runs.models import Run, State, Trial
 from benchweb.runs.neighbours import neighbours
 from benchweb.runs.services import launch
 from tests.factories import make_pair, make_plan
@@ -18,6 +18,7 @@ def launched(plan, *pairs, days_ago: float = 0, state: str = State.FINISHED) -> 
     runs = list(campaign.runs.order_by("pk"))
     campaign.runs.update(state=state, created_at=timezone.now() - timedelta(days=days_ago))
     for run in runs:
+        Trial.objects.filter(run=run, index=1).update(state=state)
         run.refresh_from_db()
     return runs
 
@@ -43,6 +44,14 @@ def test_open_runs_other_plans_and_other_pairs_are_not_before_it():
     (run,) = launched(plan, pair)
     found = neighbours(run)
     assert (found.earlier, found.night_before, found.week_before, found.elsewhere) == ([], None, None, [])
+
+
+def test_a_run_without_a_trial_that_gave_something_is_not_before_it():
+    plan, pair = make_plan(), make_pair()
+    (whole,) = launched(plan, pair)
+    launched(plan, pair, state=State.CANCELLED)
+    (run,) = launched(plan, pair)
+    assert neighbours(run).earlier == [whole]
 
 
 def test_runs_launched_together_are_found_on_other_pairs():

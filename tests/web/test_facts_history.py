@@ -6,7 +6,9 @@ from django.test import Client
 
 from benchweb.hosts.facts import facts_record
 from benchweb.hosts.services import endpoint_create
-from tests.factories import make_endpoint
+from benchweb.results import recents
+from tests.factories import make_endpoint, make_pair
+from tests.nights import measured
 
 FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -25,10 +27,13 @@ def test_a_host_tells_its_changes_the_newest_first_with_the_figures_around_them(
         (FIRST + DAY, "kernel 6.1.1 → 6.1.2"),
     ]
     assert history.since == FIRST
-    assert (
-        f'href="/history?host={endpoint.host_id}&amp;from=2026-10-26T02%3A00%3A00.000000Z&amp;to='
-        in page.content.decode()
-    )
+    # Before the first result there are none.
+    assert "Figures around it" not in page.content.decode()
+    measured(make_pair(source=endpoint), FIRST, 1e9)
+    while recents.sum_up():
+        pass
+    link = f'href="/history?host={endpoint.host_id}&amp;from=2026-10-26T02%3A00%3A00.000000Z&amp;to='
+    assert link in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
 
 
 def test_of_several_endpoints_each_has_its_own_changes(signed_in: Client) -> None:

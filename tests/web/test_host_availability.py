@@ -131,7 +131,7 @@ def test_the_period_is_in_the_url(signed_in: Client, over: str, label: str, cell
     assert abs(text.count('class="strip-cell"') - cells) <= 4
     charts = json.loads(re.search(r'id="charts-data" hidden>(.*?)</div>', text)[1])
     assert [chart["id"] for chart in charts] == ["response-time", "utilisation", "bandwidth-used", "bandwidth-left"]
-    assert charts[2]["lines"] == [{"label": "link", "y": 25e9}]
+    assert charts[2]["lines"] == [{"label": "link", "y": 25e9, "since": "", "until": ""}]
     last = [point for point in charts[1]["series"][0]["points"] if point["y"] is not None][-1]
     assert (last["y"], 1 <= last["n"] <= 3) == (0.25, True)
 

@@ -81,7 +81,7 @@ def test_no_data_failed_and_not_configured_are_told_apart(signed_in: Client, pla
     joined(zone, at["beta", "host"], at["gamma", "host"])
     page = shown(signed_in)
     _, alpha, beta = cells(page)
-    assert alpha[2] == "failed before: 2.00 Gbit/s"
+    assert alpha[2] == "failed before: 2.00 Gbit/s · ±0 % · n=3"
     assert f'href="/runs/{failed.pk}" title="The sink is &lt;unreachable&gt;."' in page
     assert beta[1:] == ["the same endpoint", "— no result of this test yet"]
     joined(zone, at["gamma", "host"], at["alpha", "host"])
@@ -229,7 +229,7 @@ def test_without_environments_pairs_or_results_it_says_the_next_step(signed_in: 
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
     text = text_of(shown(signed_in))
     assert "No pair is in this environment. Here it would show every pair at once" in text
-    assert "any metric in the cells. Add a pair" in text
+    assert "any metric in the cells. Next step: make a pair of two endpoints" in text
     joined(zone, at["alpha", "host"], at["beta", "host"])
     assert "launch a plan on them" in shown(signed_in)
 

@@ -46,7 +46,7 @@ def test_each_environment_has_a_sentence_with_its_runs_changes_and_the_week_befo
     measured(last_nights, timezone.now() - timedelta(hours=30), state="nonstart")
     summed_up()
     text = words(signed_in.get("/").content.decode())
-    assert "1 of 2 runs have whole results. 1 without a whole result . 1 change ." in text
+    assert "1 of 2 runs have whole results. 1 without a whole result . 1 pair with a change ." in text
     assert "The week before: 87.5 % whole, n=8 runs" in text
 
 

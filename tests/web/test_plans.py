@@ -167,7 +167,7 @@ def test_the_fields_come_from_the_catalog_with_unit_bounds_and_default(signed_in
     step = signed_in.get("/plans/new").context["editor"].steps[0]
     first = step.fields[0]
     assert (step.kind.name, first.label, first.unit) == ("tcp_stream", "Message size", "B")
-    assert (first.bounds, first.placeholder, first.text) == ("1 to 128Mi", "16Ki", "")
+    assert (first.bounds, first.placeholder, first.text) == ("1 to 128Mi B", "16Ki", "")
     assert [field.name for field in step.fields] == ["message_size_bytes", "duration_seconds", "flows", "direction"]
     assert [choice.label for choice in step.fields[3].choices] == ["forward (default)", "reverse", "bidirectional"]
     assert len(step.more) == len(step.kind.parameters) - 4
@@ -245,7 +245,7 @@ def test_an_archived_plan_leaves_the_list_and_comes_back(signed_in: Client) -> N
 
 
 def test_a_plan_of_too_few_repetitions_to_be_compared_says_so(signed_in: Client) -> None:
-    words = "it takes 4 repetitions of each"
+    words = "that takes at least 4 repetitions of each"
     assert 'name="repetitions" value="5"' in signed_in.get("/plans/new").content.decode()
     assert words in signed_in.post("/plans/preview", FORM).content.decode()
     assert words not in signed_in.post("/plans/preview", FORM | {"repetitions": "4"}).content.decode()

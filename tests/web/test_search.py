@@ -125,7 +125,7 @@ def test_the_page_groups_what_was_found_and_leads_to_the_whole_list(signed_in: C
 
 def test_a_search_without_a_match_says_what_can_be_found(signed_in: Client) -> None:
     page = signed_in.get("/search?q=nothing-of-the-kind").content.decode()
-    assert "Nothing is called “nothing-of-the-kind”, and no host's facts say so." in page
+    assert "Nothing is called “nothing-of-the-kind”, and no host has a fact like it." in page
     assert "<code>kernel:6.1</code>" in page
 
 

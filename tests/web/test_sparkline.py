@@ -1,9 +1,11 @@
 """Sparklines and changes: where values stand, what is left open, and what is said of them."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from benchweb.catalog import catalog
 from benchweb.charts.sparkline import sparkline as shape_of
+from benchweb.charts.sparkline import with_gaps
 from benchweb.statistics import Deviation
 from benchweb.web.templatetags.sparklines import deviation_shown, sparkline
 
@@ -17,7 +19,7 @@ def test_values_stand_evenly_and_span_the_height() -> None:
 def test_no_line_crosses_a_gap_and_a_value_between_gaps_stands_alone() -> None:
     shape = shape_of([1, 2, None, 3, None, 4, 5], width=65, height=25)
     assert [len(line) for line in shape.lines] == [2, 2]
-    assert shape.alone == [(32.5, 12.5)]
+    assert shape.alone == [(32.5, 11.0)]
     assert shape_of([1, 2, None], width=65, height=25).last is None
 
 
@@ -30,6 +32,13 @@ def test_each_missing_value_is_a_dot_on_the_ground() -> None:
     assert drawn.count('<path class="sparkline-gap"') == 1
     assert drawn.count("h0") == 2
     assert drawn.count("<polyline") == 1
+
+
+def test_a_run_is_missing_by_the_rhythm_of_a_schedule_but_not_of_hand_launched_ones() -> None:
+    begin = datetime(2026, 11, 1, 2, tzinfo=UTC)
+    for step, missing in ((timedelta(hours=6), [None, None]), (timedelta(minutes=9), [])):
+        ats = [begin + number * step for number in range(6)]
+        assert with_gaps(ats, [1.0] * 6, ats[-1] + 3 * step) == [1.0] * 6 + missing
 
 
 def test_noise_of_a_calm_series_stays_flat() -> None:

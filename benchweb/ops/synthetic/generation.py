@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from random import Random
@@ -18,6 +18,7 @@ from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper
 from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Test
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
+from benchweb.ops.synthetic.stories import MTUS
 from benchweb.results import nights, recents
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import NightFigure, Point, Result, RunFigure, Series
@@ -52,7 +53,8 @@ class _Work:
 
     script: Script
     inventory: Inventory
-    tests: list[list[Test]]
+    # By the path's MTU.
+    tests: list[dict[int, list[Test]]]
     run_ids: Iterator[int]
     trial_ids: Iterator[int]
     source: Random
@@ -106,8 +108,8 @@ def _vacuum(tables: str) -> None:
         cursor.execute(f"{'analyze' if connection.in_atomic_block else 'vacuum analyze'} {tables}")
 
 
-def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:
-    """Give a pair's trials, each with the ids of its series; two queries."""
+def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[Test]]:
+    """Give a pair's trials by the path's MTU, each with the ids of its series; two queries."""
     pair, path = inventory.pairs[number], script.planned[number].path
     singles = [trial for trial in script.trials if trial.repetition == 1]
     rows = [
@@ -118,11 +120,14 @@ def _tests(script: Script, inventory: Inventory, number: int) -> list[Test]:
     ]
     ids = iter([row.pk for row in Series.objects.bulk_create(rows)])
     series = [tuple(islice(ids, len(METRICS[trial.kind]))) for trial in singles]
-    shapes = [shape(trial.kind, path, trial.params) for trial in singles]
-    return [
-        Test.of(trial, shapes[place % len(singles)], series[place % len(singles)])
-        for place, trial in enumerate(script.trials)
-    ]
+    found = {}
+    for mtu_bytes in MTUS:
+        shapes = [shape(trial.kind, replace(path, mtu_bytes=mtu_bytes), trial.params) for trial in singles]
+        found[mtu_bytes] = [
+            Test.of(trial, shapes[place % len(singles)], series[place % len(singles)])
+            for place, trial in enumerate(script.trials)
+        ]
+    return found
 
 
 def _write_history(work: _Work) -> int:
@@ -180,7 +185,7 @@ def _run(work: _Work, night: NightFate, number: int, campaign_id: int) -> RunToW
         created_at=begun_at,
         night=script.pair_stories[number].nights[night.night],
         fate=night.runs[number],
-        tests=work.tests[number],
+        tests=work.tests[number][script.mtu_bytes(number, night.night)],
         trial_ids=list(islice(work.trial_ids, len(script.trials))),
         offsets=script.offsets,
         facts=(source_facts, sink_facts),

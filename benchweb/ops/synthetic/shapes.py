@@ -10,8 +10,8 @@ from typing import Any
 
 LINK_BPS = 25e9
 _TRIAL_SECONDS = 10
-# A frame on the wire beside its payload: Ethernet, its gap, IPv4 and TCP with timestamps.
-_SEGMENT_BYTES, _FRAME_BYTES = 1448, 1538
+# What a segment's payload leaves of the MTU to IPv4 and TCP with timestamps, and what Ethernet and its gap add to it.
+_HEADERS_BYTES, _ETHERNET_BYTES = 52, 38
 _CORES = 16
 
 _CPU = ("source_cpu_ratio", "sink_cpu_ratio")
@@ -48,6 +48,8 @@ class Path:
     link_bps: float
     calls_per_second: float
     loss_ratio: float
+    # The smaller of both ends'.
+    mtu_bytes: int = 1500
 
 
 @dataclass(slots=True)
@@ -82,8 +84,9 @@ def latency_counts(measured: Measured) -> list[tuple[float, int]]:
 def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
     size = params["message_size_bytes"]
     # The engine's ceiling is that of the hosts' own link; between zones a path carries less.
-    ceiling_bps = LINK_BPS * _SEGMENT_BYTES / _FRAME_BYTES
-    carried_bps = path.link_bps * _SEGMENT_BYTES / _FRAME_BYTES
+    segment_bytes, frame_bytes = path.mtu_bytes - _HEADERS_BYTES, path.mtu_bytes + _ETHERNET_BYTES
+    ceiling_bps = LINK_BPS * segment_bytes / frame_bytes
+    carried_bps = path.link_bps * segment_bytes / frame_bytes
     # Small messages are bound by system calls, large ones by the link: the slower of both, with a soft knee.
     level_bps = 1 / (1 / (path.calls_per_second * size * 8) + 1 / (carried_bps * 0.97))
 
@@ -97,7 +100,7 @@ def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
         cost = (source_cpu + sink_cpu) * _CORES / (throughput / 8e9)
         return Measured(
             (
-                *(throughput, throughput * 1.0004, throughput / 8 / _SEGMENT_BYTES, retransmits, rtt),
+                *(throughput, throughput * 1.0004, throughput / 8 / segment_bytes, retransmits, rtt),
                 *(source_cpu, sink_cpu, cost, ceiling_bps),
             )
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+MTUS = (1500, 9000)
 _KERNELS = ("6.1.0-28-amd64", "6.1.0-31-amd64", "6.6.52", "6.12.9", "6.12.21", "6.18.4")
 _NIGHTS_PER_UPGRADE = 110
 _NIGHTS_PER_OUTAGE = 140
@@ -56,7 +57,7 @@ class PairStory:
 
 def host_story(nights: int, source: Random) -> HostStory:
     """Make up a host's story: an upgrade now and then, and outages of one to four nights."""
-    changes = [Change(0, source.choice(_KERNELS[:2]), 1500, 1, 1.0)]
+    changes = [Change(0, source.choice(_KERNELS[:2]), MTUS[0], 1, 1.0)]
     for night in sorted(source.sample(range(1, nights), min(nights - 1, _count(nights, _NIGHTS_PER_UPGRADE, source)))):
         changes.append(_changed(changes[-1], night, source))
     outages = tuple(
@@ -96,7 +97,7 @@ def _changed(last: Change, night: int, source: Random) -> Change:
         newer = _KERNELS[min(len(_KERNELS) - 1, _KERNELS.index(last.kernel) + 1)]
         return Change(night, newer, last.mtu, last.boot + 1, last.speed * source.uniform(0.94, 1.05))
     if what < 0.8:
-        return Change(night, last.kernel, 9000 if last.mtu == 1500 else 1500, last.boot + 1, last.speed)
+        return Change(night, last.kernel, MTUS[last.mtu == MTUS[0]], last.boot + 1, last.speed)
     return Change(night, last.kernel, last.mtu, last.boot + 1, last.speed)
 
 

@@ -5,6 +5,7 @@ from html import escape
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import pgettext
 
 from benchweb.web.compare_view import ShownEntry, ShownRow
 from benchweb.web.compare_words import Words
@@ -41,7 +42,12 @@ def _cell(shown: ShownEntry, unit: str, *, keeps_columns: bool) -> str:
     median, extremes = (found.median, found.extremes) if found else (None, None)
     number = metric(median, unit, extremes=extremes, n=len(shown.entry.values), reason=shown.missing)
     # Beside the number, and no column of its own.
-    others = "".join([_why(f"{each.label}: {settings_words([each])[0]}") for each in shown.entry.set_otherwise])
+    others = "".join(
+        [
+            _why(f"{each.label}{pgettext('before a figure', ': ')}{settings_words([each])[0]}")
+            for each in shown.entry.set_otherwise
+        ]
+    )
     parts = [f"<span>{number}{others}</span>", _why(shown.missing)]
     tone = ""
     if shown.words:

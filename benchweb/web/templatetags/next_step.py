@@ -23,13 +23,14 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     step, done = steps.next_step()
     # What comes after a pair needs no host any more.
     is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
-    context["request"].__dict__[_ASKED] = step if is_before else steps.Step.PAIR
+    host = steps.lone_host() if step == steps.Step.SECOND_HOST else None
+    context["request"].__dict__[_ASKED] = (step if is_before else steps.Step.PAIR), host
     is_asked_for_schedule = step == steps.Step.LAUNCH and schedule
     return {
         "step": step.value,
         "schedule": schedule,
         "stages": [] if is_asked_for_schedule else steps.stages(step, done),
-        "host": steps.lone_host() if step == steps.Step.SECOND_HOST else None,
+        "host": host,
     }
 
 
@@ -38,20 +39,20 @@ def pair_link(
     context: Mapping[str, Any], *, is_paired: object = None, query: str = "", css: str = ""
 ) -> dict[str, object]:
     """Link to where a pair is added, or a host while there is nothing to be paired; one query unless `is_paired`."""
-    is_pairable = bool(is_paired) or _step_to_pair(context) == steps.Step.PAIR
+    is_pairable = bool(is_paired) or _step_to_pair(context)[0] == steps.Step.PAIR
     return {"is_pairable": is_pairable, "query": query, "css": css}
 
 
 @register.inclusion_tag("partials/pair_step.html", takes_context=True)
 def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, object]:
-    """Say that a pair is to be made, or what that needs first, with a link to it; one or two queries."""
-    step = _step_to_pair(context)
-    return {"step": step.value, "query": query, "host": steps.lone_host() if step == steps.Step.SECOND_HOST else None}
+    """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
+    step, host = _step_to_pair(context)
+    return {"step": step.value, "query": query, "host": host}
 
 
-def _step_to_pair(context: Mapping[str, Any]) -> steps.Step:
+def _step_to_pair(context: Mapping[str, Any]) -> tuple[steps.Step, int | None]:
     """Ask once for a page, which may say it at several places."""
-    kept: dict[str, steps.Step] = context["request"].__dict__
+    kept: dict[str, tuple[steps.Step, int | None]] = context["request"].__dict__
     if _ASKED not in kept:
         kept[_ASKED] = steps.step_to_pair()
     return kept[_ASKED]

@@ -202,10 +202,12 @@ def duration(seconds: float | None) -> str:
 
 @register.simple_tag
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Say how long it took from one time to another; until now while it has no end."""
+    """Say how long it took from one time to another; while it has no end, how long until now."""
     if start is None:
         return formatting.MISSING
-    return formatting.duration(((end or timezone.now()) - start).total_seconds())
+    if end is None:
+        return _("{time} so far").format(time=formatting.duration((timezone.now() - start).total_seconds()))
+    return formatting.duration((end - start).total_seconds())
 
 
 @register.simple_tag(takes_context=True)

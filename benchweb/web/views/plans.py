@@ -124,7 +124,7 @@ def _schedules_stranded(plan: Plan) -> list[str]:
     names = list(plan.schedules.filter(archived_at=None).order_by("name").values_list("name", flat=True))
     comma = pgettext("between items of a list", ", ")
     text = ngettext(
-        "A schedule uses it, and launches nothing until it has another plan: {names}.",
+        "The schedule {names} uses it, and launches nothing until it has another plan.",
         "{number} schedules use it, and launch nothing until they have another plan: {names}.",
         len(names),
     )

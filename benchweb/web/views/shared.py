@@ -1,6 +1,6 @@
 """What a share link shows to anyone who has it: the frozen run, its downloads, a badge and a chart to embed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -81,11 +81,18 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
         "share": found.share,
         "frozen": frozen,
         "charts": charts,
+        "repetitions": _repetitions(charts),
         "notes": noted(frozen.verdict.warnings, frozen.facts_note),
         "is_missing": not charts,
         "asked_theme": theme if theme in _THEMES else "",
     }
     return render(request, "pages/shared_embed.html", context, status=200 if charts else 404)
+
+
+def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many repetitions the points of charts are the medians of: "3", or "2–3"."""
+    counts = {point["n"] for chart in charts for line in chart["series"] for point in line["points"] if point["n"]}
+    return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
 
 @_shared("page")

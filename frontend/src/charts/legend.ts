@@ -1,7 +1,7 @@
 // The legend: real buttons that toggle a series, or show it alone (double click, or the key i).
 import { el, svg } from "./dom";
 import { heatStops } from "./heat_scale";
-import { CROSS, DASHES, MARKER_BOX, SWATCH, shape } from "./marks";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./marks";
 import { type Series, type Spec, hasGaps } from "./spec";
 import type { Palette } from "./theme";
 import { say } from "../words";
@@ -78,7 +78,7 @@ function heatKey(stops: { color: string; words: string }[]): HTMLElement {
 /** The line and marker of a series, as the canvas draws them. */
 function swatch(series: Series, colors: Palette): SVGElement {
   const color = colors.series(series.color);
-  const line = svg("line", { x1: "0", y1: "6", x2: `${SWATCH}`, y2: "6", stroke: color, "stroke-width": "2", "stroke-dasharray": DASHES[series.dash].join(" ") });
+  const line = svg("line", { x1: "0", y1: "6", x2: `${SWATCH}`, y2: "6", stroke: color, "stroke-width": "2", "stroke-dasharray": DASHES[series.dash].join(" "), "stroke-dashoffset": `${LEGEND_OFFSETS[series.dash] ?? 0}` });
   const fill = series.is_hollow ? { fill: colors.ground, stroke: color, "stroke-width": "1.5" } : { fill: color };
   const marker = svg("path", { d: shape(series.marker), transform: `translate(${(SWATCH - MARKER_BOX) / 2} 0)`, ...fill });
   return svg("svg", { width: `${SWATCH}`, height: "12", "aria-hidden": "true" }, line, marker);

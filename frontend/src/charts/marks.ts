@@ -4,6 +4,9 @@ import type { Dash, Marker } from "./spec";
 /** Lengths of strokes and of the room between them. */
 export const DASHES: Record<Dash, number[]> = { solid: [], dashed: [6, 4], dotted: [2, 3], dashdot: [8, 3, 2, 3], long: [14, 4] };
 
+/** How far into its strokes a line begins in a legend: else its marker would hide the only gap of long ones. */
+export const LEGEND_OFFSETS: Partial<Record<Dash, number>> = { long: 4 };
+
 /** A line's length in a legend: two of the longest strokes, seen on both sides of its marker. */
 export const SWATCH = 36;
 /** The width of the box that a marker's outline is in. */

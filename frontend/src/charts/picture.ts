@@ -1,7 +1,7 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
 import { heatStops } from "./heat_scale";
 import { gapWords, hasShownGaps, heatWords } from "./legend";
-import { CROSS, DASHES, MARKER_BOX, SWATCH, shape } from "./marks";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./marks";
 import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";
 import { wrapped } from "./wrapping";
@@ -76,6 +76,7 @@ function lineEntry({ color, dash, label, marker, is_hollow: isHollow }: Series, 
     ctx.strokeStyle = ctx.fillStyle = colors.series(color);
     ctx.lineWidth = 2;
     ctx.setLineDash(DASHES[dash]);
+    ctx.lineDashOffset = LEGEND_OFFSETS[dash] ?? 0;
     ctx.stroke(new Path2D(`M0 6H${SWATCH}`));
     ctx.setLineDash([]);
     ctx.translate((SWATCH - MARKER_BOX) / 2, 0);

@@ -5,11 +5,13 @@ pub fn rate(bps: f64) -> String {
     scaled(bps, "bit/s")
 }
 
-/// "85 %", with a digit more below one.
+/// "85 %", with digits more below one and where something is missing from a hundred: "99.98 %" is not all.
 pub fn percent(ratio: f64) -> String {
     let percent = ratio * 100.0;
-    let digits = if percent >= 1.0 || percent <= 0.0 { 0 } else { 2 };
-    format!("{percent:.digits$} %")
+    let is_nearly_all = (99.5..100.0).contains(&percent);
+    let digits = if !is_nearly_all && (percent >= 1.0 || percent <= 0.0) { 0 } else { 2 };
+    let shown = if is_nearly_all { percent.min(99.99) } else { percent };
+    format!("{shown:.digits$} %")
 }
 
 /// "34.2 µs".
@@ -44,6 +46,8 @@ mod tests {
     fn figures_are_scaled_to_what_people_read() {
         assert_eq!((rate(16.34e9), rate(999.0)), ("16.3 Gbit/s".into(), "999.0 bit/s".into()));
         assert_eq!((percent(0.854), percent(0.0012)), ("85 %".into(), "0.12 %".into()));
+        assert_eq!((percent(0.99988), percent(0.999999)), ("99.99 %".into(), "99.99 %".into()));
+        assert_eq!((percent(1.0), percent(1.004)), ("100 %".into(), "100 %".into()));
         assert_eq!(
             (time(34.2e-6), time(0.012), time(2.0)),
             ("34.2 µs".into(), "12.0 ms".into(), "2.0 s".into())
