@@ -70,7 +70,10 @@ class _Near:
 
 
 def queues(resource_ids: Collection[int] | None = None) -> Queues:
-    """Read the queues of some resources, or of all that are not occupied against everybody; three queries."""
+    """Read the queues of some resources, or of all that are not occupied against everybody; three queries.
+
+    Of those that are occupied for longer than planned as well: who waits there was told until when.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_OCCUPIED)
         occupied = [
@@ -78,7 +81,7 @@ def queues(resource_ids: Collection[int] | None = None) -> Queues:
             for resource, run, is_exclusive, seconds in cursor.fetchall()
         ]
         if resource_ids is None:
-            near = _near(cursor, _ALL_BUT, {each.resource for each in occupied if each.is_exclusive})
+            near = _near(cursor, _ALL_BUT, {each.resource for each in occupied if each.is_exclusive and each.until > 0})
         else:
             near = _near(cursor, _THESE, resource_ids)
         seen = {row.resource for row in near} | set(resource_ids or ())
