@@ -46,7 +46,17 @@ class FactChange(NamedTuple):
 
 
 def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactChange]:
-    """Give the changes of one endpoint in order of time.
+    """Give the changes of one endpoint in order of time."""
+    language = get_language()
+    return [
+        FactChange(at, words)
+        for (_at, before), (at, after) in pairwise(fact_turns(rows))
+        if (words := _said(before.digest, after.digest, language, documents))
+    ]
+
+
+def fact_turns(rows: Sequence[SeenFacts]) -> list[tuple[datetime, SeenFacts]]:
+    """Give one endpoint's facts in order of the times from which on they were seen.
 
     Equal facts are one row, however often they come: a row that outlives a later one came back after that.
     """
@@ -56,12 +66,7 @@ def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactCh
         if before.last_seen_at > between.last_seen_at:
             turns.append((between.last_seen_at, before))
     turns.sort(key=lambda turn: turn[0])
-    language = get_language()
-    return [
-        FactChange(at, words)
-        for (_at, before), (at, after) in pairwise(turns)
-        if (words := _said(before.digest, after.digest, language, documents))
-    ]
+    return turns
 
 
 # Facts never change, so what was said of two holds; a year of one host has some changes, and every chart marks them.

@@ -10,7 +10,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
-from benchweb.charts.history_ceilings import ALWAYS, Held, held_values, together
+from benchweb.charts.history_ceilings import Ceilings
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
 from benchweb.charts.history_lines import Chosen, HistoryLine, chosen_before
 from benchweb.charts.history_marks import Facts, Marks, facts_of, marks_of, notes_on
@@ -176,7 +176,7 @@ class _Drawing:
     points: HistoryPoints
     events: list[Event]
     marks: Marks
-    links: dict[int, float]
+    links: dict[int, list[tuple[datetime, float]]]
     is_split: bool
 
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
@@ -289,28 +289,16 @@ class _Drawing:
 
     def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
         lines = list(lines)
-        # By what it says, its value, the how manieth time of it and whether that is always: for which lines, and when.
-        found: dict[tuple[str, float, int, bool], dict[int, Held]] = {}
+        found = Ceilings()
         for name in self.asked.ceilings:
             for place, line in enumerate(lines):
-                for value, time, held in held_values(self.points.ceilings.get(line.series.get(name, 0), [])):
-                    key = self.asked.kind.metrics[name].label, value, time, held == ALWAYS
-                    found.setdefault(key, {})[place] = held
+                changes = self.points.ceilings.get(line.series.get(name, 0), [])
+                found.add(self.asked.kind.metrics[name].label, place, changes)
         if metric.unit == "bit/s":
             for place, line in enumerate(lines):
-                for speed in {self.links[end.pk] for end in line.pair.ends if end.pk in self.links}:
-                    found.setdefault((_("Link rate"), speed, 0, True), {})[place] = ALWAYS
-        return [
-            ReferenceLine(_of_lines(label, len(owners), len(lines)), value, *together(owners.values()))
-            for (label, value, *_when), owners in found.items()
-        ]
-
-
-def _of_lines(label: str, count: int, total: int) -> str:
-    """Name a reference line; one that is not for all lines of a chart says so."""
-    if count == total:
-        return label
-    return _("{label} ({count} of {total} lines)").format(label=label, count=count, total=total)
+                for end in line.pair.ends:
+                    found.add(_("Link rate"), place, self.links.get(end.pk, []))
+        return found.lines(len(lines))
 
 
 @lru_cache(maxsize=1_024)

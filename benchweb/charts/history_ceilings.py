@@ -1,21 +1,47 @@
-"""What was the most that a path could carry, and when: a ceiling changes with the MTU."""
+"""What was the most that a path could carry, and when: a ceiling changes with the MTU, a link's rate with the link."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import ReferenceLine
 
 # From when until when a value held; None is the end of what is looked at.
 Held = tuple[datetime | None, datetime | None]
 ALWAYS: Held = (None, None)
+# The times from which on there was a value, oldest first.
+Changes = Sequence[tuple[datetime, float]]
 
 
-def held_values(changes: Sequence[tuple[datetime, float]]) -> list[tuple[float, int, Held]]:
-    """Say of each of a ceiling's values, the how manieth time it is that it held, and when.
+class Ceilings:
+    """The lines across a chart: what lines of the chart have alike is one of them."""
 
-    `changes` are the times from which on runs had a value, oldest first; it holds until a run had another. The first
-    one held before as well, as far as runs tell.
+    def __init__(self) -> None:
+        # By what it says, its value, the how manieth time of it and whether that is always: for which lines, and when.
+        self._found: dict[tuple[str, float, int, bool], tuple[set[int], list[Held]]] = {}
+
+    def add(self, label: str, place: int, changes: Changes) -> None:
+        """Add what held for the line at a place."""
+        for value, time, held in held_values(changes):
+            places, helds = self._found.setdefault((label, value, time, held == ALWAYS), (set(), []))
+            places.add(place)
+            helds.append(held)
+
+    def lines(self, total: int) -> list[ReferenceLine]:
+        """Give what is drawn across a chart of so many lines."""
+        return [
+            ReferenceLine(_of_lines(label, len(places), total), value, *together(helds))
+            for (label, value, *_when), (places, helds) in self._found.items()
+        ]
+
+
+def held_values(changes: Changes) -> list[tuple[float, int, Held]]:
+    """Say of each value the how manieth time it is that it held, and when: until there was another.
+
+    The first one held before as well, as far as anybody knows.
     """
     times = Counter[float]()
     found = []
@@ -32,3 +58,10 @@ def together(helds: Collection[Held]) -> tuple[str, str]:
     begin = min((each for each in begins if each), default=None) if None not in begins else None
     end = max((each for each in ends if each), default=None) if None not in ends else None
     return rfc3339(begin) if begin else "", rfc3339(end) if end else ""
+
+
+def _of_lines(label: str, count: int, total: int) -> str:
+    """Name a reference line; one that is not for all lines of a chart says so."""
+    if count == total:
+        return label
+    return _("{label} ({count} of {total} lines)").format(label=label, count=count, total=total)

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
 from typing import NamedTuple
 
-from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes
+from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
@@ -42,10 +41,10 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """What changed, in order of time, and the latest known speed of each endpoint's link in bit/s."""
+    """What changed, in order of time, and by endpoint its link's speeds in bit/s, each with the time when it began."""
 
     changes: list[Change]
-    links: dict[int, float]
+    links: dict[int, list[tuple[datetime, float]]]
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,7 @@ def _facts(endpoints: Mapping[int, LineEnd], shown: tuple[datetime, datetime], r
         for at, words in fact_changes(facts[pk], documents)
         if shown[0] <= at <= shown[1]
     }
-    newest = {pk: max(seen, key=attrgetter("last_seen_at")) for pk, seen in facts.items() if seen}
-    latest = {pk: (seen.digest, endpoints[pk].address) for pk, seen in newest.items()}
-    links = {pk: speed for pk, (digest, address) in latest.items() if (speed := _link_bps(digest, address, documents))}
+    links = {pk: _speeds_of(seen, endpoints[pk].address, documents) for pk, seen in facts.items()}
     return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
@@ -134,8 +131,18 @@ class _Documents:
         return self._found
 
 
+def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -> list[tuple[datetime, float]]:
+    """Give the speeds of an endpoint's link in order of time, each with when it was first seen."""
+    found: list[tuple[datetime, float]] = []
+    for at, seen in fact_turns(facts):
+        speed = _link_bps(seen.digest, address, documents)
+        if speed is not None and (not found or found[-1][1] != speed):
+            found.append((at, speed))
+    return found
+
+
 def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
-    """Give the speed of the interface that holds the endpoint's address, as its latest facts tell it."""
+    """Give the speed of the interface that holds the endpoint's address, as facts tell it."""
     speed = _speeds.get((digest, address))
     if speed is None:
         found = documents()

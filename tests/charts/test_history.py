@@ -313,6 +313,19 @@ def test_a_new_kernel_and_mtu_are_flagged_and_the_link_rate_is_a_line() -> None:
     assert [(line.label, line.y) for line in chart.lines] == [("Link rate", 10e9)]
 
 
+def test_a_link_that_became_faster_is_a_line_for_each_time() -> None:
+    pair = make_pair()
+    for night in (1, 4):
+        past_run(make_plan(steps=STREAM), pair, NIGHT + night * DAY, *throughput(1e9))
+    facts(pair, "6.1", 0, 2, speed_bps=10e9)
+    facts(pair, "6.1", 3, 5, speed_bps=25e9)
+    (chart,) = look().charts
+    assert [(line.y, line.since[:10], line.until[:10]) for line in chart.lines] == [
+        (10e9, "", "2026-03-04"),
+        (25e9, "2026-03-04", ""),
+    ]
+
+
 def test_notes_are_flagged_on_the_charts_that_they_are_about() -> None:
     plan, pair, other = make_plan(steps=STREAM), make_pair(environment="here"), make_pair(environment="there")
     for each in (pair, other):

@@ -73,10 +73,13 @@ export function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): v
   ctx.save();
   ctx.font = "11px system-ui, sans-serif";
   ctx.textAlign = "left";
-  const drawn = drawnPoints(chart);
+  const lying = referenceLines(chart, spec);
+  // A name over another line would take its beginning for its own.
+  const across = lying.flatMap(({ y, left, right }) => Array.from({ length: Math.ceil((right - left) / BETWEEN_PIXELS) }, (_, step) => ({ x: left + step * BETWEEN_PIXELS, y })));
+  const drawn = [...drawnPoints(chart), ...across];
   const flags = flagBoxes(chart, spec);
   const taken: Box[] = [];
-  for (const { y, left, right, words } of referenceLines(chart, spec)) {
+  for (const { y, left, right, words } of lying) {
     // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
     const width = Math.min(ctx.measureText(words).width, chartArea.width);
     const place = leastHiding(places(chartArea, { y, left, right }, width), { drawn, taken: [...taken, ...flags] });
