@@ -55,6 +55,8 @@ _FORMS = {
     # Numbers: else "of … trials failed" would take what stands before it for the first of them.
     **dict.fromkeys(("count", "total", "done", "failed", "stopped", "unstarted"), "[0-9,]+"),
     "run": "[0-9]+",
+    # Else of two reasons in one sentence the first would be the beginning of the other's time.
+    "unreachable_since": "[0-9: -]+",
     "ends": "[^.:]+",
     # Else "b (host) (10.0.0.2:7410)" would be a name and an address with brackets in it.
     "address": r"[^()]+",

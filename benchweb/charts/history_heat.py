@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind
 from benchweb.charts.history_gaps import Break, Event, break_of, events_between
@@ -205,10 +205,11 @@ def _spec(
 
 def _words(drawn: int, total: int) -> str:
     if drawn == total:
-        words = ngettext(
-            "The only column is the run's repetition with the middle median; its width is no duration.",
-            "Each column is one of %(total)s runs: its repetition with the middle median. Its width is no duration.",
-            total,
+        # Two texts: a language with one form for all numbers would call the only one "one of 1".
+        if total == 1:
+            return _("The only column is the run's repetition with the middle median; its width is no duration.")
+        words = _(
+            "Each column is one of %(total)s runs: its repetition with the middle median. Its width is no duration."
         )
         return words % {"total": f"{total:,}"}
     words = _(

@@ -266,7 +266,7 @@ def _point_words(overlay: str, *, is_by_night: bool) -> str:
 
 
 def _hollow_words() -> str:
-    return sentence_gap() + _("A dotted line is of sizes that less than half as many of the same runs measured.")
+    return sentence_gap() + _("A dotted line is of sizes that fewer than half as many runs measured.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

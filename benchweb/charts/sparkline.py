@@ -47,8 +47,11 @@ def sparkline(
     height: float,
     baseline: float | None = None,
     bounds: tuple[float, float] | None = None,
+    before: int = 0,
 ) -> Sparkline:
     """Place values evenly from left to right; None is a gap that no line crosses.
+
+    The first `before` are of a time when there was nothing yet to have a value: they are left empty, and no gaps.
 
     `bounds` make several sparklines share a scale; else the values and the baseline span the height, and values that
     differ by little stay flat.
@@ -58,7 +61,7 @@ def sparkline(
         return Sparkline([], [], None, None, [], height - _GROUND)
     low, high = bounds or _bounds(known if baseline is None else [*known, baseline])
     step = (width - 2 * _MARGIN) / max(1, len(values) - 1)
-    foot = _MARGIN if len(known) == len(values) else _ABOVE_GAPS
+    foot = _MARGIN if len(known) == len(values) - before else _ABOVE_GAPS
     factor = (height - _MARGIN - foot) / (high - low) if high > low else 0.0
     ground = height - foot if factor else height / 2
 
@@ -74,7 +77,7 @@ def sparkline(
         alone=[run[0] for run in runs if len(run) == 1],
         last=places[-1],
         baseline_y=None if baseline is None else round(ground - (_within(baseline, bounds) - low) * factor, 1),
-        gaps=[x for x, value in zip(_columns(len(values), step), values, strict=True) if value is None],
+        gaps=[x for x, value in list(zip(_columns(len(values), step), values, strict=True))[before:] if value is None],
         ground_y=height - _GROUND,
     )
 

@@ -121,5 +121,5 @@ def _given_up(endpoint: Endpoint, since: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT})
         ids = [row[0] for row in cursor.fetchall()]
-    reason = f"host {endpoint.host.name} has not answered since {moment(since)}"
+    reason = f"host {endpoint.host.name} has given no valid answer since {moment(since)}"
     return len(end_pending(dict.fromkeys(ids, reason), State.NONSTART)) if ids else 0

@@ -129,7 +129,9 @@ def _check_hosts(pairs: list[Pair], now: datetime) -> None:
         if end is None:
             return
         silent[end.pk] = end
-    told = [f"{end} has not answered since {end.unreachable_since:%Y-%m-%d %H:%M} UTC" for end in silent.values()]
+    told = [
+        f"{end} has given no valid answer since {end.unreachable_since:%Y-%m-%d %H:%M} UTC" for end in silent.values()
+    ]
     raise _Unlaunchable(f"No pair can run: {_listed(told)}.")
 
 
@@ -142,5 +144,5 @@ def _left_out(reasons: list[str]) -> str:
 
 
 def _listed(reasons: list[str]) -> str:
-    more = f" and {len(reasons) - _SHOWN:,} more" if len(reasons) > _SHOWN else ""
-    return "; ".join(reasons[:_SHOWN]) + more
+    left = len(reasons) - _SHOWN
+    return "; ".join([*reasons[:_SHOWN], *([f"and {left:,} more"] if left > 0 else [])])

@@ -12,6 +12,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.spec import ChartSpec
+from benchweb.phrasebook import said
 from benchweb.results.selectors import TrialRow, facts_of_runs, facts_reading, trial_rows_of_runs, trials_reading
 from benchweb.rows import read, read_together
 from benchweb.runs.models import OPEN_STATES, Run
@@ -152,7 +153,7 @@ def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
         label=column.short,
         entry=entry,
         words=words(entry, measure.metric, column.judged),
-        missing=entry.reason if entry.is_planned else _("not in this run's plan"),
+        missing=said(entry.reason) if entry.is_planned else _("not in this run's plan"),
     )
 
 

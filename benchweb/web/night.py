@@ -11,7 +11,7 @@ from django.utils import timezone
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
 from benchweb.results.glances import Changes, FigureNights, changes_since, environment_figures
-from benchweb.results.nights import FIGURES, night_of
+from benchweb.results.nights import FIGURES, KEPT, night_of
 from benchweb.results.recents import deviation_of
 from benchweb.rows import Reading
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
@@ -40,6 +40,8 @@ class Figure:
     extremes: tuple[float, float] | None
     pairs: int
     values: Sequence[float | None]
+    # The first of them that were before the first night of all.
+    nights_before: int
     change: Deviation | None
 
     @property
@@ -135,6 +137,8 @@ def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[st
 def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figure:
     metric = kind.metrics[row.metric]
     is_fresh = row.nights[-1] >= tonight - timedelta(days=1)
+    values = nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN)
+    known = next((place for place, value in enumerate(values) if value is not None), len(values))
     return Figure(
         environment_id=row.environment_id,
         metric=metric,
@@ -143,7 +147,9 @@ def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figu
         median=row.medians[-1] if is_fresh else None,
         extremes=(row.low, row.high) if row.low is not None and row.high is not None else None,
         pairs=row.pairs[-1],
-        values=nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN),
+        values=values,
+        # As many as are kept begin with any night; of fewer the first is the first of all.
+        nights_before=known if len(row.nights) < KEPT else 0,
         change=deviation_of(row.medians, metric) if is_fresh else None,
     )
 

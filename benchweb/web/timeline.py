@@ -71,6 +71,8 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
         Coming(schedule, at, planned.get(schedule.pk) or _UNKNOWN_SECONDS)
         for schedule in schedules
         for at in selectors.times_between(schedule, begin, end)
+        # What begins at the end is in the next look: its lanes would be empty here.
+        if at < end
     ]
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type Box, leastHiding } from "../src/charts/reference_lines";
+import { type Box, leastHiding, stacks } from "../src/charts/reference_lines";
 
 const [right, left, below]: Box[] = [
   { left: 80, right: 100, top: 0, bottom: 10 }, { left: 0, right: 20, top: 0, bottom: 10 }, { left: 80, right: 100, top: 20, bottom: 30 },
@@ -17,4 +17,10 @@ test("a line's name stands at the right unless it would hide points there", () =
 test("it hides points sooner than another name or a flag", () => {
   const drawn = [{ x: 10, y: 5 }, { x: 12, y: 5 }, { x: 90, y: 25 }];
   assert.equal(leastHiding(choices, { drawn, taken: [{ left: 95, right: 99, top: 8, bottom: 12 }] }), below);
+});
+
+test("names of lines near each other stand above all of them in their order, or below where there is no room", () => {
+  assert.deepEqual(stacks([50, 52, 60, 90], 0), [22, 34, 46, undefined]);
+  assert.deepEqual(stacks([5, 8], 0), [20, 32]);
+  assert.deepEqual(stacks([20, 40], 0), [undefined, undefined]);
 });

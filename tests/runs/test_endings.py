@@ -110,7 +110,7 @@ def test_runs_that_are_due_end_when_a_host_is_silent_for_longer_than_they_would_
     assert give_up_unreachable() == 1
     assert states([due, later]) == ["nonstart", "pending"]
     due.refresh_from_db()
-    assert due.reason == f"host shared has not answered since {since:%H:%M} UTC"
+    assert due.reason == f"host shared has given no valid answer since {since:%H:%M} UTC"
 
 
 def test_a_silence_of_days_is_told_with_its_date():
@@ -119,7 +119,7 @@ def test_a_silence_of_days_is_told_with_its_date():
     give_up_unreachable()
     run.refresh_from_db()
     since = Endpoint.objects.get(pk=run.pair.source_id).unreachable_since
-    assert run.reason.endswith(f"has not answered since {since:%Y-%m-%d %H:%M} UTC")
+    assert run.reason.endswith(f"has given no valid answer since {since:%Y-%m-%d %H:%M} UTC")
 
 
 def test_a_manual_launch_tries_however_long_its_host_was_silent():

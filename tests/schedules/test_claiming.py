@@ -222,7 +222,7 @@ def test_hosts_that_have_long_been_silent_make_a_nonstart_only_where_no_pair_is_
     claim_due(START)
     alone, both = Slot.objects.order_by("schedule")
     assert (alone.state, both.state, both.campaign.runs.count()) == ("nonstart", "pending", 2)
-    assert alone.reason == f"No pair can run: {silent.sink} has not answered since 2040-01-01 01:00 UTC."
+    assert alone.reason == f"No pair can run: {silent.sink} has given no valid answer since 2040-01-01 01:00 UTC."
 
 
 def test_a_host_silent_for_a_moment_is_tried():

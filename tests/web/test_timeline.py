@@ -119,8 +119,8 @@ def test_the_coming_night_is_drawn_for_the_schedule_and_its_hosts(signed_in: Cli
     at = timezone.now() - HOUR
     Slot.objects.create(schedule=schedule, at=at, state="nonstart", reason="alder is away", claimed_at=at)
     response = signed_in.get("/timeline?hours=6")
-    # Three hours back and three ahead, from a full hour on: the last one's end is the next.
-    coming = ["planned"] * 2
+    # Two hours back and what is left of the third, three ahead: what is due at the very end is in the next look.
+    coming = ["planned"] * 3
     assert lanes(response, "schedules") == {"hourly": ["nonstart", *coming]}
     assert lanes(response, "hosts") == {"alder": coming, "birch": coming}
     assert "hourly · nonstart: alder is away" in response.content.decode()

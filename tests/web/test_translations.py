@@ -109,7 +109,13 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
         ("1 of 12 trials failed", "12 个测试项中 1 个失败"),
         ("Run failed: 1 of 12 trials failed.", "运行失败：12 个测试项中 1 个失败。"),
         ("second in the queue of host alpha", "在主机 alpha 的队列中排第二"),
-        ("host failed has not answered since 02:00 UTC", "主机 failed 自 02:00 UTC 起未应答"),
+        (
+            "No pair can run: a (host) has given no valid answer since 2026-11-24 21:12 UTC; b has given no "
+            "valid answer since 2026-11-24 21:13 UTC; and 3 more.",
+            "没有测试对可以运行：a (host) 自 2026-11-24 21:12 UTC 起没有有效应答；"
+            "b 自 2026-11-24 21:13 UTC 起没有有效应答；另有 3 项。",
+        ),
+        ("host failed has given no valid answer since 02:00 UTC", "主机 failed 自 02:00 UTC 起没有有效应答"),
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         (
             "Of 12 runs 1 failed, 1 not started. Run 5: 1 of 12 trials failed",

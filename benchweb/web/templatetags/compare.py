@@ -25,7 +25,9 @@ def compare_rows(rows: Iterable[ShownRow]) -> SafeString:
 def _row(row: ShownRow) -> str:
     kind, metric_shown = row.measure.kind, row.measure.metric
     settings = params(kind.name, row.measure.params)
-    named = f'{escaped(metric_shown.label)}<br><span class="meta">{escaped(kind.label)} · {settings}</span>'
+    # In a narrow column "connect/request/response" is broken where it is put together.
+    kind_label = escaped(kind.label).replace("/", "/<wbr>")
+    named = f'{escaped(metric_shown.label)}<br><span class="meta">{kind_label} · {settings}</span>'
     # Of two runs a cell without a difference keeps its place beside those that have one.
     is_of_two = len(row.entries) == 2
     cells = "".join(

@@ -34,10 +34,16 @@ def sparkline(
     width: int = _WIDTH,
     height: int = _HEIGHT,
     label: str = "",
+    before: int = 0,
 ) -> SafeString:
-    """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label."""
-    told = ": ".join(filter(None, [label, figures_told(values, unit, get_language())]))
-    return SafeString(line_drawn(values, told, baseline=baseline, bounds=bounds, width=width, height=height))
+    """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label.
+
+    The first `before` are none of them, as `benchweb.charts.sparkline` has it.
+    """
+    told = ": ".join(filter(None, [label, figures_told(values[before:], unit, get_language())]))
+    return SafeString(
+        line_drawn(values, told, baseline=baseline, bounds=bounds, width=width, height=height, before=before)
+    )
 
 
 def line_drawn(
@@ -48,9 +54,10 @@ def line_drawn(
     bounds: tuple[float, float] | None = None,
     width: int = _WIDTH,
     height: int = _HEIGHT,
+    before: int = 0,
 ) -> str:
     """Give the line as markup, with what is told of it to those who don't see it."""
-    shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds)
+    shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds, before=before)
     told = escape(told)
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
     parts = drawn_parts(shape)

@@ -18,6 +18,7 @@ from benchweb.web.row_ids import row_id
 from benchweb.web.zones import reader_zone
 
 SPANS_HOURS = (6, 24, 48, 168)
+_HOUR = timedelta(hours=1)
 LEGEND = ("finished", "failed", "nonstart", "missed", "cancelled", "running", "planned")
 # Either side of what a campaign took, so that its first and last bars aren't at the edge.
 _MARGIN = 0.03
@@ -122,8 +123,8 @@ def _span(request: HttpRequest, campaign: Campaign | None) -> Span:
         return _span_of_campaign(campaign, zone, now)
     hours = row_id(request.GET.get("hours", ""))
     length = timedelta(hours=hours if hours in SPANS_HOURS else 48)
-    # Last night and the coming one: as much before now as after it.
-    begin = asked or (now - length / 2).replace(minute=0, second=0, microsecond=0)
+    # Last night and the coming one: as much before now as after it, to the next full hour, for what is due then.
+    begin = asked or (now - length / 2 + _HOUR).replace(minute=0, second=0, microsecond=0)
     return Span(begin, begin + length, zone)
 
 

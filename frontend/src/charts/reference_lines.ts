@@ -19,6 +19,9 @@ const OVERLAP = 1e6;
 const FLAG_PIXELS = 18;
 const BETWEEN_PIXELS = 6;
 const MOST_BETWEEN = 200;
+// A name's height, and how far above its line it stands.
+const NAME_PIXELS = 12;
+const ABOVE_PIXELS = 4;
 
 /** A reference line as it lies on the canvas. */
 interface Lying {
@@ -79,10 +82,11 @@ export function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): v
   const drawn = [...drawnPoints(chart), ...across];
   const flags = flagBoxes(chart, spec);
   const taken: Box[] = [];
-  for (const { y, left, right, words } of lying) {
+  const stacked = stacks(lying.map(({ y }) => y), chartArea.top);
+  for (const [index, { y, left, right, words }] of lying.entries()) {
     // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
     const width = Math.min(ctx.measureText(words).width, chartArea.width);
-    const place = leastHiding(places(chartArea, { y, left, right }, width), { drawn, taken: [...taken, ...flags] });
+    const place = leastHiding(places(chartArea, { y, left, right }, width, stacked[index]), { drawn, taken: [...taken, ...flags] });
     taken.push(place);
     ctx.fillStyle = faint(colors.ground, 0.85);
     ctx.fillRect(place.left, place.top, width + 4, place.bottom - place.top);
@@ -100,13 +104,36 @@ export function leastHiding<B extends Box>(choices: B[], { drawn, taken }: { dra
   return choices.map((box) => ({ box, hidden: hides(box) })).reduce((best, each) => (each.hidden < best.hidden ? each : best)).box;
 }
 
+/**
+ * Of lines too near to each other for a name between them, the names stand above all of them in the lines' order, or
+ * below where there is no room: where each one's letters stand. Undefined for a line that is near no other; from the highest.
+ */
+export function stacks(ys: number[], top: number): (number | undefined)[] {
+  const found: (number | undefined)[] = ys.map(() => undefined);
+  for (let first = 0, end = 1; first < ys.length; first = end, end = first + 1) {
+    while (end < ys.length && (ys[end] ?? 0) - (ys[end - 1] ?? 0) < NAME_PIXELS + ABOVE_PIXELS) end += 1;
+    const count = end - first;
+    if (count === 1) continue;
+    const [highest, lowest] = [ys[first] ?? 0, ys[end - 1] ?? 0];
+    const above = highest - ABOVE_PIXELS - (count - 1) * NAME_PIXELS;
+    const begin = above - NAME_PIXELS >= top - FLAG_PIXELS ? above : lowest + NAME_PIXELS;
+    for (let place = 0; place < count; place += 1) found[first + place] = begin + place * NAME_PIXELS;
+  }
+  return found;
+}
+
 /** Above or below the line, at its right, its left or its middle: in the order of preference. */
-function places(area: ChartArea, line: Pick<Lying, "y" | "left" | "right">, width: number): Place[] {
+function places(area: ChartArea, line: Pick<Lying, "y" | "left" | "right">, width: number, stacked?: number): Place[] {
   const inside = (left: number): number => Math.max(area.left + 2, Math.min(area.right - width - 2, left));
   const lefts = [line.right - width - 2, line.left + 2, (line.left + line.right - width) / 2].map(inside);
   const y = line.y;
+  if (stacked !== undefined) return lefts.map((left) => placed(left, stacked, width));
   const shift = [-4, 12, 24];
-  return shift.flatMap((by) => lefts.map((left) => ({ left, right: left + width + 4, top: y + by - 9, bottom: y + by + 3, y: y + by })));
+  return shift.flatMap((by) => lefts.map((left) => placed(left, y + by, width)));
+}
+
+function placed(left: number, y: number, width: number): Place {
+  return { left, right: left + width + 4, top: y - 9, bottom: y + 3, y };
 }
 
 /** Points of all lines, and of the straight lines between them one every few pixels. */
