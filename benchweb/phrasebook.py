@@ -48,6 +48,9 @@ _SHORT = (
     gettext_noop("{day} through {day_2}"),
     gettext_noop("{day} and {day_2}"),
     gettext_noop("{times} and {times_2}"),
+    # Reasons are kept as they were written: as versions before this one did.
+    gettext_noop("host {host} has not answered since {since}"),
+    gettext_noop("{end} has not answered since {unreachable_since} UTC"),
 )
 # What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
 _FORMS = {

@@ -18,6 +18,7 @@ _IN_SHORT = """
 SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic),
+  count(DISTINCT h.id) FILTER (WHERE e.id IS NULL AND NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
   json_agg(json_build_object(
@@ -35,8 +36,9 @@ class HostsInShort(NamedTuple):
     # Of real ones; synthetic hosts are counted apart, for nothing asks them.
     all: int
     answering: int
-    # Of which no endpoint was ever asked, or which have none.
+    # Of which no endpoint was ever asked, and which have none to ask.
     unasked: int
+    bare: int
     synthetic: int
     has_pair: bool
     # Each with host, host_id, name, network_mode, status, reason and since when (ISO 8601), by the host's name.
@@ -53,8 +55,9 @@ def hosts_in_short() -> Reading[HostsInShort]:
     }
 
     def in_short(rows: Rows) -> HostsInShort:
-        ((hosts, answering, asked, synthetic, has_pair, silent),) = rows
-        return HostsInShort(hosts, answering, hosts - asked, synthetic, has_pair, document(silent) or [])
+        ((hosts, answering, asked, bare, synthetic, has_pair, silent),) = rows
+        unasked = hosts - asked - bare
+        return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, document(silent) or [])
 
     return Reading(_IN_SHORT, values, in_short)
 

@@ -257,3 +257,10 @@ def test_hosts_that_fell_silent_in_several_minutes_are_silent_since_the_last_or_
     row = {"host": "alder", "host_id": 1, "name": "", "network_mode": "host", "status": "refused", "reason": "no"}
     [group], hidden = silent_groups([row | {"since": f"2026-11-23T{at}+00:00"} for at in ("11:15:40", second)])
     assert (group.is_longer, hidden) == (is_longer, 0)
+
+
+def test_a_host_without_an_endpoint_is_not_one_that_was_not_asked_yet(signed_in: Client) -> None:
+    make_endpoint()
+    Host.objects.create(name="bare")
+    text = words(signed_in.get("/").content.decode())
+    assert "0 of 2 hosts answered as they should when last asked. 1 was not asked yet. 1 has no endpoint." in text

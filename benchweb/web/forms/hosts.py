@@ -52,7 +52,9 @@ def uplink_field() -> forms.CharField:
     """Give the field for the uplink that a host shares."""
     return text_field(
         _("Shared uplink"),
-        help_text=_("Hosts with the same word here share an uplink or a site: one exclusive run at a time leaves it."),
+        help_text=_(
+            "Hosts with the same word here share an uplink or a site: only one exclusive run at a time may use it."
+        ),
         list="uplinks",
         placeholder="site-a",
     )
