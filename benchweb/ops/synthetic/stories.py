@@ -11,6 +11,8 @@ _NIGHTS_PER_OUTAGE = 140
 # A pair in this share has become worse or better within the last nights: something for a dashboard to show.
 _RECENT_CHANGE_SHARE = 0.15
 _RECENT_NIGHTS = 10
+# Jumbo frames make a sixth of the packets: so many nights ago at least, or a dashboard would show nothing else.
+_MTU_NIGHTS_AGO = 45
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def host_story(nights: int, source: Random) -> HostStory:
     """Make up a host's story: an upgrade now and then, and outages of one to four nights."""
     changes = [Change(0, source.choice(_KERNELS[:2]), MTUS[0], 1, 1.0)]
     for night in sorted(source.sample(range(1, nights), min(nights - 1, _count(nights, _NIGHTS_PER_UPGRADE, source)))):
-        changes.append(_changed(changes[-1], night, source))
+        changes.append(_changed(changes[-1], night, source, may_be_mtu=night <= nights - _MTU_NIGHTS_AGO))
     outages = tuple(
         range(first, min(first + source.randint(1, 4), nights))
         for first in (source.randrange(nights) for _ in range(_count(nights, _NIGHTS_PER_OUTAGE, source)))
@@ -90,13 +92,13 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
     return PairStory(begin, tuple(found))
 
 
-def _changed(last: Change, night: int, source: Random) -> Change:
+def _changed(last: Change, night: int, source: Random, *, may_be_mtu: bool) -> Change:
     """Upgrade the kernel, change the MTU, or neither, and boot: facts that come again would be one row."""
     what = source.random()
     if what < 0.6:
         newer = _KERNELS[min(len(_KERNELS) - 1, _KERNELS.index(last.kernel) + 1)]
         return Change(night, newer, last.mtu, last.boot + 1, last.speed * source.uniform(0.94, 1.05))
-    if what < 0.8:
+    if what < 0.8 and may_be_mtu:
         return Change(night, last.kernel, MTUS[last.mtu == MTUS[0]], last.boot + 1, last.speed)
     return Change(night, last.kernel, last.mtu, last.boot + 1, last.speed)
 
