@@ -146,10 +146,7 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
     language = get_language()
     found = []
     for at, _pair, run, _keys, state, cause in events:
-        place = bisect_right(starts, at)
-        # A point stands at its step's first run: others may have failed before it.
-        is_covered = any(step.is_one(at, start) for start in starts[max(0, place - 1) : place + 1])
-        if not is_covered and run not in measured:
+        if run not in measured and not _is_covered(at, starts, step):
             found.append(_break(at, run, state, cause, language))
     said_at = [each.at for each in found]
     for start, after in _silences(starts, step):
@@ -158,6 +155,15 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
         if place == len(said_at) or said_at[place] >= after:
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
     return sorted(found, key=attrgetter("at"))
+
+
+def _is_covered(at: datetime, starts: Sequence[datetime], step: Step) -> bool:
+    """Tell whether a point stands for a time; of single runs one at that very time."""
+    place = bisect_right(starts, at)
+    if not step.covered:
+        return place > 0 and starts[place - 1] == at
+    # A point stands at its step's first run: others may have failed before it.
+    return any(step.is_one(at, start) for start in starts[max(0, place - 1) : place + 1])
 
 
 def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
