@@ -26,6 +26,8 @@ _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
 _FEWEST_TO_KNOW = 5
 _MOST_EVENTS = 1_000
+# Of a point as it was measured: each a column of hundreds of rows.
+_STARTED_AT, _OF_RUN = itemgetter(0), itemgetter(-1)
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
 # their schedule's target and its plan's latest version. The columns are those of notes and facts
@@ -141,8 +143,7 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
 
     What gave nothing within the step of a point is no break: that step has its median.
     """
-    starts, *_figures, runs = zip(*points, strict=True) if points else ((), ())
-    measured = set(runs)
+    starts, measured = [*map(_STARTED_AT, points)], {*map(_OF_RUN, points)}
     language = get_language()
     found = []
     for at, _pair, run, _keys, state, cause in events:
