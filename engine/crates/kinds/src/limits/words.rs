@@ -46,7 +46,7 @@ mod tests {
     fn figures_are_scaled_to_what_people_read() {
         assert_eq!((rate(16.34e9), rate(999.0)), ("16.3 Gbit/s".into(), "999.0 bit/s".into()));
         assert_eq!((percent(0.854), percent(0.0012)), ("85 %".into(), "0.12 %".into()));
-        assert_eq!((percent(0.99988), percent(0.999999)), ("99.99 %".into(), "99.99 %".into()));
+        assert_eq!((percent(0.999_88), percent(0.999_999)), ("99.99 %".into(), "99.99 %".into()));
         assert_eq!((percent(1.0), percent(1.004)), ("100 %".into(), "100 %".into()));
         assert_eq!(
             (time(34.2e-6), time(0.012), time(2.0)),
