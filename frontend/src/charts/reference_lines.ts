@@ -116,7 +116,7 @@ export function stacks(ys: number[], top: number): (number | undefined)[] {
     if (count === 1) continue;
     const [highest, lowest] = [ys[first] ?? 0, ys[end - 1] ?? 0];
     const above = highest - ABOVE_PIXELS - (count - 1) * NAME_PIXELS;
-    const begin = above - NAME_PIXELS >= top - FLAG_PIXELS ? above : lowest + NAME_PIXELS;
+    const begin = above - NAME_PIXELS >= top ? above : lowest + NAME_PIXELS;
     for (let place = 0; place < count; place += 1) found[first + place] = begin + place * NAME_PIXELS;
   }
   return found;
@@ -127,7 +127,8 @@ function places(area: ChartArea, line: Pick<Lying, "y" | "left" | "right">, widt
   const inside = (left: number): number => Math.max(area.left + 2, Math.min(area.right - width - 2, left));
   const lefts = [line.right - width - 2, line.left + 2, (line.left + line.right - width) / 2].map(inside);
   const y = line.y;
-  if (stacked !== undefined) return lefts.map((left) => placed(left, stacked, width));
+  // One of a stack that went to another side would be taken for that of a line there.
+  if (stacked !== undefined) return [placed(inside(area.right), stacked, width)];
   const shift = [-4, 12, 24];
   return shift.flatMap((by) => lefts.map((left) => placed(left, y + by, width)));
 }
