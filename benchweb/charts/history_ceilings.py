@@ -20,7 +20,7 @@ class Ceilings:
     """The lines across a chart: what lines of the chart have alike is one of them."""
 
     def __init__(self) -> None:
-        # By what it says, its value, the how manieth time of it and whether that is always: for which lines, and when.
+        # By what it says, its value, how often it held before and whether that is always: for which lines, and when.
         self._found: dict[tuple[str, float, int, bool], tuple[set[int], list[Held]]] = {}
 
     def add(self, label: str, place: int, changes: Changes) -> None:
@@ -39,7 +39,7 @@ class Ceilings:
 
 
 def held_values(changes: Changes) -> list[tuple[float, int, Held]]:
-    """Say of each value the how manieth time it is that it held, and when: until there was another.
+    """Say of each value how often it held before, and when it does: until there is another.
 
     The first one held before as well, as far as anybody knows.
     """

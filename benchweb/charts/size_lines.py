@@ -1,5 +1,6 @@
 """What a message-size view rests on: series run by run, or where those are too many environments night by night."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -15,7 +16,7 @@ from benchweb.rows import Reading, Rows, document, fast_rows, read
 
 # Of each place and parameters so many lines can be told apart.
 MOST_OVERLAID = 8
-# To read a run's figure takes a thousandth of a millisecond, and a page has 50. A sweep of a pair is always read whole.
+# To read a run's figure takes a thousandth of a millisecond, and a page has 50. Most sweeps of a pair are read whole.
 _MOST_FIGURES, _LEAST_SERIES, _MOST_SERIES = 12_000, 40, 240
 _DAY = timedelta(days=1)
 
@@ -147,11 +148,12 @@ def _nights_asked(query: HistoryQuery, kind: Kind) -> Reading[SizeLines]:
 def _of_nights(query: HistoryQuery, main: str, rows: Rows) -> SizeLines:
     ids: dict[tuple[int, str], dict[str, int]] = {}
     named: dict[tuple[int, str], tuple[str, Any]] = {}
-    total = 0
+    # Of each environment: those that are not drawn are told as series that are left out.
+    series = Counter[int]()
     for environment_id, digest, environment, identity, metric, pk, pairs in rows:
         ids.setdefault((environment_id, digest), {})[metric] = pk
         named[environment_id, digest] = environment, identity
-        total += pairs if metric == main else 0
+        series[environment_id] += pairs if metric == main else 0
     lines = [
         SizeLine(key[0], environment, None, document(identity), ids[key])
         for key, (environment, identity) in named.items()
@@ -159,4 +161,5 @@ def _of_nights(query: HistoryQuery, main: str, rows: Rows) -> SizeLines:
     if query.overlay == "environment":
         drawn = sorted({line.environment_id for line in lines})[:MOST_OVERLAID]
         lines = [line for line in lines if line.environment_id in drawn]
-    return SizeLines(lines, total, total, is_by_night=True)
+    drawn_series = sum(series[environment] for environment in {line.environment_id for line in lines})
+    return SizeLines(lines, series.total(), drawn_series, is_by_night=True)

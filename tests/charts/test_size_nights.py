@@ -104,6 +104,17 @@ def test_less_than_two_nights_are_read_run_by_run(pairs: list[Pair]) -> None:
     assert (found.series, found.total) == (3, 4)
 
 
+def test_environments_that_are_not_drawn_are_told_as_series_left_out(
+    pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure(make_pair(environment="elsewhere"), 64, 0, 0, 20e9)
+    nights.EnvironmentNights.objects.update(made_at=None)
+    summed_up()
+    monkeypatch.setattr(size_lines, "MOST_OVERLAID", 1)
+    found = sizes()
+    assert (found.series, found.total) == (4, 5)
+
+
 def test_a_filter_by_environment_leaves_others_out(pairs: list[Pair]) -> None:
     elsewhere = make_pair(environment="elsewhere")
     measure(elsewhere, 64, 0, 0, 20e9)
