@@ -111,7 +111,11 @@ class Up:
 
     def child(self, name: str) -> int:
         """Give the process number of a child by a word of its command line."""
-        return next(pid for pid in children(self.pid) if name in command_line(pid))
+        return self.children_named(name)[0]
+
+    def children_named(self, name: str) -> list[int]:
+        """Give the process numbers of the children that have a word in their command line, none while it is dead."""
+        return [pid for pid in children(self.pid) if name in command_line(pid)]
 
     def orphans(self, patience_seconds: float = 3) -> list[str]:
         """Give the processes of this state folder that are still there after a moment."""
