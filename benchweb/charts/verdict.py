@@ -15,6 +15,10 @@ from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Summary, summary
 
+# What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
+# 10 Mbit/s is no measure of the network, nor is a rate of sixteen transactions at once one of its latency.
+_TOLD_WHEN_SET = ("flows", "direction", "burst", "rate_bps", "flow_rate_bps", "rate_rps")
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -80,8 +84,12 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
 
 def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
     """Give what a trial's figures are told with."""
-    values = [(sweep.kind.parameters[name], sweep.values([trial], name)[0]) for name in sweep.told]
-    return [Setting(name=each.name, label=each.label, value=value, unit=each.unit) for each, value in values]
+    values = [(each, sweep.values([trial], each.name)[0]) for each in sweep.kind.parameters.values()]
+    return [
+        Setting(name=each.name, label=each.label, value=value, unit=each.unit)
+        for each, value in values
+        if each.name in sweep.told or (each.name in _TOLD_WHEN_SET and value != each.default)
+    ]
 
 
 def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:

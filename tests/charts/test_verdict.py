@@ -6,6 +6,7 @@ from pathlib import Path
 from benchweb.catalog import catalog
 from benchweb.charts.verdict import Headline, Setting, verdict
 from benchweb.runs.models import Run
+from benchweb.web.templatetags.show import settings_words
 from tests.charts.rows import stream, trial
 
 
@@ -43,6 +44,19 @@ def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another():
     assert (headline.value, headline.loss.value, headline.loss.n, headline.loss.extremes) == (90.0, 0.3, 3, (0.2, 0.4))
     (stream_headline,) = verdict(Run(state="finished"), stream(64, 1.0)).headlines
     assert stream_headline.loss is None
+
+
+def test_a_limit_that_every_trial_had_is_told_with_the_figure():
+    size, limit = 1400, 10_000_000
+    rows = [
+        trial(
+            "udp_stream", message_size_bytes=size, rate_bps=limit, flows=1, metrics={"throughput_bps": 9.99e6 + number}
+        )
+        for number in range(3)
+    ]
+    (headline,) = verdict(Run(state="finished"), rows).headlines
+    assert [(each.name, each.value) for each in headline.at] == [("message_size_bytes", size), ("rate_bps", limit)]
+    assert settings_words(headline.at) == ["1,400 B", "rate limit 10 Mbit/s"]
 
 
 def test_the_trials_are_counted_by_state():

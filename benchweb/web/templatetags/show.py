@@ -319,9 +319,12 @@ def settings(found: Sequence[Setting]) -> str:
 
 
 def settings_words(found: Sequence[Setting]) -> list[str]:
-    """Say parameters' values: the number with its unit alone where no other has that unit, else behind its label."""
+    """Say parameters' values: the number with its unit alone where no other has that unit, else behind its label.
+
+    A rate is always told as the limit that it is: it stands beside what was measured, in the same unit.
+    """
     units = Counter(each.unit for each in found)
-    return [_setting(each, is_alone=units[each.unit] == 1) for each in found]
+    return [_setting(each, is_alone=units[each.unit] == 1 and not each.unit.endswith("/s")) for each in found]
 
 
 def _setting(found: Setting, *, is_alone: bool) -> str:
