@@ -164,5 +164,7 @@ def _pattern(text: str) -> _Pattern:
             expression += f"(?P={piece})"
         else:
             names.append(piece)
-            expression += f"(?P<{piece}>{_FORMS.get(piece.partition('_')[0], '.+?')})"
+            # A second of a kind is numbered: "day_2".
+            form = _FORMS.get(piece) or _FORMS.get(piece.partition("_")[0], ".+?")
+            expression += f"(?P<{piece}>{form})"
     return _Pattern(sum(map(len, pieces[::2])), text, re.compile(expression, re.DOTALL))

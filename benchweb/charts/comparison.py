@@ -76,7 +76,7 @@ def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", so
     columns = range(len(trials))
     return RunsComparison(
         rows=sorted(rows, key=_badness) if sort == "worst" else rows,
-        counts=[Counter(_outcome(row.entries[column]) for row in rows) for column in columns],
+        counts=[Counter(_outcome(row, column) for row in rows) for column in columns],
         judged=[sum(_could_tell(row.entries[column]) for row in rows) for column in columns],
     )
 
@@ -186,10 +186,16 @@ def _could_tell(entry: Entry) -> bool:
     return entry.difference is not None and entry.difference.can_tell
 
 
-def _outcome(entry: Entry) -> str:
-    if entry.verdict is None:
-        return "alone" if entry.values else "missing" if entry.is_planned else "elsewhere"
-    return entry.change or entry.verdict
+def _outcome(row: MeasureRow, column: int) -> str:
+    """Give what became of a measure in a run; nothing where neither it nor the baseline was to have it."""
+    entry = row.entries[column]
+    if entry.verdict is not None:
+        return entry.change or entry.verdict
+    if entry.values:
+        return "alone"
+    if entry.is_planned:
+        return "missing"
+    return "elsewhere" if row.entries[0].is_planned else ""
 
 
 # The order of the page: what is worse, what has failed here and not there, what is perhaps worse, what can't be told,

@@ -190,7 +190,8 @@ class _Drawing:
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
-            f"{_line_words(self.query.overlay, len(kept), len(groups))}{sentence_gap()}"
+            f"{_line_words(self.query.overlay, len(kept), len(groups), are_more_runs=self.rest.are_more_runs)}"
+            f"{sentence_gap()}"
             f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
             f"{_hollow_words() if any(line.is_hollow for line in series) else ''}",
             x=x,
@@ -236,12 +237,14 @@ def _by_fullness(points: Mapping[float, SizePoint]) -> list[tuple[bool, dict[flo
     return [(is_full, part) for is_full, part in ((True, full), (False, few)) if part]
 
 
-def _line_words(overlay: str, drawn: int, total: int) -> str:
+def _line_words(overlay: str, drawn: int, total: int, *, are_more_runs: bool) -> str:
     words = {
         "environment": _("A line for each environment"),
         "pair": _("A line for each pair"),
         "date": _("A line for each span of dates"),
-        "run": _("A line for each run"),
+        "run": _("A line for each of the latest runs; there are earlier ones that match")
+        if are_more_runs
+        else _("A line for each run"),
     }[overlay]
     left_out = _("%(drawn)s of %(total)s shown") % {"drawn": drawn, "total": total}
     if drawn < total:

@@ -62,8 +62,9 @@ class SizeLines:
     total: int
     series: int
     is_by_night: bool = False
-    # Those that are drawn one by one, each with its pair.
+    # Those that are drawn one by one, each with its pair; `are_more_runs` where others match too.
     runs: Mapping[int, int] = field(default_factory=dict)
+    are_more_runs: bool = False
 
     @property
     def pairs(self) -> list[LinePair]:
@@ -89,7 +90,8 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
         found = read(_nights_asked(query, kind))
         if found.total > most:
             return found
-    runs = _runs(query, kind) if query.overlay == "run" else {}
+    found_runs = _runs(query, kind) if query.overlay == "run" else {}
+    runs = dict([*found_runs.items()][:MOST_OVERLAID])
     if query.overlay == "run" and not runs:
         return SizeLines([], 0, 0)
     chosen = chosen_lines(replace(query, runs=tuple(runs)), Asked(kind, "", "", metrics, "", []), most=_MOST_SERIES)
@@ -102,20 +104,24 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
         lines = [line for line in lines if line.pair and line.pair.pk in drawn]
     # Of a few runs all can be read.
     lines = lines if runs else lines[:most]
-    return SizeLines(lines, chosen.total, len(lines), runs=runs)
+    return SizeLines(lines, chosen.total, len(lines), runs=runs, are_more_runs=len(found_runs) > len(runs))
 
 
 def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
-    """Give the runs that are asked for, else the latest that match, each with its pair; one query."""
+    """Give the runs that are asked for, else the latest that match, each with its pair; one query.
+
+    One more than are drawn tells that there are others.
+    """
     if query.runs:
         rows = fast_rows(
-            "SELECT id, pair_id FROM runs_run WHERE id = ANY(%(runs)s)", {"runs": [*query.runs][:MOST_OVERLAID]}
+            "SELECT id, pair_id FROM runs_run WHERE id = ANY(%(runs)s) ORDER BY id DESC",
+            {"runs": [*query.runs][: MOST_OVERLAID + 1]},
         )
         return dict(rows)
     values: dict[str, Any] = {
         "kind": kind.name,
         "main": kind.swept_metrics[0],
-        "most": MOST_OVERLAID,
+        "most": MOST_OVERLAID + 1,
         "plan": query.plan,
     }
     values |= {"first": query.shown[0], "last": query.shown[1]}

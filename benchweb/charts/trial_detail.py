@@ -25,6 +25,7 @@ _ENDS = ("source", "sink")
 _OWN_NAMES = {"seconds": "window_seconds"}
 # The engine adds what may have passed between its two readings: its protocol's name doesn't say so.
 _INTERFACE_NAMES = {f"test_{way}_bytes": f"test_{way}_at_most_bytes" for way in ("rx", "tx")}
+_FLOW_NAMES = {"bytes": "received_bytes", "reverse_bytes": "received_in_reverse_bytes"}
 _BACKGROUND_NAMES = {"seconds": "look_back_seconds"}
 
 
@@ -167,12 +168,10 @@ def _flows(flows: list[dict[str, Any]]) -> Grid:
     rows = []
     for flow in flows[:FLOWS_SHOWN]:
         nested = {
-            f"{end} {label_and_unit(key)[0].lower()}|{key}": value
-            for end in _ENDS
-            for key, value in sorted((flow.get(f"{end}_tcp") or {}).items())
+            f"{end}_{key}": value for end in _ENDS for key, value in sorted((flow.get(f"{end}_tcp") or {}).items())
         }
-        granted = {f"{key}|{key}_bytes": value for key, value in sorted((flow.get("granted") or {}).items())}
-        counts = {key: value for key, value in flow.items() if key in {"bytes", "reverse_bytes"} and value}
+        granted = {f"{key}_bytes": value for key, value in sorted((flow.get("granted") or {}).items())}
+        counts = {_FLOW_NAMES[key]: value for key, value in flow.items() if key in _FLOW_NAMES and value}
         rows.append((str(flow.get("index", "")), counts | nested | granted))
     return _grid(rows, hidden=len(flows) - len(rows))
 
@@ -191,8 +190,8 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
 
 
 def _span(interval: Mapping[str, Any]) -> str:
-    warmup = " warm-up" if interval.get("warmup") else ""
-    return f"{interval['start_seconds']:.2f}–{interval['end_seconds']:.2f} s{warmup}"
+    span = f"{interval['start_seconds']:.2f}–{interval['end_seconds']:.2f} s"
+    return f"{span} {_('warm-up')}" if interval.get("warmup") else span
 
 
 def _grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidden: int = 0) -> Grid:
@@ -204,10 +203,8 @@ def _grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidd
 
 
 def _column(key: str, unit: str) -> tuple[str, str]:
-    label, _, named = key.partition("|")
-    found, own_unit = label_and_unit(named or label)
-    shown = label[:1].upper() + label[1:].replace("_", " ") if named else found
-    return shown, unit or own_unit
+    label, own_unit = label_and_unit(key)
+    return label, unit or own_unit
 
 
 def _is_number(value: Any) -> bool:

@@ -21,6 +21,11 @@ LABELS = (
     *(gettext_noop("Source minimum RTT"), gettext_noop("Source RTT"), gettext_noop("Source RTT variation")),
     *(gettext_noop("Source receiver limited"), gettext_noop("Source send buffer limited")),
     *(gettext_noop("Source retransmits"), gettext_noop("Source retransmitted"), gettext_noop("Source segments sent")),
+    *(gettext_noop("Sink busy"), gettext_noop("Sink congestion window"), gettext_noop("Sink delivery rate")),
+    *(gettext_noop("Sink minimum RTT"), gettext_noop("Sink RTT"), gettext_noop("Sink RTT variation")),
+    *(gettext_noop("Sink receiver limited"), gettext_noop("Sink send buffer limited")),
+    *(gettext_noop("Sink retransmits"), gettext_noop("Sink retransmitted"), gettext_noop("Sink segments sent")),
+    *(gettext_noop("Received"), gettext_noop("Received in reverse")),
 )
 EVIDENCE = (
     *(gettext_noop("sending thread running or waiting for a CPU"), gettext_noop("sending thread on a CPU")),

@@ -193,15 +193,18 @@ def limit_words(by: str) -> str:
 
 
 def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
-    """Say each flag once, with how many results carry it unless all trials do."""
-    with_result = [trial for trial in trials if trial.has_result]
-    counts = Counter(flag for trial in with_result for flag in set(trial.flags))
+    """Say each flag once, with how many results carry it unless all trials do.
+
+    Only results that count: what a trial had measured when it was cancelled is in no figure that a note could be on.
+    """
+    counted = [trial for trial in trials if trial.measured]
+    counts = Counter(flag for trial in counted for flag in set(trial.flags))
     return [
         flag_words(flag)
         + (
             ""
             if count == len(trials)
-            else _(" (in {count} of {total} results)").format(count=count, total=len(with_result))
+            else _(" (in {count} of {total} results)").format(count=count, total=len(counted))
         )
         for flag, count in sorted(counts.items())
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
@@ -17,6 +17,7 @@ from benchweb.rows import Reading
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
+from benchweb.web.zones import day_said
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
@@ -36,6 +37,8 @@ class Figure:
     params: Mapping[str, Any]
     # None where neither the last night nor the one before it gave a result.
     median: float | None
+    # The night it is of, where that ended before today began: what is said of the last 24 hours isn't of it.
+    earlier: date | None
     # Over the pairs.
     extremes: tuple[float, float] | None
     pairs: int
@@ -43,6 +46,10 @@ class Figure:
     # The first of them that were before the first night of all.
     nights_before: int
     change: Deviation | None
+
+    @property
+    def earlier_said(self) -> str:
+        return day_said(self.earlier) if self.earlier else ""
 
     @property
     def history_url(self) -> str:
@@ -130,13 +137,14 @@ def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[st
         kind = catalog().kinds.get(row.kind)
         if kind and row.metric in kind.metrics and row.nights:
             last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
-            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, tonight=tonight, last=last)
+            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now=now, last=last)
     return found
 
 
-def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figure:
+def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figure:
     metric = kind.metrics[row.metric]
-    is_fresh = row.nights[-1] >= tonight - timedelta(days=1)
+    today = now.astimezone(UTC).date()
+    is_fresh = row.nights[-1] >= night_of(now) - timedelta(days=1)
     values = nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN)
     known = next((place for place, value in enumerate(values) if value is not None), len(values))
     return Figure(
@@ -145,6 +153,7 @@ def _figure(row: FigureNights, kind: Kind, *, tonight: date, last: date) -> Figu
         kind=kind,
         params=kind.told_defaults | row.identity,
         median=row.medians[-1] if is_fresh else None,
+        earlier=row.nights[-1] if is_fresh and row.nights[-1] < today else None,
         extremes=(row.low, row.high) if row.low is not None and row.high is not None else None,
         pairs=row.pairs[-1],
         values=values,

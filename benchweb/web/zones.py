@@ -53,6 +53,11 @@ def moment_said(moment: datetime, zone: tzinfo) -> str:
     return f"{_day_said(local.date(), is_this_year, get_language())} {clock}"
 
 
+def day_said(day: date) -> str:
+    """Say a day: Sun 22 Nov; with the year when it isn't this one."""
+    return _day_said(day, day.year == datetime.now(UTC).year, get_language())
+
+
 @lru_cache(maxsize=_DAYS_KEPT)
 def _day_said(day: date, is_this_year: bool, _language: str | None) -> str:
     """Say a day: what is kept, for a list says the same days again and again."""

@@ -32,9 +32,10 @@ test("midnight is told as the day that it begins", () => {
   assert.equal(timeTick(at("2026-03-10T15:05:05Z")), "16:05:05");
 });
 
-test("a span within a day is named by that day, a longer one by its years unless its ticks have them", () => {
+test("clock times are named by their days, days by their years unless they have them", () => {
   assert.match(commonDate(at("2026-03-10T08:00:00Z"), at("2026-03-10T09:00:00Z")), /10.*2026|2026.*10/);
-  assert.equal(commonDate(at("2026-03-10T22:30:00Z"), at("2026-03-10T23:30:00Z")), "2026");
+  assert.match(commonDate(at("2026-03-10T22:30:00Z"), at("2026-03-10T23:30:00Z")), /10.*11.*2026|2026.*10.*11/);
+  assert.equal(commonDate(at("2026-03-10T22:30:00Z"), at("2026-03-18T23:30:00Z")), "2026");
   assert.equal(commonDate(at("2025-03-10T22:30:00Z"), at("2026-03-10T23:00:00Z")), "2025–2026");
   assert.equal(commonDate(at("2024-03-10T22:30:00Z"), at("2026-03-10T23:00:00Z")), "");
 });

@@ -1,7 +1,7 @@
 """The overview: last night in a sentence an environment, figures night by night, and what changed most."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -248,6 +248,22 @@ def test_the_lines_of_an_environment_end_with_the_same_night() -> None:
     assert found[1]["latency_p99_seconds"].values[-2:] == [1.0, None]
     # Where nothing came yet, the night under way is no gap.
     assert found[2]["throughput_bps"].values[-2:] == [None, 1.0]
+
+
+def test_a_figure_of_an_earlier_night_names_it() -> None:
+    now = datetime(2026, 11, 25, 3, tzinfo=UTC)
+    of = [nights.night_of(now) - timedelta(days=ago) for ago in (2, 1, 0)]
+
+    def night(*of: date) -> date | None:
+        values = [1.0] * len(of)
+        row = FigureNights(1, "zone A", "tcp_stream", "throughput_bps", {}, list(of), values, [1] * len(of), 1.0, 1.0)
+        return figures_of([row], now)[1]["throughput_bps"].earlier
+
+    # Between two nights' runs the last 24 hours have none of the night that is told.
+    assert night(*of[:2]) == date(2026, 11, 24)
+    assert night(*of) is None
+    # Older ones have no figure at all.
+    assert night(of[0]) is None
 
 
 @pytest.mark.parametrize(("second", "is_longer"), [("11:15:58", False), ("11:16:02", True)])

@@ -115,6 +115,12 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
             "没有测试对可以运行：a (host) 自 2026-11-24 21:12 UTC 起没有有效应答；"
             "b 自 2026-11-24 21:13 UTC 起没有有效应答；另有 3 项。",
         ),
+        (
+            "No pair can run: a (host) has given no valid answer since 2026-11-24 21:12 UTC; b has given no "
+            "valid answer since 2026-11-24 21:13 UTC.",
+            "没有测试对可以运行：a (host) 自 2026-11-24 21:12 UTC 起没有有效应答；"
+            "b 自 2026-11-24 21:13 UTC 起没有有效应答。",
+        ),
         ("host failed has given no valid answer since 02:00 UTC", "主机 failed 自 02:00 UTC 起没有有效应答"),
         ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         (

@@ -222,12 +222,14 @@ def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "
 
 
 @register.simple_tag(takes_context=True)
-def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> str:
-    """Say a time in a schedule's zone and in the reader's; once when both say the same."""
+def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> SafeString:
+    """Say a time in a schedule's zone and in the reader's; once when both say the same. Neither breaks within."""
     there, here = moment_said(value, zone_named(zone_name) or UTC), moment_said(value, reader_zone(context["request"]))
+    whole = format_html('<span class="zoned">{}</span>', there)
     if there == here:
-        return f"{there} {zone_name}"
-    return _("{there} {zone} · {here} here").format(there=there, zone=zone_name, here=here)
+        return format_html("{} {}", whole, zone_name)
+    said = escape(_("{there} {zone} · {here} here"))
+    return format_html(said, there=whole, zone=zone_name, here=format_html('<span class="zoned">{}</span>', here))
 
 
 @register.simple_tag(takes_context=True)

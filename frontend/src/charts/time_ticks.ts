@@ -28,10 +28,12 @@ export function isOverYears(low: number, high: number): boolean {
   return high - low > 366 * DAY;
 }
 
-/** What the ticks of a span leave out, in words: the day of clock times, the years of days. Empty where they have them. */
+/** What the ticks of a span leave out, in words: the days of clock times, the years of days. Empty where they have them. */
 export function commonDate(low: number, high: number): string {
-  const [first, last] = [low, high].map((each) => new Date(each).toLocaleDateString(language(), { day: "numeric", month: "short", year: "numeric" }));
-  if (first === last) return first ?? "";
+  // Clock times over midnight too: on a narrow chart the tick that would name the day may be left out.
+  if (high - low <= MOST_TICKS * 12 * HOUR) {
+    return new Intl.DateTimeFormat(language(), { day: "numeric", month: "short", year: "numeric" }).formatRange(low, high);
+  }
   if (isOverYears(low, high)) return "";
   const [begin, end] = [low, high].map((each) => String(new Date(each).getFullYear()));
   return begin === end ? (begin ?? "") : `${begin}–${end}`;
