@@ -24,6 +24,7 @@ _LONGER_THAN_USUAL = 1.75
 # Half of the intervals within this share of their median is regular; nobody knows when the rest would be due.
 _REGULAR_WITHIN = 0.3
 _MUCH_LONGER_THAN_MOST = 4
+_LEAST_WITHOUT_RHYTHM = timedelta(days=1)
 _FEWEST_TO_KNOW = 5
 _MOST_EVENTS = 1_000
 # Of a point as it was measured: each a column of hundreds of rows.
@@ -210,5 +211,6 @@ def _longest_usual(seconds: Sequence[float]) -> timedelta:
     regular = bisect_right(ordered, middle + near) - bisect_left(ordered, middle - near)
     if regular * 2 >= len(ordered):
         return timedelta(seconds=middle * _LONGER_THAN_USUAL)
+    # Between runs that people launch as they need them a pause of some hours is no gap.
     upper = quantiles(ordered, n=4, method="inclusive")[2]
-    return timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST)
+    return max(timedelta(seconds=upper * _MUCH_LONGER_THAN_MOST), _LEAST_WITHOUT_RHYTHM)

@@ -17,6 +17,8 @@ from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
 
+# A number isn't parted from its unit.
+_NO_BREAK = "\xa0"
 _ARROWS = {1: "▲", -1: "▼", 0: "="}
 # What becomes of a measure, in the order of a summary.
 _OUTCOMES = {
@@ -138,7 +140,7 @@ def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> s
 
 
 def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str:
-    return " ".join(_parts(value, found, metric, texts)).rstrip()
+    return _NO_BREAK.join(_parts(value, found, metric, texts)).rstrip()
 
 
 def _parts(value: float, found: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What ran and what is to come, as lanes by host and as a week's calendar."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
@@ -15,6 +15,7 @@ from benchweb.hosts.models import Endpoint, Pair
 from benchweb.phrasebook import said
 from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_runs
 from benchweb.runs.models import Run, State
+from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
@@ -32,11 +33,11 @@ _PLANNED = "planned"
 
 @dataclass(frozen=True)
 class Coming:
-    """A time of a schedule that is no slot yet, with how long its campaign is expected to take."""
+    """A time of a schedule that is no slot yet, with how long its campaign is expected to take; None: not known yet."""
 
     schedule: Schedule
     at: datetime
-    seconds: float
+    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Entry:
     text: str
     reason: str
     url: str
+    # Whether the state is that of some of the campaign's runs alone.
+    is_mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
     latest = Slot.objects.filter(schedule__in=schedules, campaign__isnull=False).order_by("schedule_id", "-at")
     planned = dict(latest.distinct("schedule_id").values_list("schedule_id", "campaign__planned_seconds"))
     return [
-        Coming(schedule, at, planned.get(schedule.pk) or _UNKNOWN_SECONDS)
+        Coming(schedule, at, planned.get(schedule.pk))
         for schedule in schedules
         for at in selectors.times_between(schedule, begin, end)
         # What begins at the end is in the next look: its lanes would be empty here.
@@ -135,36 +138,40 @@ def week_days(first: date, today: date, slots: Sequence[Slot], planned: Sequence
     for each in planned:
         found[each.at.astimezone(zone).date(), each.schedule.pk].append(each)
     days = [first + timedelta(days=number) for number in range(7)]
-    return [Day(day, day == today, _entries(found, day, zone)) for day in days]
+    summaries = campaign_summaries([slot.campaign_id for slot in slots if slot.campaign_id is not None])
+    mixed = {pk for pk, summary in summaries.items() if summary.is_mixed}
+    return [Day(day, day == today, _entries(found, day, zone, mixed)) for day in days]
 
 
-def _entries(found: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo) -> list[Entry]:
+def _entries(
+    found: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo, mixed: Collection[int]
+) -> list[Entry]:
     times = [times for (on, _), times in found.items() if on == day]
-    entries = [entry for each in times for entry in _of_schedule(each, zone)]
+    entries = [entry for each in times for entry in _of_schedule(each, zone, mixed)]
     return sorted(entries, key=lambda entry: (entry.text, entry.schedule.name))
 
 
-def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo) -> Iterator[Entry]:
+def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[Entry]:
     if len(times) <= _SINGLY:
-        yield from (_entry(each, f"{each.at.astimezone(zone):%H:%M}") for each in times)
+        yield from (_entry(each, f"{each.at.astimezone(zone):%H:%M}", mixed) for each in times)
         return
     slots = [each for each in times if isinstance(each, Slot)]
     worst = next((each for each in slots if each.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
     without = sum(each.state not in (State.FINISHED, State.PENDING, State.RUNNING) for each in slots)
     first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
     text = f"{first}–{last}, {counted(len(times), 'slot')}"
-    text += _(", {without} without a result").format(without=without) if without else ""
-    yield _entry(worst or times[0], text)
+    text += _(", {without} without a whole result").format(without=without) if without else ""
+    yield _entry(worst or times[0], text, mixed)
 
 
 # More slots of one schedule on a day than these are told by their count.
 _SINGLY = 4
 
 
-def _entry(each: Slot | Coming, text: str) -> Entry:
+def _entry(each: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
     if isinstance(each, Coming):
         return Entry(each.schedule, "planned", text, _("to come"), row_url("web:schedule", each.schedule.pk))
-    return Entry(each.schedule, each.state, text, each.reason, _slot_url(each))
+    return Entry(each.schedule, each.state, text, each.reason, _slot_url(each), each.campaign_id in mixed)
 
 
 def _slot_url(slot: Slot) -> str:
@@ -194,11 +201,15 @@ def _slot_bar(slot: Slot) -> Bar:
 
 
 def _coming_bar(each: Coming) -> Bar:
-    label = _("{schedule} · to come · about {length}").format(
-        schedule=each.schedule.name, length=duration(each.seconds)
-    )
+    if each.seconds is None:
+        label = _("{schedule} · to come · how long is known after its first time").format(schedule=each.schedule.name)
+    else:
+        label = _("{schedule} · to come · about {length}").format(
+            schedule=each.schedule.name, length=duration(each.seconds)
+        )
     url = row_url("web:schedule", each.schedule.pk)
-    return Bar(each.at, each.at + timedelta(seconds=each.seconds), _PLANNED, label, url)
+    seconds = _UNKNOWN_SECONDS if each.seconds is None else each.seconds
+    return Bar(each.at, each.at + timedelta(seconds=seconds), _PLANNED, label, url)
 
 
 def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:

@@ -64,7 +64,8 @@ def text_of(html: str) -> str:
 def page_of(client: Client, query: str) -> str:
     answer = client.get(f"/compare?{query}")
     assert answer.status_code == 200
-    return answer.content.decode()
+    # Numbers keep to their units.
+    return answer.content.decode().replace("\xa0", " ")
 
 
 def cells(html: str, row: int) -> list[str]:
@@ -298,7 +299,10 @@ def test_no_smaller_difference_is_said_to_show_than_one_that_did_not(least: floa
     metric = catalog().kinds["tcp_stream"].metrics["throughput_bps"]
     told = compare_words.words(entry, metric, judged=1)
     assert told is not None
-    assert told.verdict.removeprefix("no difference shown").removeprefix("; ").replace("20.0", "20") == words
+    assert (
+        told.verdict.removeprefix("no difference shown").removeprefix("; ").replace("20.0", "20").replace("\xa0", " ")
+        == words
+    )
 
 
 def test_what_a_run_never_planned_is_not_counted_as_missing(signed_in: Client) -> None:

@@ -185,7 +185,7 @@ def test_a_week_has_its_slots_by_day_and_sums_up_those_that_are_many(signed_in: 
     assert [day.day.isoformat() for day in days][::6] == ["2026-06-01", "2026-06-07"]
     told = [(entry.schedule.name, entry.text, entry.state) for entry in days[0].entries]
     assert told == [
-        ("often", "00:00–01:00, 7 slots, 1 without a result", "missed"),
+        ("often", "00:00–01:00, 7 slots, 1 without a whole result", "missed"),
         ("nightly", "02:00", "finished"),
     ]
     assert [(entry.text, entry.state) for entry in days[6].entries] == [("00:00", "failed")]

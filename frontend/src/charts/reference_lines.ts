@@ -82,7 +82,7 @@ export function nameReferenceLines(chart: Chart, spec: Spec, colors: Palette): v
   const drawn = [...drawnPoints(chart), ...across];
   const flags = flagBoxes(chart, spec);
   const taken: Box[] = [];
-  const stacked = stacks(lying.map(({ y }) => y), chartArea.top);
+  const stacked = stacks(lying.map(({ y }) => y), chartArea.top, chartArea.bottom);
   for (const [index, { y, left, right, words }] of lying.entries()) {
     // In a narrow chart, as on paper, the letters move together: cut off a name says nothing, over the axis it hides labels.
     const width = Math.min(ctx.measureText(words).width, chartArea.width);
@@ -105,21 +105,38 @@ export function leastHiding<B extends Box>(choices: B[], { drawn, taken }: { dra
 }
 
 /**
- * Of lines too near to each other for a name between them, the names stand above all of them in the lines' order, or
- * below where there is no room: where each one's letters stand. Undefined for a line that is near no other; from the highest.
+ * Of lines too near to each other for a name between them, those above the widest gap have their names above them, the
+ * others below, each in the lines' order: the nearest name is the line's own. Without room for that all names are on one
+ * side. Gives where each one's letters stand, undefined for a line that is near no other; from the highest.
  */
-export function stacks(ys: number[], top: number): (number | undefined)[] {
+export function stacks(ys: number[], top: number, bottom: number): (number | undefined)[] {
   const found: (number | undefined)[] = ys.map(() => undefined);
   for (let first = 0, end = 1; first < ys.length; first = end, end = first + 1) {
     while (end < ys.length && (ys[end] ?? 0) - (ys[end - 1] ?? 0) < NAME_PIXELS + ABOVE_PIXELS) end += 1;
     const count = end - first;
     if (count === 1) continue;
-    const [highest, lowest] = [ys[first] ?? 0, ys[end - 1] ?? 0];
-    const above = highest - ABOVE_PIXELS - (count - 1) * NAME_PIXELS;
-    const begin = above - NAME_PIXELS >= top ? above : lowest + NAME_PIXELS;
-    for (let place = 0; place < count; place += 1) found[first + place] = begin + place * NAME_PIXELS;
+    const group = ys.slice(first, end);
+    const [highest, lowest] = [group[0] ?? 0, group[count - 1] ?? 0];
+    const fitsAbove = Math.floor((highest - top - ABOVE_PIXELS) / NAME_PIXELS);
+    const fitsBelow = Math.floor((bottom - lowest) / NAME_PIXELS);
+    const wanted = widestGap(group);
+    const aboveCount = wanted <= fitsAbove && count - wanted <= fitsBelow ? wanted : count <= fitsAbove ? count : 0;
+    for (let place = 0; place < count; place += 1) {
+      found[first + place] = place < aboveCount
+        ? highest - ABOVE_PIXELS - (aboveCount - 1 - place) * NAME_PIXELS
+        : lowest + NAME_PIXELS + (place - aboveCount) * NAME_PIXELS;
+    }
   }
   return found;
+}
+
+/** How many of a group of lines lie above its widest gap. */
+function widestGap(group: number[]): number {
+  let widest = 1;
+  for (let place = 2; place < group.length; place += 1) {
+    if ((group[place] ?? 0) - (group[place - 1] ?? 0) > (group[widest] ?? 0) - (group[widest - 1] ?? 0)) widest = place;
+  }
+  return widest;
 }
 
 /** Above or below the line, at its right, its left or its middle: in the order of preference. */
@@ -127,8 +144,8 @@ function places(area: ChartArea, line: Pick<Lying, "y" | "left" | "right">, widt
   const inside = (left: number): number => Math.max(area.left + 2, Math.min(area.right - width - 2, left));
   const lefts = [line.right - width - 2, line.left + 2, (line.left + line.right - width) / 2].map(inside);
   const y = line.y;
-  // One of a stack that went to another side would be taken for that of a line there.
-  if (stacked !== undefined) return [placed(inside(area.right), stacked, width)];
+  // One of a stack that went to another height would be taken for that of a line there.
+  if (stacked !== undefined) return lefts.map((left) => placed(left, stacked, width));
   const shift = [-4, 12, 24];
   return shift.flatMap((by) => lefts.map((left) => placed(left, y + by, width)));
 }
