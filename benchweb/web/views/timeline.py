@@ -68,6 +68,8 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
     def drawn(title: str, lanes: list[Lane]) -> Lanes:
         return lanes_of(title, lanes, begin=span.begin, end=span.end, zone=span.zone, now=now)
 
+    is_past = now >= span.end
+    waiting = 0 if is_past else rows.waiting_runs(campaign=campaign.pk if campaign else None)
     context = {
         "span": span,
         "spans": SPANS_HOURS,
@@ -78,7 +80,9 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
         "schedules": drawn(_("Schedules"), rows.schedule_lanes(schedules, slots, planned)),
         "is_shortened": len(runs) == rows.MOST_RUNS,
         "most": rows.MOST_RUNS,
-        "waiting": rows.waiting_runs(campaign=campaign.pk if campaign else None) if now < span.end else 0,
+        "waiting": waiting,
+        # Beyond what is shown, or at a time that isn't known.
+        "may_come": bool(is_past or waiting or schedules),
     }
     return render(request, "pages/timeline.html", context)
 
