@@ -182,3 +182,16 @@ def test_a_fingerprint_that_was_not_seen_is_not_pinned(signed_in: Client, finger
     answered(endpoint)
     signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": fingerprint})
     assert Endpoint.objects.get().fingerprint == PINNED
+
+
+def test_a_second_endpoint_has_a_name_of_its_own(signed_in: Client) -> None:
+    first = make_endpoint()
+    values = {"control_address": "192.0.2.7:7410", "token": "t" * 43, "network_mode": first.network_mode}
+    name = first.name or first.network_mode
+    answer = signed_in.post(f"/hosts/{first.host_id}/endpoints/new", values | {"endpoint_name": name})
+    assert f"is called “{name}”: give this one a name of its own." in answer.content.decode()
+    assert first.host.endpoints.count() == 1
+    # What was entered is kept, and with another name it is taken.
+    assert 'value="192.0.2.7:7410"' in answer.content.decode()
+    signed_in.post(f"/hosts/{first.host_id}/endpoints/new", values | {"endpoint_name": "second"})
+    assert first.host.endpoints.count() == 2

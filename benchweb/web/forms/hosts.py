@@ -13,6 +13,9 @@ from benchweb.web.forms.base import PageForm, description_field, text_field
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
 _HELP_KEPT = _("Leave empty to keep the stored token.")
+_HELP_PINNED = _(
+    "sha256:… as the engine prints it; empty pins the first one that answers: enter the token again with it."
+)
 
 
 class NamedForm(PageForm):
@@ -126,6 +129,7 @@ class EndpointForm(PageForm):
         names = ("control_address", "data_address", "network_mode", "bind_device", "fingerprint")
         form = cls(initial={name: getattr(endpoint, name) for name in names} | {"endpoint_name": endpoint.name})
         form.fields["token"].help_text = _HELP_KEPT
+        form.fields["fingerprint"].help_text = _HELP_PINNED
         return form
 
     def endpoint_values(self) -> dict[str, Any]:

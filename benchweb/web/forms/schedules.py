@@ -67,9 +67,10 @@ class LocalTimeField(forms.CharField):
         return found
 
 
-def time_of_day(label: StrOrPromise) -> forms.TimeField:
+def time_of_day(label: StrOrPromise, help_text: StrOrPromise = "") -> forms.TimeField:
     """Give a field of a local time of day."""
-    return forms.TimeField(label=label, required=False, widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
+    widget = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+    return forms.TimeField(label=label, help_text=help_text, required=False, widget=widget)
 
 
 def number(
@@ -151,8 +152,10 @@ class ScheduleForm(PageForm):
     starts_at = LocalTimeField(label=_("Starts"), required=False, help_text=_("Empty: at once."))
     ends_at = LocalTimeField(label=_("Ends"), required=False, help_text=_("Empty: never."))
     max_runs = number(_("At most so many slots"), 2**31 - 1, 1, required=False)
-    window_from = time_of_day(_("Window from"))
-    window_until = time_of_day(_("Window until"))
+    window_from = time_of_day(
+        _("Window from"), _("Times outside of the window are no slots. Give both or neither; it may go over midnight.")
+    )
+    window_until = time_of_day(_("Window until"), _("A run begins only if it can be done by then."))
     blackouts = BlackoutsField()
     deadline = DurationField(
         _("Begin within"), help_text=_("Runs that have not begun so long after their slot never do.")

@@ -26,7 +26,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     """Add another way to reach a host."""
     host = get_object_or_404(Host, pk=host_id)
     form = EndpointForm.new(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and _is_named_apart(form, host):
         try:
             services.endpoint_create(host=host, **form.endpoint_values())
             return redirect("web:host", host.pk)
@@ -41,7 +41,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Change an endpoint; it is checked again."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     form = EndpointForm.of(endpoint) if request.method == "GET" else EndpointForm(request.POST)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and _is_named_apart(form, endpoint.host, endpoint):
         try:
             services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
             return redirect("web:host", endpoint.host_id)
@@ -123,6 +123,20 @@ def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     except HostsError as error:
         messages.error(request, error.message)
     return redirect("web:host", endpoint.host_id)
+
+
+def _is_named_apart(form: EndpointForm, host: Host, edited: Endpoint | None = None) -> bool:
+    """Refuse a new name that another endpoint of the host has: of a pair of both no end could be told by its name."""
+    values = form.endpoint_values()
+    name = values["name"] or values["network_mode"]
+    if edited is not None and name == (edited.name or edited.network_mode):
+        return True
+    others = [other for other in host.endpoints.filter(archived_at=None) if other != edited]
+    if name not in {other.name or other.network_mode for other in others}:
+        return True
+    text = _("Another endpoint of {host} is called “{name}”: give this one a name of its own.")
+    form.refuse("name", text.format(host=host.name, name=name))
+    return False
 
 
 def _form_page(request: HttpRequest, form: EndpointForm, host: Host, title: str, *, with_command: bool) -> HttpResponse:
