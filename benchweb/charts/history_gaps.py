@@ -193,7 +193,7 @@ def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, da
         return []
     times = [*map(datetime.timestamp, starts)]
     seconds = [*map(sub, times[1:], times)]
-    longest = _longest_usual(seconds).total_seconds()
+    longest = longest_usual(seconds).total_seconds()
     # Of a thousand one or two are longer; their steps' beginnings tell whether a step lies between them at all.
     found = [
         (step.begin(starts[place]), step.begin(starts[place + 1]))
@@ -203,7 +203,7 @@ def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, da
     return [(start, after) for start, after in found if (after - start).total_seconds() > longest]
 
 
-def _longest_usual(seconds: Sequence[float]) -> timedelta:
+def longest_usual(seconds: Sequence[float]) -> timedelta:
     """Give the time without a measurement from which on one is missing, from the times between all of them."""
     ordered = sorted(seconds)
     middle = median(ordered)

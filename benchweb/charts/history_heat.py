@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind
-from benchweb.charts.history_gaps import Break, Event, break_of, events_between
+from benchweb.charts.history_gaps import Break, Event, break_of, events_between, longest_usual
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_points import OF_PLAN
 from benchweb.charts.history_query import HistoryQuery
@@ -103,6 +103,17 @@ class _Map:
     def has_rhythm(self) -> bool:
         return self.total >= _FEWEST_TO_KNOW
 
+    @property
+    def is_whole(self) -> bool:
+        return len(self.columns) == self.total
+
+    @property
+    def longest(self) -> timedelta:
+        """Give the time without a run from which on one is missing, as the history has it where every run is drawn."""
+        if not self.is_whole:
+            return (self.usual or timedelta()) * _LONGER_THAN_USUAL
+        return longest_usual([(after.at - each.at).total_seconds() for each, after in pairwise(self.columns)])
+
 
 @dataclass(frozen=True)
 class _Scale:
@@ -131,7 +142,10 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
         ]
         if columns:
             key = (asked.kind.name, line.digest)
-            of_line = [each for each in events if each.pair == line.pair.pk and key in each.keys]
+            # What a run gave before it failed is a column of its own.
+            measured = {column.run for column in columns}
+            mine = [each for each in events if each.pair == line.pair.pk and key in each.keys]
+            of_line = [each for each in mine if each.run not in measured]
             maps.append(_Map(line, name, columns, rows[0][4], rows[0][6], of_line))
     scale = _scale([column for each in maps for column in each.columns])
     ends = [_ends(each.columns, query.shown[1], has_rhythm=each.has_rhythm) for each in maps]
@@ -266,7 +280,7 @@ def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Col
     # The last of the column's runs is a usual step before its end: what came well after that one is a turn of its own.
     after = end - drawn.usual / 2 if drawn.has_rhythm and drawn.usual else column.at
     found = [break_of(each) for each in drawn.events if after < each.at and (not following or each.at < following.at)]
-    if found or following is None or not drawn.has_rhythm:
+    if found or following is None or not drawn.has_rhythm or following.at - column.at <= drawn.longest:
         return found
     return [Break(end, _("nothing was measured in this time"))]
 

@@ -129,7 +129,7 @@ def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> s
     if Verdict.TOO_FEW in found:
         text = _(
             "“Too few to tell”: of so few repetitions no difference could be shown, however large. "
-            "It takes %(needed)s of each run."
+            "It takes %(needed)s of each run, and more where many measures are judged together."
         )
         notes.append(text % {"needed": repetitions_needed()})
     if has_own_units:

@@ -23,7 +23,7 @@ TEXTS = (
     gettext_noop("Share of a trial's latencies in a cell:"),
     gettext_noop("Table"),
     gettext_noop("Table: {title}"),
-    gettext_noop("Trial"),
+    gettext_noop("Trial's number"),
     gettext_noop("Until"),
     gettext_noop("about {length} left"),
     gettext_noop("finishing"),

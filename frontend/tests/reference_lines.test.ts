@@ -22,7 +22,7 @@ test("it hides points sooner than another name or a flag", () => {
 test("names of lines near each other stand on either side of their widest gap, or all on one where there is no room", () => {
   assert.deepEqual(stacks([50, 52, 60, 90], 0, 200), [34, 46, 72, undefined]);
   assert.deepEqual(stacks([50, 56], 0, 200), [46, 68]);
-  assert.deepEqual(stacks([5, 8], 0, 200), [20, 32]);
+  assert.deepEqual(stacks([5, 8], 0, 200), [1, 20]);
   assert.deepEqual(stacks([188, 192], 0, 200), [172, 184]);
   assert.deepEqual(stacks([20, 40], 0, 200), [undefined, undefined]);
 });

@@ -95,7 +95,12 @@ def test_three_repetitions_say_that_they_can_show_nothing(signed_in: Client) -> 
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
     text = text_of(page)
     # Once above the table, in two words in each cell, and whole on hover.
-    assert text.count("of so few repetitions no difference could be shown, however large. It takes 4 of each run.") == 1
+    assert (
+        text.count(
+            "of so few repetitions no difference could be shown, however large. It takes 4 of each run, and more where"
+        )
+        == 1
+    )
     assert all("too few to tell" in cells(page, row)[1] for row in (0, 1))
     assert page.count('title="3 and 3 repetitions are too few: it takes 4 each"') == 2
     assert "worse" not in text.split("How to read this")[0]

@@ -23,8 +23,17 @@ export function withAxes(spec: Spec, { isLog, isLinearX }: AxisChoice): Spec {
   return { ...spec, x, y: { ...spec.y, scale: isLog ? "log" : "linear" } };
 }
 
-/** Buttons for what may be chosen; `change` hears which axis was. */
-export function axisSwitches(spec: Spec, choice: AxisChoice, change: (axis: "x" | "y") => void): HTMLElement[] {
+/** Buttons among `actions` for what may be chosen, made anew for each specification that is told; `change` hears which axis was. */
+export function axisSwitches(actions: HTMLElement, change: (axis: "x" | "y") => void): (spec: Spec, choice: AxisChoice) => void {
+  let shown: HTMLElement[] = [];
+  return (spec, choice) => {
+    shown.forEach((each) => each.remove());
+    shown = switches(spec, choice, change);
+    actions.append(...shown);
+  };
+}
+
+function switches(spec: Spec, choice: AxisChoice, change: (axis: "x" | "y") => void): HTMLElement[] {
   const buttons: HTMLElement[] = [];
   // Latencies reach over decades.
   if (spec.y.unit === "s") {

@@ -42,7 +42,7 @@ const LONGEST_WHOLE = 40;
 /** Build a card; `top` is the common maximum of the charts of one quantity. */
 export function card(first: Spec, firstTop: number): Card {
   let [spec, top, colors] = [first, firstTop, palette()];
-  const axes = axisChoice(spec);
+  let axes = axisChoice(spec);
   let range: Range | null = rangeInUrl(spec.id, fullRange(withAxes(spec, axes)));
   const hidden = new Set(chosen(`hide.${spec.id}`).split(BETWEEN_IDS).filter((id) => spec.series.some((each) => each.id === id)));
   const parts = build(spec, () => spec, hidden);
@@ -57,13 +57,14 @@ export function card(first: Spec, firstTop: number): Card {
     apply();
   });
   listenForClicks(chart as unknown as Chart, parts.frame);
-  parts.actions.append(...axisSwitches(spec, axes, (axis) => {
+  const offer = axisSwitches(parts.actions, (axis) => {
     if (axis === "x") {
       range = null;
       keepRange(spec.id, null);
     }
     apply();
-  }));
+  });
+  offer(spec, axes);
   rebuildLegend();
 
   function rebuildLegend(): void {
@@ -87,9 +88,11 @@ export function card(first: Spec, firstTop: number): Card {
   return {
     element: parts.element,
     update(next, nextTop) {
-      const isSameShape = shapeOf(next) === shapeOf(spec);
+      const [isSameShape, hasSameAxes] = [shapeOf(next) === shapeOf(spec), axesOf(next) === axesOf(spec)];
       [spec, top] = [next, nextTop];
       describeIn(parts, spec);
+      // A running run draws one test after the other, each with its own quantity.
+      if (!hasSameAxes) offer(spec, axes = axisChoice(spec));
       if (!isSameShape) rebuildLegend();
       apply(matchMedia("(prefers-reduced-motion: reduce)").matches ? "none" : "default");
     },
@@ -107,6 +110,11 @@ export function card(first: Spec, firstTop: number): Card {
 /** What the legend is made of. */
 function shapeOf(spec: Spec): string {
   return JSON.stringify(spec.series.map((series) => [series.id, series.label, hasGaps(series)]));
+}
+
+/** What the choice of axes depends on. */
+function axesOf(spec: Spec): string {
+  return `${spec.x.scale} ${spec.y.unit}`;
 }
 
 function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {

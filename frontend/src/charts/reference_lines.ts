@@ -117,7 +117,8 @@ export function stacks(ys: number[], top: number, bottom: number): (number | und
     if (count === 1) continue;
     const group = ys.slice(first, end);
     const [highest, lowest] = [group[0] ?? 0, group[count - 1] ?? 0];
-    const fitsAbove = Math.floor((highest - top - ABOVE_PIXELS) / NAME_PIXELS);
+    // Above the chart there is room for one name more.
+    const fitsAbove = Math.floor((highest - top + 1) / NAME_PIXELS) + 1;
     const fitsBelow = Math.floor((bottom - lowest) / NAME_PIXELS);
     const wanted = widestGap(group);
     const aboveCount = wanted <= fitsAbove && count - wanted <= fitsBelow ? wanted : count <= fitsAbove ? count : 0;

@@ -74,7 +74,7 @@ function specification(index: number, metric: Metric, before: SpecPoint[], point
     series,
     lines: [],
     table: {
-      columns: [{ key: "trial", label: say("Trial"), unit: "" }, { key: "end", label: say("Until"), unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
+      columns: [{ key: "trial", label: say("Trial's number"), unit: "" }, { key: "end", label: say("Until"), unit: "s" }, { key: "value", label: metric.label, unit: metric.unit }],
       rows: [...ends(before).map(row(earlier)), ...ends(points).map(row(now))],
     },
     csv_url: "",
