@@ -34,9 +34,9 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
             about, offset, round_trip = _probed(client)
             facts = client.facts()
     except EngineUnreachable as error:
-        return CheckOutcome(status=Endpoint.Status.UNREACHABLE, reason=str(error), fingerprint=fingerprint)
+        return _fault(endpoint, Endpoint.Status.UNREACHABLE, error, fingerprint)
     except (EngineError, SecretUnreadable) as error:
-        return CheckOutcome(status=Endpoint.Status.REFUSED, reason=str(error), fingerprint=fingerprint)
+        return _fault(endpoint, Endpoint.Status.REFUSED, error, fingerprint)
     return CheckOutcome(
         status=Endpoint.Status.ANSWERED,
         engine_version=about.engine_version,
@@ -45,7 +45,13 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
         round_trip_seconds=round_trip,
         fingerprint=fingerprint,
         facts=facts,
+        control_address=endpoint.control_address,
     )
+
+
+def _fault(endpoint: Endpoint, status: Endpoint.Status, error: Exception, fingerprint: str) -> CheckOutcome:
+    address = endpoint.control_address
+    return CheckOutcome(status=status, reason=str(error), fingerprint=fingerprint, control_address=address)
 
 
 def _probed(client: EngineClient) -> tuple[About, float, float]:

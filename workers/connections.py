@@ -13,6 +13,7 @@ from django.db import connection
 from benchweb.hosts.addresses import control_address
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
+from benchweb.hosts.services import endpoint_pin_first
 from workers.engine_client import EngineClient, EngineUnreachable, seen_fingerprint
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
@@ -21,25 +22,35 @@ _IDLE_SECONDS = 45.0
 
 def client_for(endpoint: Endpoint) -> EngineClient:
     """Give a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
-    host, port = control_address(endpoint.control_address)
-    name = str(endpoint)
-    if not endpoint.fingerprint:
-        fingerprint = seen_fingerprint(name=name, host=host, port=port)
-        Endpoint.objects.filter(pk=endpoint.pk, fingerprint="").update(fingerprint=fingerprint)
-        endpoint.refresh_from_db(fields=["fingerprint"])
-    token = decrypted(endpoint.token_encrypted)
-    return EngineClient(name=name, host=host, port=port, token=token, fingerprint=endpoint.fingerprint)
+    return _client(_pinned(endpoint))
 
 
 @contextmanager
 def shared_client(endpoint: Endpoint) -> Iterator[EngineClient]:
     """Give a client that this process's other runs use too: its connections are kept from run to run."""
-    key = (endpoint.control_address, endpoint.fingerprint, bytes(endpoint.token_encrypted), str(endpoint))
-    shared = _shared.borrow(key) or _shared.lend(key, client_for(endpoint))
+    pinned = _pinned(endpoint)
+    key = (pinned.control_address, pinned.fingerprint, bytes(pinned.token_encrypted), str(pinned))
+    shared = _shared.borrow(key) or _shared.lend(key, _client(pinned))
     try:
         yield shared.client
     finally:
         _shared.give_back(shared)
+
+
+def _pinned(endpoint: Endpoint) -> Endpoint:
+    """Return the endpoint with the certificate that its token may go to."""
+    if endpoint.fingerprint:
+        return endpoint
+    host, port = control_address(endpoint.control_address)
+    seen = seen_fingerprint(name=str(endpoint), host=host, port=port)
+    return endpoint_pin_first(endpoint=endpoint, fingerprint=seen)
+
+
+def _client(endpoint: Endpoint) -> EngineClient:
+    # All three are of one row: a token goes to the address and the certificate that it was entered for.
+    host, port = control_address(endpoint.control_address)
+    token = decrypted(endpoint.token_encrypted)
+    return EngineClient(name=str(endpoint), host=host, port=port, token=token, fingerprint=endpoint.fingerprint)
 
 
 @dataclass

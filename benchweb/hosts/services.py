@@ -42,6 +42,8 @@ class CheckOutcome:
     round_trip_seconds: float | None = None
     fingerprint: str = ""
     facts: dict[str, Any] | None = None
+    # Where the check looked: of an endpoint that was changed meanwhile nothing is recorded. Empty for anywhere.
+    control_address: str = ""
 
 
 def host_create(*, name: str, description: str = "", labels: Sequence[str] = (), uplink: str = "") -> Host:
@@ -75,30 +77,66 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
     return endpoint
 
 
+@transaction.atomic
 def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) -> None:
-    """Change an endpoint and check it again; an empty token keeps the stored one."""
+    """Change an endpoint and check it again.
+
+    Without a token the stored one is kept, as long as address and certificate are those that it was entered for.
+    """
     values = _endpoint_fields(control_address=control_address, **fields)
-    if not fields.get("token"):
-        if endpoint.fingerprint and not values["fingerprint"]:
-            raise HostsError(
-                "token", "Without the pinned fingerprint the token would go to whoever answers: enter both."
-            )
+    # As it is now, not as the caller read it: somebody else may have entered another token since.
+    stored = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    if not values["token_encrypted"]:
+        _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
-    with transaction.atomic():
-        Endpoint.objects.filter(pk=endpoint.pk).update(
-            status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
+    if stored.control_address != values["control_address"]:
+        values["seen_fingerprint"] = ""
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
+    )
+    queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
+def _refuse_other_engine(stored: Endpoint, values: dict[str, Any]) -> None:
+    """Refuse to take a stored token to another address or certificate than those that it was entered for."""
+    if not stored.token_encrypted:
+        return
+    if stored.control_address != values["control_address"]:
+        raise HostsError("token", f"The stored token is for {stored.control_address}: enter the engine's token again.")
+    if stored.fingerprint and not values["fingerprint"]:
+        raise HostsError("token", "Without the pinned fingerprint the token would go to whoever answers: enter both.")
+    if stored.fingerprint != values["fingerprint"]:
+        raise HostsError(
+            "token", "The stored token was not entered for this certificate: enter the engine's token again."
         )
-        queue.send_on_commit(CHECK_TASK, endpoint.pk)
 
 
-def endpoint_pin(*, endpoint: Endpoint, fingerprint: str) -> None:
-    """Trust another certificate from now on, deliberately, and check again; refused when it isn't the one seen."""
+@transaction.atomic
+def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
+    """Trust the certificate that was seen, with a token entered for it, and check again."""
     wanted = _checked_fingerprint(fingerprint)
-    with transaction.atomic():
-        seen = Endpoint.objects.filter(pk=endpoint.pk, seen_fingerprint=wanted).exclude(seen_fingerprint="")
-        if not seen.update(fingerprint=wanted):
-            raise HostsError("fingerprint", "The engine shows another fingerprint by now: check it again, then pin.")
-        queue.send_on_commit(CHECK_TASK, endpoint.pk)
+    stored = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    if not wanted or stored.seen_fingerprint != wanted:
+        raise HostsError("fingerprint", "The engine shows another fingerprint by now: check it again, then pin.")
+    values = {"fingerprint": wanted, "token_encrypted": _encrypted(token)}
+    if not values["token_encrypted"]:
+        _refuse_other_engine(stored, {"control_address": stored.control_address, **values})
+    Endpoint.objects.filter(pk=endpoint.pk).update(**values)
+    queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
+def endpoint_pin_first(*, endpoint: Endpoint, fingerprint: str) -> Endpoint:
+    """Pin the first certificate seen, and return the endpoint as it is now.
+
+    Not on an endpoint that was given another address or token, or pinned, since it was read.
+    """
+    Endpoint.objects.filter(
+        pk=endpoint.pk,
+        fingerprint="",
+        control_address=endpoint.control_address,
+        token_encrypted=endpoint.token_encrypted,
+    ).update(fingerprint=fingerprint)
+    return Endpoint.objects.select_related("host").get(pk=endpoint.pk)
 
 
 def endpoint_check(*, endpoint: Endpoint) -> None:
@@ -108,9 +146,12 @@ def endpoint_check(*, endpoint: Endpoint) -> None:
 
 @transaction.atomic
 def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
-    """Keep what a check found; the first fingerprint seen is pinned, a later one never replaces it."""
+    """Keep what a check found, unless the endpoint has another address by now."""
     now = timezone.now()
-    Endpoint.objects.filter(pk=endpoint_id).update(
+    checked = Endpoint.objects.filter(pk=endpoint_id)
+    if outcome.control_address:
+        checked = checked.filter(control_address=outcome.control_address)
+    is_same = checked.update(
         status=outcome.status,
         status_reason=outcome.reason,
         checked_at=now,
@@ -120,10 +161,10 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
         round_trip_seconds=outcome.round_trip_seconds,
         seen_fingerprint=outcome.fingerprint,
     )
+    if not is_same:
+        return
     is_back = outcome.status == Endpoint.Status.ANSWERED
     (endpoint_is_back if is_back else endpoint_is_away)(endpoint_id=endpoint_id)
-    if is_back and outcome.fingerprint:
-        Endpoint.objects.filter(pk=endpoint_id, fingerprint="").update(fingerprint=outcome.fingerprint)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)
 
@@ -230,9 +271,13 @@ def _endpoint_fields(
         "data_address": _checked_data(data_address),
         "network_mode": network_mode.strip(),
         "bind_device": bind_device.strip(),
-        "token_encrypted": encrypted(token.strip()) if token.strip() else b"",
+        "token_encrypted": _encrypted(token),
         "fingerprint": _checked_fingerprint(fingerprint),
     }
+
+
+def _encrypted(token: str) -> bytes:
+    return encrypted(token.strip()) if token.strip() else b""
 
 
 def _checked_control(text: str) -> str:

@@ -34,6 +34,8 @@ class EndpointPanel:
     command: EngineCommand | None
     awaited: AwaitedCheck | None
     is_overdue: bool
+    # The command has a placeholder where the token belongs: only whoever entered it sees it.
+    is_token_hidden: bool
 
     @property
     def is_checking(self) -> bool:
@@ -78,7 +80,9 @@ def awaited_check(endpoint: Endpoint) -> AwaitedCheck:
     return AwaitedCheck(asked_at=timezone.now(), since=checked_text(endpoint))
 
 
-def endpoint_panel(endpoint: Endpoint, facts: Facts | None, awaited: AwaitedCheck | None = None) -> EndpointPanel:
+def endpoint_panel(
+    endpoint: Endpoint, facts: Facts | None, awaited: AwaitedCheck | None = None, *, shows_token: bool = False
+) -> EndpointPanel:
     """Prepare an endpoint's panel; one that was never checked has its first check under way."""
     if awaited is None and endpoint.checked_at is None:
         awaited = awaited_check(endpoint)
@@ -89,9 +93,10 @@ def endpoint_panel(endpoint: Endpoint, facts: Facts | None, awaited: AwaitedChec
         endpoint=endpoint,
         facts=facts,
         groups=facts_groups(facts.document) if facts else [],
-        command=_command(endpoint),
+        command=_command(endpoint, shows_token=shows_token),
         awaited=awaited,
         is_overdue=awaited is not None and timezone.now() - awaited.asked_at > CHECK_PATIENCE,
+        is_token_hidden=not shows_token,
     )
 
 
@@ -100,12 +105,12 @@ def checked_text(endpoint: Endpoint) -> str:
     return endpoint.checked_at.isoformat() if endpoint.checked_at else ""
 
 
-def _command(endpoint: Endpoint) -> EngineCommand | None:
-    """Give the command to run on the host, token included, only as long as no engine has ever answered."""
+def _command(endpoint: Endpoint, *, shows_token: bool) -> EngineCommand | None:
+    """Give the command to run on the host, only as long as no engine has ever answered."""
     if endpoint.fingerprint or endpoint.status in (Endpoint.Status.ANSWERED, Endpoint.Status.NEVER_ASKED):
         return None
     try:
-        token = decrypted(endpoint.token_encrypted)
+        token = decrypted(endpoint.token_encrypted) if shows_token else ""
     except SecretUnreadable:
         token = ""
     return engine_command(address=endpoint.control_address, token=token)

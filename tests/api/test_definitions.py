@@ -78,8 +78,8 @@ def test_an_endpoint_is_created_with_a_token_that_never_comes_out(api, sent):
 def test_a_change_of_an_endpoint_keeps_what_it_does_not_name(api, sent):
     endpoint = make_endpoint(token="engine-secret", data_address="192.0.2.9", fingerprint=FINGERPRINT)
     sent.clear()
-    changed = api.patch(f"/endpoints/{endpoint.pk}", {"control_address": "192.0.2.2:9"}).json()
-    assert (changed["control_address"], changed["data_address"]) == ("192.0.2.2:9", "192.0.2.9")
+    changed = api.patch(f"/endpoints/{endpoint.pk}", {"name": "second"}).json()
+    assert (changed["name"], changed["data_address"]) == ("second", "192.0.2.9")
     assert (changed["fingerprint"], changed["has_token"]) == (FINGERPRINT, True)
     endpoint.refresh_from_db()
     assert decrypted(endpoint.token_encrypted) == "engine-secret"
@@ -94,6 +94,32 @@ def test_a_pin_is_only_dropped_together_with_a_token(api):
     assert endpoint.fingerprint == FINGERPRINT
     changed = api.patch(f"/endpoints/{endpoint.pk}", {"fingerprint": "", "token": "another"})
     assert (changed.status_code, changed.json()["fingerprint"]) == (200, "")
+
+
+@pytest.mark.parametrize("pinned", ["", FINGERPRINT])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"control_address": "203.0.113.66:7410"},
+        {"control_address": "127.0.0.1:2"},
+        {"fingerprint": "sha256:" + "c" * 64},
+        {"control_address": "203.0.113.66:7410", "fingerprint": "sha256:" + "c" * 64},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("given", [{}, {"token": ""}, {"token": "   "}], ids=str)
+def test_a_stored_token_goes_to_no_other_address_or_certificate(api, refused, sent, pinned, change, given):
+    endpoint = make_endpoint(token="engine-secret", fingerprint=pinned)
+    before = Endpoint.objects.values("control_address", "fingerprint", "status").get()
+    sent.clear()
+    refused(api.patch(f"/endpoints/{endpoint.pk}", change | given), 422, "token")
+    assert Endpoint.objects.values("control_address", "fingerprint", "status").get() == before
+    assert sent == []
+    changed = api.patch(f"/endpoints/{endpoint.pk}", change | {"token": "entered-again"})
+    assert changed.status_code == 200
+    endpoint.refresh_from_db()
+    assert {name: getattr(endpoint, name) for name in change} == change
+    assert decrypted(endpoint.token_encrypted) == "entered-again"
 
 
 def test_a_check_is_asked_for_and_answered_with_202(api, sent):

@@ -10,6 +10,7 @@ from benchweb.hosts.services import (
     CheckOutcome,
     HostsError,
     archive,
+    endpoint_pin_first,
     endpoint_record_check,
     endpoint_update,
     environment_create,
@@ -54,9 +55,9 @@ def test_traffic_never_goes_to_multicast_broadcast_or_nowhere(text):
 def test_an_engines_token_is_encrypted_and_an_edit_without_one_keeps_it():
     endpoint = make_endpoint(token="secret-token")
     assert b"secret" not in bytes(endpoint.token_encrypted)
-    endpoint_update(endpoint=endpoint, control_address="127.0.0.1:2")
+    endpoint_update(endpoint=endpoint, control_address="127.0.0.1:1", data_address="127.0.0.2", name="second")
     endpoint.refresh_from_db()
-    assert decrypted(endpoint.token_encrypted) == "secret-token"
+    assert (endpoint.name, decrypted(endpoint.token_encrypted)) == ("second", "secret-token")
 
 
 @pytest.mark.django_db
@@ -71,6 +72,7 @@ def test_a_changed_secret_key_makes_tokens_unreadable_with_the_next_step(setting
 def test_the_first_fingerprint_is_pinned_and_a_later_one_never_replaces_it():
     endpoint = make_endpoint()
     for seen in (PIN, OTHER):
+        assert endpoint_pin_first(endpoint=endpoint, fingerprint=seen).fingerprint == PIN
         endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="answered", fingerprint=seen))
     endpoint.refresh_from_db()
     assert (endpoint.fingerprint, endpoint.seen_fingerprint) == (PIN, OTHER)
@@ -157,7 +159,7 @@ def test_names_of_which_nothing_is_seen_are_refused_everywhere(name):
 def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
     endpoint = make_endpoint(token="secret-token", fingerprint=PIN)
     with pytest.raises(HostsError, match="whoever answers") as caught:
-        endpoint_update(endpoint=endpoint, control_address="203.0.113.9:7410")
+        endpoint_update(endpoint=endpoint, control_address="127.0.0.1:1")
     assert caught.value.field == "token"
     endpoint.refresh_from_db()
     assert (endpoint.control_address, endpoint.fingerprint) == ("127.0.0.1:1", PIN)

@@ -8,7 +8,14 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
-from benchweb.hosts.services import CHECK_TASK, CheckOutcome, archive, endpoint_record_check
+from benchweb.hosts.services import (
+    CHECK_TASK,
+    CheckOutcome,
+    archive,
+    endpoint_pin_first,
+    endpoint_record_check,
+    endpoint_update,
+)
 from tests.factories import make_endpoint, make_pair
 
 PINNED = "sha256:" + "a" * 64
@@ -31,6 +38,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def answered(endpoint: Endpoint, fingerprint: str = PINNED, **values: object) -> None:
     """Record a check that found the engine."""
     outcome = CheckOutcome("answered", fingerprint=fingerprint, **({"catalog_version": 1} | values))
+    endpoint_pin_first(endpoint=endpoint, fingerprint=fingerprint)
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=outcome)
 
 
@@ -50,7 +58,7 @@ def test_an_archived_host_takes_no_endpoint(signed_in: Client) -> None:
 
 
 def test_an_edited_endpoint_keeps_its_token_when_none_is_typed(signed_in: Client) -> None:
-    endpoint = make_endpoint(token="secret")
+    endpoint = make_endpoint(token="secret", control_address="192.0.2.10:7410")
     page = signed_in.get(f"/endpoints/{endpoint.pk}/edit").content.decode()
     assert "secret" not in page
     assert "Leave empty to keep the stored token." in page
@@ -150,11 +158,43 @@ def test_a_time_that_cannot_be_read_counts_as_none(signed_in: Client, checks: li
 
 
 def test_the_command_with_the_token_goes_once_an_engine_has_answered(signed_in: Client) -> None:
-    endpoint = make_endpoint(token="secret-of-the-engine")
+    host = make_endpoint().host
+    values = VALUES | {"token": "secret-of-the-engine", "endpoint_name": "second"}
+    signed_in.post(f"/hosts/{host.pk}/endpoints/new", values)
+    endpoint = host.endpoints.get(name="second")
     url = f"/hosts/{endpoint.host_id}"
     assert "secret-of-the-engine" in signed_in.get(url).content.decode()
     answered(endpoint)
     assert "secret-of-the-engine" not in signed_in.get(url).content.decode()
+
+
+def test_the_command_shows_the_token_only_to_whoever_entered_it(signed_in: Client) -> None:
+    endpoint = make_endpoint(token="secret-of-the-engine")
+    asked = [signed_in.get(f"/hosts/{endpoint.host_id}"), signed_in.post(f"/endpoints/{endpoint.pk}/watch")]
+    assert all("secret-of-the-engine" not in answer.content.decode() for answer in asked)
+    assert "THE-TOKEN" in asked[0].content.decode()
+    address = {"control_address": endpoint.control_address}
+    signed_in.post(f"/endpoints/{endpoint.pk}/edit", VALUES | address | {"token": "entered-here"})
+    assert "entered-here" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    # Entered by somebody else since.
+    endpoint_update(endpoint=endpoint, control_address=endpoint.control_address, token="entered-elsewhere")
+    assert "entered-elsewhere" not in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+
+
+@pytest.mark.parametrize(
+    "change", [{"control_address": "192.0.2.66:7410"}, {"fingerprint": SEEN}, {"fingerprint": ""}], ids=str
+)
+def test_an_edit_to_another_engine_asks_for_the_token_again(signed_in: Client, change: dict[str, str]) -> None:
+    endpoint = make_endpoint(token="secret", control_address="192.0.2.10:7410", fingerprint=PINNED)
+    before = Endpoint.objects.values_list("control_address", "fingerprint").get()
+    values = VALUES | {"fingerprint": PINNED} | change
+    answer = signed_in.post(f"/endpoints/{endpoint.pk}/edit", values)
+    assert answer.context["form"].errors.keys() == {"token"}
+    assert Endpoint.objects.values_list("control_address", "fingerprint").get() == before
+    signed_in.post(f"/endpoints/{endpoint.pk}/edit", values | {"token": "new"})
+    endpoint.refresh_from_db()
+    assert {name: getattr(endpoint, name) for name in change} == change
+    assert decrypted(endpoint.token_encrypted) == "new"
 
 
 def test_an_engine_with_another_catalog_is_said_so(signed_in: Client) -> None:
@@ -164,7 +204,7 @@ def test_an_engine_with_another_catalog_is_said_so(signed_in: Client) -> None:
 
 
 def test_another_fingerprint_is_explained_and_pinned_only_deliberately(signed_in: Client, checks: list[int]) -> None:
-    endpoint = make_endpoint()
+    endpoint = make_endpoint(token="secret")
     answered(endpoint)
     other = CheckOutcome("refused", "other certificate", fingerprint=SEEN)
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=other)
@@ -172,15 +212,19 @@ def test_another_fingerprint_is_explained_and_pinned_only_deliberately(signed_in
     assert "The engine shows another certificate than the pinned one." in text
     assert (PINNED in text, SEEN in text) == (True, True)
     assert Endpoint.objects.get().fingerprint == PINNED
-    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": SEEN})
-    assert Endpoint.objects.get().fingerprint == SEEN
+    refused = signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": SEEN}, follow=True)
+    assert "enter the engine&#x27;s token again" in refused.content.decode()
+    assert Endpoint.objects.get().fingerprint == PINNED
+    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": SEEN, "token": "entered-again"})
+    pinned = Endpoint.objects.get()
+    assert (pinned.fingerprint, decrypted(pinned.token_encrypted)) == (SEEN, "entered-again")
 
 
 @pytest.mark.parametrize("fingerprint", ["", "sha256:" + "c" * 64, "sha256:12"])
 def test_a_fingerprint_that_was_not_seen_is_not_pinned(signed_in: Client, fingerprint: str) -> None:
     endpoint = make_endpoint()
     answered(endpoint)
-    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": fingerprint})
+    signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": fingerprint, "token": "t"})
     assert Endpoint.objects.get().fingerprint == PINNED
 
 

@@ -68,6 +68,8 @@ class BrokenEngine:
 
     def __init__(self, folder: Path, answers: dict[str, Answer]) -> None:
         self.requests: list[str] = []
+        # What came as bearer tokens, in their order, each once.
+        self.bearers: list[str] = []
         self._answers = {"GET /v1/about": answer_json(ABOUT), "GET /v1/facts": answer_json({}), **answers}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -94,6 +96,9 @@ class BrokenEngine:
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 request = f"{self.command} {self.path}"
                 engine.requests.append(request)
+                bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")
+                if bearer and bearer not in engine.bearers:
+                    engine.bearers.append(bearer)
                 for prefix, answer in engine._answers.items():
                     if request.startswith(prefix):
                         answer(self)

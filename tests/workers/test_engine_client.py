@@ -53,6 +53,15 @@ def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_
     assert made.requests == []
 
 
+@pytest.mark.parametrize("pinned", ["", "sha256:", "a" * 32, "sha256:" + "a" * 63, "sha256:" + "A" * 64])
+def test_without_a_whole_fingerprint_there_is_no_client_that_could_send_the_token(engine, pinned):
+    made = engine()
+    host, _, port = made.address.partition(":")
+    with pytest.raises(EngineRefused, match="has no pinned certificate"):
+        EngineClient(name="host b", host=host, port=int(port), token="t", fingerprint=pinned)
+    assert made.requests == []
+
+
 def test_a_closed_port_is_unreachable_naming_the_engine_and_the_next_step():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -39,6 +39,7 @@ _KEPT_CONNECTIONS = 8
 _MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
 # The machine itself says that nobody listens, or that who did is gone.
 _MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
+_FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
@@ -48,6 +49,12 @@ class EngineClient:
     def __init__(self, *, name: str, host: str, port: int, token: str, fingerprint: str) -> None:
         """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…")."""
         self.name = engine_name(name, host, port)
+        # Without one urllib3 would check nothing, and the token would go to whoever answers.
+        if _FINGERPRINT.fullmatch(fingerprint) is None:
+            raise EngineRefused(
+                f"{self.name} has no pinned certificate: nothing is sent to it. Check it on the page of its host.",
+                code="fingerprint",
+            )
         self._pool = urllib3.HTTPSConnectionPool(
             host,
             port,

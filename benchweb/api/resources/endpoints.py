@@ -92,7 +92,10 @@ def endpoint_detail(request: HttpRequest, endpoint_id: Identifier) -> EndpointIt
 
 @router.patch("/endpoints/{endpoint_id}", response=EndpointItem)
 def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: EndpointChange) -> EndpointItem:
-    """Change what the body names, and check again; an empty fingerprint pins the next one seen."""
+    """Change what the body names, and check again; an empty fingerprint pins the next one seen.
+
+    Another `control_address` or `fingerprint` needs the engine's `token` again.
+    """
     endpoint = row_or_404(_endpoints(), endpoint_id)
     services.endpoint_update(endpoint=endpoint, **{name: getattr(endpoint, name) for name in _CHANGEABLE} | given(body))
     return _item(row_or_404(_endpoints(), endpoint_id))

@@ -12,7 +12,7 @@ from benchweb.web.forms.base import PageForm, description_field, text_field
 
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
-_HELP_KEPT = _("Leave empty to keep the stored token.")
+_HELP_KEPT = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
 _HELP_PINNED = _(
     "sha256:… as the engine prints it; empty pins the first one that answers: enter the token again with it."
 )

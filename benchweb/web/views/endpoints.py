@@ -17,6 +17,7 @@ from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
 from benchweb.web.engine_command import engine_command
+from benchweb.web.entered_tokens import note_entered, was_entered
 from benchweb.web.forms.hosts import EndpointForm
 
 
@@ -28,7 +29,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     form = EndpointForm.new(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid() and _is_named_apart(form, host):
         try:
-            services.endpoint_create(host=host, **form.endpoint_values())
+            note_entered(request, services.endpoint_create(host=host, **form.endpoint_values()))
             return redirect("web:host", host.pk)
         except HostsError as error:
             form.refuse(error.field, error.message)
@@ -44,6 +45,8 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _is_named_apart(form, endpoint.host, endpoint):
         try:
             services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
+            if form.cleaned_data["token"]:
+                note_entered(request, endpoint)
             return redirect("web:host", endpoint.host_id)
         except HostsError as error:
             form.refuse(error.field, error.message)
@@ -94,7 +97,7 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     if not request.headers.get("HX-Request"):
         messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=endpoint))
         return redirect("web:host", endpoint.host_id)
-    return _watch_page(request, _panel(endpoint, awaited), with_body=False)
+    return _watch_page(request, _panel(request, endpoint, awaited), with_body=False)
 
 
 @login_required
@@ -102,11 +105,11 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Give the panel as it is now; ask for another check when the last one ended without an answer."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
-    panel = _panel(endpoint, _awaited(request))
+    panel = _panel(request, endpoint, _awaited(request))
     if panel.looks_again and not panel.is_checking:
         awaited = awaited_check(endpoint)
         services.endpoint_check(endpoint=endpoint)
-        panel = _panel(endpoint, awaited)
+        panel = _panel(request, endpoint, awaited)
     # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
     changed = endpoint.status != request.POST.get("shown") or (not panel.looks_again and not panel.is_overdue)
     return _watch_page(request, panel, with_body=changed)
@@ -115,10 +118,14 @@ def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    """Pin the fingerprint that the reader was shown, and check again."""
+    """Pin the fingerprint that the reader was shown, with the token entered for it, and check again."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     try:
-        services.endpoint_pin(endpoint=endpoint, fingerprint=request.POST.get("fingerprint", ""))
+        services.endpoint_pin(
+            endpoint=endpoint,
+            fingerprint=request.POST.get("fingerprint", ""),
+            token=request.POST.get("token", ""),
+        )
         messages.success(request, _("The new fingerprint of {endpoint} is pinned.").format(endpoint=endpoint))
     except HostsError as error:
         messages.error(request, error.message)
@@ -155,9 +162,9 @@ def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) 
     return render(request, "partials/endpoint_watch.html", {"panel": panel, "with_body": with_body})
 
 
-def _panel(endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:
+def _panel(request: HttpRequest, endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:
     facts = selectors.latest_facts(endpoints=[endpoint])
-    return endpoint_panel(endpoint, facts.get(endpoint.pk), awaited)
+    return endpoint_panel(endpoint, facts.get(endpoint.pk), awaited, shows_token=was_entered(request, endpoint))
 
 
 def _awaited(request: HttpRequest) -> AwaitedCheck | None:

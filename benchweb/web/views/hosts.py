@@ -23,6 +23,7 @@ from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.availability import PERIODS, availability_section, period_of
 from benchweb.web.endpoint_panel import endpoint_panel
 from benchweb.web.engine_command import engine_command
+from benchweb.web.entered_tokens import note_entered, was_entered
 from benchweb.web.facts import facts_glance
 from benchweb.web.facts_history import facts_history
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
@@ -82,7 +83,10 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
-            "panels": [endpoint_panel(endpoint, facts.get(endpoint.pk)) for endpoint in active],
+            "panels": [
+                endpoint_panel(endpoint, facts.get(endpoint.pk), shows_token=was_entered(request, endpoint))
+                for endpoint in active
+            ],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": pairs.lines,
             "pair_total": pairs.total,
@@ -122,10 +126,11 @@ def host_new(request: HttpRequest) -> HttpResponse:
         try:
             with transaction.atomic():
                 host = services.host_create(**form.host_values())
-                services.endpoint_create(host=host, **form.endpoint_values())
+                endpoint = services.endpoint_create(host=host, **form.endpoint_values())
         except HostsError as error:
             form.refuse(error.field, error.message)
         else:
+            note_entered(request, endpoint)
             return redirect("web:host", host.pk)
     context = {
         "form": form,

@@ -1,0 +1,27 @@
+"""Which engines' tokens were entered in this session: to nobody else is one shown, in the command that starts it."""
+
+import hashlib
+
+from django.http import HttpRequest
+
+from benchweb.hosts.models import Endpoint
+
+_KEY = "entered_tokens"
+_MOST_KEPT = 20
+
+
+def note_entered(request: HttpRequest, endpoint: Endpoint) -> None:
+    """Note that the endpoint's stored token was entered in this session."""
+    endpoint.refresh_from_db(fields=["token_encrypted"])
+    known = request.session.get(_KEY, [])
+    request.session[_KEY] = [*known, _mark(endpoint)][-_MOST_KEPT:]
+
+
+def was_entered(request: HttpRequest, endpoint: Endpoint) -> bool:
+    """Tell whether the token that is stored now was entered in this session."""
+    return _mark(endpoint) in request.session.get(_KEY, [])
+
+
+def _mark(endpoint: Endpoint) -> str:
+    # Each encryption is another text, even of the same token: a token that somebody else entered since isn't ours.
+    return hashlib.sha256(bytes(endpoint.token_encrypted)).hexdigest()[:24]

@@ -1,0 +1,126 @@
+"""Which engine gets which token, on every path that sends one: check, probe, run, first contact, kept connections."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.services import HostsError, endpoint_pin, endpoint_update
+from tests.factories import make_endpoint, make_pair, make_run
+from tests.workers.broken_engine import BrokenEngine, answer_json
+from workers import check, connections, probe, run
+from workers.connections import shared_client
+from workers.engine_client import EngineRefused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Make = Callable[[], BrokenEngine]
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[Make]:
+    """Make engines that keep every token sent to them, each with a certificate of its own."""
+    made: list[BrokenEngine] = []
+
+    def make() -> BrokenEngine:
+        folder = tmp_path / str(len(made))
+        folder.mkdir()
+        made.append(BrokenEngine(folder, {"PUT /v1/sessions": answer_json({"error": "no"}, status=500)}))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.close()
+
+
+def endpoint_of(engine: BrokenEngine, **fields: str) -> Endpoint:
+    return make_endpoint(control_address=engine.address, **({"token": "the-token"} | fields))
+
+
+def everything_asks(endpoint: Endpoint) -> None:
+    """Check, probe and run: all that sends a token to an engine."""
+    check.check(endpoint.pk)
+    probe.probe([endpoint.pk])
+    run.execute(make_run(pair=make_pair(source=Endpoint.objects.get(pk=endpoint.pk))).pk)
+    check.check(endpoint.pk)
+
+
+def test_another_engine_behind_the_address_gets_nothing(listener: Make) -> None:
+    pinned, other = listener(), listener()
+    endpoint = endpoint_of(pinned, fingerprint=pinned.fingerprint)
+    everything_asks(endpoint)
+    assert pinned.bearers == ["the-token"]
+    # As when a name or an address moved to another machine.
+    Endpoint.objects.update(control_address=other.address)
+    everything_asks(endpoint)
+    assert (other.bearers, other.requests) == ([], [])
+    assert Endpoint.objects.get(pk=endpoint.pk).fingerprint == pinned.fingerprint
+
+
+def test_a_listener_that_somebody_points_an_endpoint_to_gets_nothing(listener: Make) -> None:
+    pinned, other = listener(), listener()
+    endpoint = endpoint_of(pinned, fingerprint=pinned.fingerprint)
+    for fingerprint in (other.fingerprint, pinned.fingerprint, ""):
+        with pytest.raises(HostsError):
+            endpoint_update(endpoint=endpoint, control_address=other.address, fingerprint=fingerprint)
+    everything_asks(endpoint)
+    endpoint_update(endpoint=endpoint, control_address=other.address, fingerprint="", token="its-own")
+    everything_asks(endpoint)
+    assert (pinned.bearers, other.bearers) == (["the-token"], ["its-own"])
+
+
+def test_a_certificate_seen_and_pinned_with_a_token_gets_that_token_only(listener: Make) -> None:
+    other = listener()
+    endpoint = endpoint_of(other, fingerprint="sha256:" + "0" * 64)
+    everything_asks(endpoint)
+    assert Endpoint.objects.get(pk=endpoint.pk).seen_fingerprint == other.fingerprint
+    with pytest.raises(HostsError):
+        endpoint_pin(endpoint=endpoint, fingerprint=other.fingerprint, token="")
+    everything_asks(endpoint)
+    assert other.bearers == []
+    endpoint_pin(endpoint=endpoint, fingerprint=other.fingerprint, token="entered-again")
+    everything_asks(endpoint)
+    assert other.bearers == ["entered-again"]
+
+
+def test_a_first_contact_overtaken_by_a_change_sends_nothing_to_the_former_address(
+    listener: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former, new = listener(), listener()
+    read_before = endpoint_of(former)
+
+    def seen_late(**where: object) -> str:
+        endpoint_update(endpoint=read_before, control_address=new.address, fingerprint=new.fingerprint, token="its-own")
+        return former.fingerprint
+
+    monkeypatch.setattr(connections, "seen_fingerprint", seen_late)
+    with connections.client_for(read_before) as client:
+        client.about()
+    assert (former.bearers, new.bearers) == ([], ["its-own"])
+
+
+def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
+    listener: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = listener()
+    read_before = endpoint_of(engine)
+
+    def seen_late(**where: object) -> str:
+        endpoint_update(endpoint=read_before, control_address=engine.address, token="newer")
+        return engine.fingerprint
+
+    monkeypatch.setattr(connections, "seen_fingerprint", seen_late)
+    with pytest.raises(EngineRefused, match="no pinned certificate"), shared_client(read_before):
+        pass
+    assert engine.bearers == []
+
+
+def test_a_kept_connection_is_not_used_with_another_token(listener: Make) -> None:
+    engine = listener()
+    endpoint = endpoint_of(engine)
+    for token in ("first", "second"):
+        endpoint_update(endpoint=endpoint, control_address=engine.address, fingerprint=engine.fingerprint, token=token)
+        endpoint.refresh_from_db()
+        with shared_client(endpoint) as client:
+            client.about()
+    assert engine.bearers == ["first", "second"]
