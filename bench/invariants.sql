@@ -2,7 +2,7 @@
 -- One row a broken rule: its name, how often it is broken, and the first identifiers that break it. No row: all hold.
 -- `python3 -m bench.invariants` asks it of a running benchweb; the night and the faults ask it at their ends.
 with final (state) as (
-    values ('finished'), ('failed'), ('cancelled'), ('missed'), ('nonstart')
+    values ('finished'), ('failed'), ('cancelled'), ('missed'), ('nonstart'), ('skipped')
 ),
 exclusive_kind (kind) as (
     values ('tcp_stream'), ('udp_stream'), ('tcp_rr'), ('tcp_crr'), ('udp_rr'), ('http_load')

@@ -54,7 +54,7 @@ _SHORT = (
 )
 # What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
 _FORMS = {
-    "state": "pending|running|finished|failed|cancelled|missed|nonstart|not started",
+    "state": "pending|running|finished|failed|cancelled|missed|nonstart|not started|skipped",
     # Numbers: else "of … trials failed" would take what stands before it for the first of them.
     **dict.fromkeys(("count", "total", "done", "failed", "stopped", "unstarted"), "[0-9,]+"),
     "run": "[0-9]+",

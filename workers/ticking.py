@@ -13,6 +13,7 @@ from workers.on_time import claim_on_time
 
 # In this order: what is too late isn't started, and what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (
+    schedules.begin_waiting,
     schedules.claim_due,
     endings.expire,
     endings.give_up_unreachable,

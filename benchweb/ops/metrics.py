@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.heartbeat import Pulse, client, pulse
 from benchweb.runs.models import OPEN_STATES, State
+from benchweb.schedules.models import SKIPPED
 
 # A scrape that takes longer would meet the next one.
 _STATEMENT_TIMEOUT_MILLISECONDS = 2_000
@@ -64,7 +65,7 @@ def _of_database() -> list[Metric]:
         _counted("benchweb_runs_ended_24h", "Runs that ended in the last 24 hours", "state", _FINAL_STATES, _ENDED_SQL),
         _gauge("benchweb_oldest_waiting_seconds", "Age of the oldest run that may start; 0 without", _one(_OLDEST_SQL)),
         _counted("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
-        _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", State.values, _SLOTS_SQL),
+        _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL),
         _lateness(),
     ]
 

@@ -4,17 +4,16 @@ import logging
 from datetime import datetime, timedelta
 from itertools import chain, islice, takewhile
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from benchweb.runs.models import State
-from benchweb.schedules.launching import slot_launch
+from benchweb.schedules.clock import GRACE, database_now
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.rules import rule_of
 from benchweb.schedules.timing import occurrences
+from benchweb.schedules.turns import slot_make
 from benchweb.schedules.words import duration_said
 
-# A slot found later than this, or than its schedule's slip, was missed: the schedule's policy says what then.
-GRACE = timedelta(seconds=60)
 # How many missed slots are written at once: of a night without a beat, a schedule by the second has 30,000.
 _BATCH = 500
 _log = logging.getLogger(__name__)
@@ -44,7 +43,7 @@ def claim_due(now: datetime | None = None) -> int:
 
 
 def advance(schedule: Schedule, now: datetime) -> int:
-    """Make slots of a locked schedule's due times, up to one that is launched; move `next_at`; give how many."""
+    """Make slots of a locked schedule's due times, up to one that is not missed; move `next_at`; give how many."""
     first = schedule.next_at
     if first is None or first > now:
         return 0
@@ -52,14 +51,14 @@ def advance(schedule: Schedule, now: datetime) -> int:
     rule = rule_of(schedule)
     times = takewhile(lambda at: at <= now, chain([first], occurrences(rule, first)))
     due = list(islice(times, min(_BATCH, _BATCH if left is None else left)))
-    missed, launched = _divided(schedule, due, now)
+    missed, to_run = _divided(schedule, due, now)
     if missed:
         _record_missed(schedule, missed, now)
-    if launched:
-        slot_launch(
-            schedule=schedule, at=launched, now=now, user=schedule.created_by, lateness=_lateness(launched, now)
-        )
-    made = len(missed) + bool(launched)
+    if to_run:
+        # What the policy makes up for has to run, whatever is before it.
+        must_run = schedule.missed == Schedule.Missed.RUN_ALL and _is_late(schedule, to_run, now)
+        slot_make(schedule=schedule, at=to_run, now=now, user=schedule.created_by, must_run=must_run)
+    made = len(missed) + bool(to_run)
     last = due[made - 1] if made else first
     is_over = left is not None and made >= left
     schedule.next_at = None if is_over else next(occurrences(rule, last), None)
@@ -74,14 +73,6 @@ def slots_left(schedule: Schedule) -> int | None:
     return max(0, schedule.max_runs - schedule.slots.filter(is_extra=False).count())
 
 
-def database_now() -> datetime:
-    """Give the database's time."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
-
-
 def _due(now: datetime, without: set[int]) -> Schedule | None:
     waiting = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__lte=now).exclude(pk__in=without)
     locked = waiting.select_for_update(skip_locked=True, of=("self",)).select_related("plan", "created_by")
@@ -90,8 +81,7 @@ def _due(now: datetime, without: set[int]) -> Schedule | None:
 
 def _divided(schedule: Schedule, due: list[datetime], now: datetime) -> tuple[list[datetime], datetime | None]:
     """Give the times, from the first on, that are only recorded as missed, and the one after them to launch."""
-    allowed = max(GRACE, timedelta(seconds=schedule.slip_seconds))
-    late = [at for at in due if now - at > allowed]
+    late = [at for at in due if _is_late(schedule, at, now)]
     on_time = due[len(late)] if len(late) < len(due) else None
     if not late or schedule.missed == Schedule.Missed.RUN_ALL:
         return [], due[0] if due else None
@@ -119,5 +109,5 @@ def _record_missed(schedule: Schedule, missed: list[datetime], now: datetime) ->
     )
 
 
-def _lateness(at: datetime, now: datetime) -> timedelta | None:
-    return now - at if now - at > GRACE else None
+def _is_late(schedule: Schedule, at: datetime, now: datetime) -> bool:
+    return now - at > max(GRACE, timedelta(seconds=schedule.slip_seconds))

@@ -34,6 +34,7 @@ class Definition:
     ends_at: datetime | None = None
     max_runs: int | None = None
     missed: str = Schedule.Missed.SKIP
+    overlap: str = Schedule.Overlap.QUEUE_ONE
     # {"from": "02:00", "until": "06:00"}, local.
     window: Mapping[str, Any] | None = None
     blackouts: Sequence[Mapping[str, Any]] = ()
@@ -93,6 +94,8 @@ def _check_numbers(definition: Definition) -> None:
             raise ScheduleError(field, f"{field} is from {least:,} to {most:,}.")
     if definition.missed not in Schedule.Missed.values:
         raise ScheduleError("missed", f"missed is one of {', '.join(Schedule.Missed.values)}.")
+    if definition.overlap not in Schedule.Overlap.values:
+        raise ScheduleError("overlap", f"overlap is one of {', '.join(Schedule.Overlap.values)}.")
 
 
 def _rule(definition: Definition, target: Mapping[str, Any], now: datetime) -> Rule:
@@ -122,6 +125,7 @@ def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Sch
         ends_at=rule.ends_at,
         max_runs=definition.max_runs,
         missed=definition.missed,
+        overlap=definition.overlap,
         window_from=rule.window.begins if rule.window else None,
         window_until=rule.window.ends if rule.window else None,
         blackouts=[{key: str(each[key]).strip() for key in ("from", "until")} for each in definition.blackouts],

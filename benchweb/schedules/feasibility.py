@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.schedules import targets
-from benchweb.schedules.claiming import database_now
+from benchweb.schedules.clock import database_now
 from benchweb.schedules.collisions import Conflict, Others, first_conflict, others_of
 from benchweb.schedules.forecast import Forecast, Places, forecast
 from benchweb.schedules.localtime import zone_of

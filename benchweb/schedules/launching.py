@@ -12,6 +12,7 @@ from benchweb.runs import services as runs
 from benchweb.runs.models import Campaign, State
 from benchweb.runs.occupancy import occupancy
 from benchweb.schedules import targets
+from benchweb.schedules.clock import GRACE
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.rules import rule_of
 from benchweb.schedules.timing import closes_at
@@ -37,24 +38,11 @@ class _Limit:
     why: str
 
 
-def slot_launch(
-    *,
-    schedule: Schedule,
-    at: datetime,
-    now: datetime,
-    user: User | None,
-    is_extra: bool = False,
-    lateness: timedelta | None = None,
-) -> Slot:
-    """Make the slot of this time and launch its campaign, once; a slot that was made before stays as it is."""
-    slot, is_new = Slot.objects.get_or_create(
-        schedule=schedule, at=at, defaults={"claimed_at": now, "is_extra": is_extra}
-    )
-    if not is_new:
-        return slot
+def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | None) -> None:
+    """Launch the campaign of a slot that is pending and has none, or end the slot with the reason why it has none."""
     try:
         with transaction.atomic():
-            slot.campaign, slot.reason = _launched(schedule, at, now, user, is_extra)
+            slot.campaign, slot.reason = _launched(schedule, slot.at, now, user, slot.is_extra)
     except (_Unlaunchable, runs.LaunchError) as refusal:
         slot.state, slot.reason = State.NONSTART, str(refusal)
     except (OperationalError, InterfaceError):
@@ -62,13 +50,13 @@ def slot_launch(
         raise
     except Exception as error:
         # A bug would fail each second anew, and hold up the schedule for ever.
-        _log.exception("Schedule %s could not launch its slot %s", schedule.pk, at)
+        _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
         slot.state, slot.reason = State.FAILED, f"Could not be launched: {type(error).__name__}: {error}"
-    if lateness:
-        slot.reason = " ".join(filter(None, [f"Found {duration_said(lateness)} after its time.", slot.reason]))
+    if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
+        lateness = duration_said(slot.claimed_at - slot.at)
+        slot.reason = " ".join(filter(None, [f"Found {lateness} after its time.", slot.reason]))
         slot.state = State.MISSED if slot.state == State.NONSTART else slot.state
     slot.save(update_fields=["campaign", "state", "reason"])
-    return slot
 
 
 def _launched(

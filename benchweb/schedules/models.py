@@ -9,6 +9,9 @@ from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, State
 
+# A state of slots only: it came due while its schedule's campaign before it had not ended.
+SKIPPED = "skipped"
+
 
 class Schedule(Archivable):
     """A plan on chosen pairs, repeated by cron or interval; its latest plan version is taken at each slot."""
@@ -17,6 +20,10 @@ class Schedule(Archivable):
         SKIP = "skip", _("skip: a missed time is recorded, and nothing runs")
         RUN_ONCE = "run_once", _("run once: however many were missed, one run makes up for them")
         RUN_ALL = "run_all", _("run all: every missed time is run, one after the other")
+
+    class Overlap(models.TextChoices):
+        SKIP = "skip", _("skip: the slot is recorded, and nothing runs")
+        QUEUE_ONE = "queue_one", _("queue one: one slot waits until it has ended, further ones are skipped")
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="schedules")
     # As benchweb.schedules.targets has it: pairs, an environment, a label, or a mesh.
@@ -29,6 +36,10 @@ class Schedule(Archivable):
     ends_at = models.DateTimeField(null=True, blank=True)
     max_runs = models.PositiveIntegerField(null=True, blank=True)
     missed = models.CharField(max_length=20, choices=Missed.choices, default=Missed.SKIP)
+    # What a slot does that comes due before the schedule's campaign before it has ended.
+    overlap = models.CharField(
+        max_length=20, choices=Overlap.choices, default=Overlap.QUEUE_ONE, db_default=Overlap.QUEUE_ONE
+    )
     # Local times of day; a window that ends before it begins goes over midnight.
     window_from = models.TimeField(null=True, blank=True)
     window_until = models.TimeField(null=True, blank=True)
@@ -65,7 +76,8 @@ class Slot(models.Model):
     schedule = models.ForeignKey(Schedule, on_delete=models.PROTECT, related_name="slots")
     at = models.DateTimeField()
     # With a campaign it follows from the campaign's runs and is written when they are final.
-    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    # Pending without a campaign, it waits for the schedule's campaign before it.
+    state = models.CharField(max_length=20, choices=[*State.choices, (SKIPPED, SKIPPED)], default=State.PENDING)
     reason = models.TextField(blank=True)
     campaign = models.OneToOneField(Campaign, null=True, on_delete=models.PROTECT, related_name="slot")
     # "Run now" is a slot like any other, at the time that somebody asked.

@@ -8,20 +8,27 @@ from itertools import chain, dropwhile, islice, takewhile
 from django.db.models import Count, Min, Q, QuerySet
 
 from benchweb.runs.models import OPEN_STATES, State
-from benchweb.schedules.claiming import database_now, slots_left
-from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.claiming import slots_left
+from benchweb.schedules.clock import database_now
+from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.rules import rule_of
 from benchweb.schedules.timing import Rule, occurrences
 
+# The success rate is that of so many days.
+RATE_DAYS = 30
 _MOST_SHOWN = 1_000
 
 
 @dataclass(frozen=True)
 class SuccessRate:
-    """Of the slots that came to an end by themselves, how many finished with every run finished."""
+    """Of the slots that came to an end by themselves, how many finished with every run finished.
+
+    Those skipped because the campaign before them had not ended are counted apart.
+    """
 
     finished: int
     total: int
+    skipped: int = 0
 
     @property
     def ratio(self) -> float | None:
@@ -61,12 +68,22 @@ def slots_between(first: datetime, last: datetime) -> QuerySet[Slot]:
 
 
 def success_rates(schedules: Iterable[Schedule], since: datetime) -> dict[int, SuccessRate]:
-    """Give each schedule's rate over its slots since then; open and cancelled slots don't count. One query."""
+    """Give each schedule's rate over its slots since then; open and cancelled ones don't count. One query."""
     ended = Slot.objects.filter(schedule__in=[schedule.pk for schedule in schedules], at__gte=since)
     ended = ended.exclude(state__in=[*OPEN_STATES, State.CANCELLED])
     grouped = ended.order_by().values_list("schedule")
-    counted = grouped.annotate(finished=Count("pk", filter=Q(state=State.FINISHED)), total=Count("pk"))
-    return {schedule_id: SuccessRate(finished, total) for schedule_id, finished, total in counted}
+    skipped = Q(state=SKIPPED)
+    counted = grouped.annotate(
+        finished=Count("pk", filter=Q(state=State.FINISHED)),
+        total=Count("pk", filter=~skipped),
+        skipped=Count("pk", filter=skipped),
+    )
+    return {schedule_id: SuccessRate(*counts) for schedule_id, *counts in counted}
+
+
+def rates_since() -> datetime:
+    """Return since when slots count for the success rate."""
+    return database_now() - timedelta(days=RATE_DAYS)
 
 
 def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:

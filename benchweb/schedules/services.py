@@ -1,4 +1,4 @@
-"""Create, change, pause and archive schedules, and run one now."""
+"""Create, change, pause, archive and cancel schedules, and run one now."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -6,23 +6,28 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
-from benchweb.schedules.claiming import GRACE, advance, claim_due, database_now, slots_left
+from benchweb.runs import endings
+from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.schedules.claiming import advance, claim_due, slots_left
+from benchweb.schedules.clock import GRACE, database_now
 from benchweb.schedules.definitions import Definition, checked, definition_of
 from benchweb.schedules.errors import ScheduleError, TimingError
-from benchweb.schedules.launching import slot_launch
-from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.rules import never_fires, rule_of
 from benchweb.schedules.settling import settle_slots
 from benchweb.schedules.timing import occurrences
+from benchweb.schedules.turns import begin_waiting, campaign_under_way, end_waiting, slot_make
 
 __all__ = [
     "ScheduleError",
     "TimingError",
+    "begin_waiting",
     "claim_due",
     "run_now",
     "schedule_archive",
+    "schedule_cancel",
     "schedule_create",
     "schedule_draft",
     "schedule_pause",
@@ -74,9 +79,12 @@ def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
 
 @transaction.atomic
 def schedule_pause(*, schedule: Schedule) -> bool:
-    """Launch nothing from now on; what is launched goes on. False when it was paused already."""
+    """Begin nothing from now on: what waits is cancelled, runs under way go on. False when it was paused already."""
     now = database_now()
-    _catch_up(_locked(schedule), now)
+    locked = _locked(schedule)
+    _catch_up(locked, now)
+    end_waiting(locked, "The schedule was paused before its turn came.")
+    _cancel_pending_runs(locked, "the schedule was paused before it started")
     return bool(Schedule.objects.filter(pk=schedule.pk, paused_at=None).update(paused_at=now))
 
 
@@ -90,9 +98,12 @@ def schedule_resume(*, schedule: Schedule) -> bool:
 
 @transaction.atomic
 def schedule_archive(*, schedule: Schedule) -> bool:
-    """Hide a schedule and launch nothing by it any more; its slots stay. False when it was archived already."""
+    """Hide a schedule and begin nothing by it any more, as when paused; False when it was archived already."""
     now = database_now()
-    _catch_up(_locked(schedule), now)
+    locked = _locked(schedule)
+    _catch_up(locked, now)
+    end_waiting(locked, "The schedule was archived before its turn came.")
+    _cancel_pending_runs(locked, "the schedule was archived before it started")
     return bool(Schedule.objects.filter(pk=schedule.pk, archived_at=None).update(archived_at=now))
 
 
@@ -105,17 +116,45 @@ def schedule_restore(*, schedule: Schedule) -> bool:
 
 
 @transaction.atomic
+def schedule_cancel(*, schedule: Schedule) -> int:
+    """Cancel all that a schedule has waiting or under way, its times to come excepted; give how many slots and runs."""
+    locked = _locked(schedule)
+    ended = end_waiting(locked, "Cancelled before its turn came.")
+    return ended + endings.cancel(list(_runs(locked).filter(state__in=OPEN_STATES).values_list("pk", flat=True)))
+
+
+@transaction.atomic
 def run_now(schedule: Schedule, user: User | None = None) -> Slot:
-    """Launch an extra slot at this second, whatever window and pause say; asked twice in a second, it is one."""
+    """Launch an extra slot at this second, whatever window and pause say; asked twice in a second, it is one.
+
+    While a campaign of the schedule is under way it waits or is refused, as the schedule's overlap says.
+    """
     now = database_now()
     locked = _locked(schedule)
     if locked.archived_at is not None:
         raise ScheduleError("", f"Schedule {locked} is archived: restore it first.")
-    return slot_launch(schedule=locked, at=now.replace(microsecond=0), now=now, user=user, is_extra=True)
+    slot = slot_make(schedule=locked, at=now.replace(microsecond=0), now=now, user=user, is_extra=True)
+    if slot.state == SKIPPED:
+        before = campaign_under_way(locked)
+        if before is None:
+            raise ScheduleError("", "A slot of this schedule waits already: wait for it, or cancel it first.")
+        raise ScheduleError("", f"Campaign {before} has not ended: wait for it, or cancel it first.")
+    return slot
 
 
 def _locked(schedule: Schedule) -> Schedule:
     return Schedule.objects.select_for_update(of=("self",)).select_related("plan", "created_by").get(pk=schedule.pk)
+
+
+def _cancel_pending_runs(schedule: Schedule, reason: str) -> None:
+    """Cancel the runs that have not begun; one that begins at this moment goes on, or is ended here."""
+    pending = _runs(schedule).filter(state=State.PENDING).values_list("pk", flat=True)
+    reasons = dict.fromkeys(pending, reason)
+    endings.end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
+
+
+def _runs(schedule: Schedule) -> QuerySet[Run]:
+    return Run.objects.filter(campaign__slot__schedule=schedule)
 
 
 def _catch_up(schedule: Schedule, now: datetime) -> None:

@@ -7,29 +7,30 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.selectors import campaign_state
-from benchweb.schedules.models import Slot
+from benchweb.schedules.models import Schedule, Slot
 
 _NAMED = {State.FINISHED: "finished", State.FAILED: "failed", State.CANCELLED: "cancelled", State.MISSED: "missed"}
 _NAMED[State.NONSTART] = "not started"
 
 
-def settle_slots() -> int:
+def settle_slots(schedule: Schedule | None = None) -> int:
     """Move open slots forward as their campaigns have: to running, or to a final state with its reason; give how many.
 
-    Two queries when nothing has changed.
+    All schedules' slots, or one schedule's. Two queries when nothing has changed.
     """
-    return _begin() + _end()
+    launched = Slot.objects.filter(campaign__isnull=False)
+    of_these = launched.filter(schedule=schedule) if schedule else launched
+    return _begin(of_these) + _end(of_these)
 
 
-def _begin() -> int:
+def _begin(slots: "QuerySet[Slot, Slot]") -> int:
     begun = _runs().exclude(state=State.PENDING)
-    pending = Slot.objects.filter(state=State.PENDING, campaign__isnull=False)
-    return pending.filter(Exists(begun)).update(state=State.RUNNING)
+    return slots.filter(Exists(begun), state=State.PENDING).update(state=State.RUNNING)
 
 
-def _end() -> int:
+def _end(slots: "QuerySet[Slot, Slot]") -> int:
     still_open = _runs().filter(state__in=OPEN_STATES)
-    ended = list(Slot.objects.filter(state__in=OPEN_STATES, campaign__isnull=False).filter(~Exists(still_open)))
+    ended = list(slots.filter(~Exists(still_open), state__in=OPEN_STATES))
     counts = _counts([slot.campaign_id for slot in ended if slot.campaign_id is not None])
     return sum(_settle(slot, counts[slot.campaign_id]) for slot in ended if slot.campaign_id is not None)
 

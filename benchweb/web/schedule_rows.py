@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-
-from django.utils import timezone
 
 from benchweb.runs.models import State
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries, first_reasons
 from benchweb.schedules.models import Schedule, Slot
-from benchweb.schedules.selectors import SuccessRate, success_rates
+from benchweb.schedules.selectors import SuccessRate, rates_since, success_rates
 from benchweb.web.schedule_words import environment_names, target_words, when_words
-
-RATE_DAYS = 30
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,3 @@ def slot_rows(slots: Sequence[Slot]) -> list[SlotRow]:
         SlotRow(slot, summaries.get(slot.campaign_id or 0), slot.reason or reasons.get(slot.campaign_id or 0, ""))
         for slot in slots
     ]
-
-
-def rates_since() -> datetime:
-    """Give since when slots count for the success rate."""
-    return timezone.now() - timedelta(days=RATE_DAYS)

@@ -15,6 +15,7 @@ urlpatterns = [
     path("schedules/<int:schedule_id>/pause", schedules.schedule_pause, name="schedule_pause"),
     path("schedules/<int:schedule_id>/resume", schedules.schedule_resume, name="schedule_resume"),
     path("schedules/<int:schedule_id>/run", schedules.schedule_run, name="schedule_run"),
+    path("schedules/<int:schedule_id>/cancel", schedules.schedule_cancel, name="schedule_cancel"),
     path("schedules/<int:schedule_id>/archive", schedules.schedule_archive, name="schedule_archive"),
     path("schedules/<int:schedule_id>/restore", schedules.schedule_restore, name="schedule_restore"),
     path("campaigns", campaigns.campaign_list, name="campaigns"),

@@ -10,6 +10,7 @@ _WORDS = {
     "cancelled": gettext_noop("cancelled"),
     "missed": gettext_noop("missed"),
     "nonstart": gettext_noop("nonstart"),
+    "skipped": gettext_noop("skipped"),
     "planned": gettext_noop("planned"),
     "answered": gettext_noop("answered"),
     "unreachable": gettext_noop("unreachable"),

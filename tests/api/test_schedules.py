@@ -167,6 +167,38 @@ def test_run_now_makes_a_slot_with_its_campaign_and_runs(api, user):
     assert api.get(f"/campaigns/{campaign.pk}").json()["schedule"] == schedule.pk
 
 
+def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(api, refused):
+    made = api.post("/schedules", body(overlap="skip")).json()
+    assert (made["overlap"], made["campaign"], made["waiting_slots"]) == ("skip", None, 0)
+    path = f"/schedules/{made['id']}"
+    refused(api.patch(path, {"overlap": "queue_all"}), 422, "overlap")
+    assert api.patch(path, {"overlap": "queue_one"}).json()["overlap"] == "queue_one"
+    first = api.post(f"{path}/run").json()
+    Slot.objects.update(at=timezone.now() - timedelta(minutes=2))
+    second = api.post(f"{path}/run").json()
+    assert (second["state"], second["campaign"]) == ("pending", None)
+    assert second["reason"] == f"Waits until campaign {first['campaign']} has ended."
+    Slot.objects.filter(pk=second["id"]).update(at=timezone.now() - timedelta(minutes=1))
+    assert "has not ended" in refused(api.post(f"{path}/run"), 409)
+    now = api.get(path).json()
+    assert (now["campaign"], now["waiting_slots"]) == (first["campaign"], 1)
+    answer = api.post(f"{path}/cancel")
+    assert answer.status_code == 202
+    assert (answer.json()["campaign"], answer.json()["waiting_slots"]) == (None, 0)
+    assert set(Run.objects.values_list("state", flat=True)) == {"cancelled"}
+
+
+def test_the_success_rate_counts_skipped_slots_apart(api):
+    schedule = make_schedule()
+    for minute, state in enumerate(["finished", "failed", "skipped", "skipped"]):
+        at = timezone.now() - timedelta(minutes=minute)
+        Slot.objects.create(schedule=schedule, at=at, state=state, reason="told", claimed_at=at)
+    found = api.get(f"/schedules/{schedule.pk}").json()["success_rate"]
+    assert found == {"days": 30, "finished": 1, "total": 2, "skipped": 2, "ratio": 0.5}
+    listed = api.get(f"/schedules/{schedule.pk}/slots").json()["items"]
+    assert sorted(slot["state"] for slot in listed) == ["failed", "finished", "skipped", "skipped"]
+
+
 def test_run_now_of_an_archived_schedule_is_refused(api, refused):
     schedule = make_schedule()
     api.delete(f"/schedules/{schedule.pk}")

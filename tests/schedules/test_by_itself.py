@@ -7,7 +7,7 @@ import pytest
 
 from benchweb.results.models import Point
 from benchweb.runs.models import Campaign, Run
-from benchweb.schedules.claiming import GRACE
+from benchweb.schedules.clock import GRACE
 from benchweb.schedules.models import Slot
 from tests.factories import make_endpoint, make_plan, make_schedule
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Campaign, Run
-from benchweb.schedules.claiming import database_now
+from benchweb.schedules.clock import database_now
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import next_slots

@@ -319,6 +319,45 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
         assert "the sink&#x27;s engine went away" in signed_in.get(address).content.decode()
 
 
+def test_a_running_campaign_is_named_and_cancelled_on_the_schedules_page(signed_in: Client) -> None:
+    schedule = made(signed_in, overlap="skip")
+    assert schedule.overlap == "skip"
+    page = f"/schedules/{schedule.pk}"
+    assert "Cancel running" not in signed_in.get(page).content.decode()
+    signed_in.post(f"{page}/run")
+    Slot.objects.update(at=timezone.now() - timedelta(minutes=5))
+    text = signed_in.get(page).content.decode()
+    assert "Cancel running" in text and f"campaign {Campaign.objects.get().pk}</a>" in text
+    text = signed_in.post(f"{page}/run", follow=True).content.decode()
+    assert "has not ended: wait for it, or cancel it first." in text
+    signed_in.post(f"{page}/cancel")
+    assert Run.objects.get().state == "cancelled"
+
+
+def test_a_run_that_goes_on_after_a_pause_is_named(signed_in: Client) -> None:
+    schedule = make_schedule()
+    signed_in.post(f"/schedules/{schedule.pk}/run")
+    Run.objects.update(state="running")
+    Slot.objects.update(at=timezone.now() - timedelta(minutes=5))
+    waits = signed_in.post(f"/schedules/{schedule.pk}/run", follow=True).content.decode()
+    campaign = Campaign.objects.get().pk
+    assert f"Waits until campaign {campaign} has ended." in waits and "1 slot waits for its end" in waits
+    text = signed_in.post(f"/schedules/{schedule.pk}/pause", follow=True).content.decode()
+    assert f"Campaign {campaign} is still running: cancel it to stop it now." in text
+    assert "The schedule was paused before its turn came." in text
+
+
+def test_skipped_slots_are_told_beside_the_success_rate(signed_in: Client) -> None:
+    schedule = make_schedule()
+    for minute, state in enumerate(("finished", "skipped", "skipped")):
+        at = timezone.now() - timedelta(minutes=minute + 1)
+        Slot.objects.create(schedule=schedule, at=at, state=state, reason=f"because {state}", claimed_at=at)
+    response = signed_in.get(f"/schedules/{schedule.pk}?state=skipped")
+    assert [row.slot.state for row in response.context["rows"]] == ["skipped", "skipped"]
+    assert "2 skipped, not counted" in response.content.decode()
+    assert "2 skipped" in signed_in.get("/schedules").content.decode()
+
+
 def test_the_slots_filter_by_state_and_tell_the_reason(signed_in: Client) -> None:
     schedule = make_schedule()
     for day, state in enumerate(("finished", "nonstart")):

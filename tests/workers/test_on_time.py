@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from benchweb.schedules.claiming import database_now
+from benchweb.schedules.clock import database_now
 from benchweb.schedules.models import Slot
 from benchweb.schedules.selectors import seconds_until_due
 from benchweb.schedules.services import schedule_pause

@@ -12,7 +12,8 @@ from benchweb.plans.models import Plan
 from benchweb.schedules.collisions import Conflict
 from benchweb.schedules.feasibility import Feasibility
 from benchweb.schedules.models import Schedule, Slot
-from benchweb.schedules.selectors import next_slots
+from benchweb.schedules.selectors import RATE_DAYS, SuccessRate, next_slots, rates_since, success_rates
+from benchweb.schedules.turns import campaign_under_way, waiting_count
 
 # PostgreSQL's integer; what a value means is the services' to check.
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -39,6 +40,9 @@ class ScheduleChange(TargetBody):
     ends_at: MomentText | None = None
     max_runs: Positive | None = None
     missed: Text = Schedule.Missed.SKIP
+    overlap: Annotated[
+        Text, Field(description="When the previous campaign has not ended: `skip`, or `queue_one` (one slot waits).")
+    ] = Schedule.Overlap.QUEUE_ONE
     window: SpanBody | None = None
     blackouts: Annotated[list[SpanBody], Field(max_length=100)] = []
     deadline_seconds: Positive | None = None
@@ -101,6 +105,7 @@ class ScheduleItem(Item):
     ends_at: datetime | None
     max_runs: int | None
     missed: str
+    overlap: str
     window: dict[str, str] | None
     blackouts: list[dict[str, str]]
     deadline_seconds: int | None
@@ -114,8 +119,22 @@ class ScheduleItem(Item):
     archived_at: datetime | None
 
 
+class SuccessItem(Item):
+    """Of the slots of so many days; skipped ones are not in `total`. `ratio` is null while `total` is 0."""
+
+    days: int
+    finished: int
+    total: int
+    skipped: int
+    ratio: float | None
+
+
 class ScheduleDetail(ScheduleItem):
     next_slots: list[datetime]
+    success_rate: SuccessItem
+    # The campaign under way, and how many slots wait for its end.
+    campaign: int | None
+    waiting_slots: int
     feasibility: FeasibilityItem
 
 
@@ -160,6 +179,7 @@ _SAME = [
         "ends_at",
         "max_runs",
         "missed",
+        "overlap",
         "blackouts",
         "deadline_seconds",
         "slip_seconds",
@@ -198,7 +218,19 @@ def schedule_detail(schedule: Schedule, found: Feasibility) -> ScheduleDetail:
     same = {name: getattr(found, name) for name in FeasibilityItem.model_fields if name != "conflict"}
     conflict = _conflict(found.conflict, found.conflict_text) if found.conflict else None
     feasibility = FeasibilityItem(**same, conflict=conflict)
-    return ScheduleDetail(**schedule_fields(schedule), next_slots=next_slots(schedule), feasibility=feasibility)
+    return ScheduleDetail(
+        **schedule_fields(schedule),
+        next_slots=next_slots(schedule),
+        success_rate=_success(schedule),
+        campaign=campaign_under_way(schedule),
+        waiting_slots=waiting_count(schedule),
+        feasibility=feasibility,
+    )
+
+
+def _success(schedule: Schedule) -> SuccessItem:
+    rate = success_rates([schedule], rates_since()).get(schedule.pk, SuccessRate(0, 0))
+    return SuccessItem(days=RATE_DAYS, finished=rate.finished, total=rate.total, skipped=rate.skipped, ratio=rate.ratio)
 
 
 def _conflict(conflict: Conflict, text: str) -> ConflictItem:

@@ -71,7 +71,7 @@ def schedule_update(request: HttpRequest, schedule_id: Identifier, body: Schedul
 
 @router.delete("/schedules/{schedule_id}", response={204: None})
 def schedule_archive(request: HttpRequest, schedule_id: Identifier) -> Status[None]:
-    """Archive a schedule: nothing is launched by it any more; its slots and runs stay."""
+    """Archive a schedule: nothing begins by it any more, what waits is cancelled; its slots and runs stay."""
     services.schedule_archive(schedule=row_or_404(_schedules(), schedule_id))
     return Status(204, None)
 
@@ -85,7 +85,7 @@ def schedule_restore(request: HttpRequest, schedule_id: Identifier) -> ScheduleD
 
 @router.post("/schedules/{schedule_id}/pause", response=ScheduleDetail)
 def schedule_pause(request: HttpRequest, schedule_id: Identifier) -> ScheduleDetail:
-    """Launch nothing until it is resumed; what is launched already goes on."""
+    """Begin nothing until it is resumed: what waits is cancelled, runs under way go on (see cancel)."""
     services.schedule_pause(schedule=row_or_404(_schedules(), schedule_id))
     return _detail(schedule_id)
 
@@ -99,9 +99,19 @@ def schedule_resume(request: HttpRequest, schedule_id: Identifier) -> ScheduleDe
 
 @router.post("/schedules/{schedule_id}/run", response={201: SlotItem})
 def schedule_run(request: HttpRequest, schedule_id: Identifier) -> Status[SlotItem]:
-    """Run now: a slot like any other, at this moment."""
+    """Run now: a slot like any other, at this moment.
+
+    While a campaign of the schedule is under way it waits (pending, without a campaign) or is refused with 409.
+    """
     slot = services.run_now(row_or_404(_schedules(), schedule_id), _user(request))
     return Status(201, _slots([slot])[0])
+
+
+@router.post("/schedules/{schedule_id}/cancel", response={202: ScheduleDetail})
+def schedule_cancel(request: HttpRequest, schedule_id: Identifier) -> Status[ScheduleDetail]:
+    """Cancel what the schedule has waiting at once and what it has running within a second; its next slots come."""
+    services.schedule_cancel(schedule=row_or_404(_schedules(), schedule_id))
+    return Status(202, _detail(schedule_id))
 
 
 @router.get("/schedules/{schedule_id}/slots", response=Page[SlotItem])

@@ -162,6 +162,12 @@ class ScheduleForm(PageForm):
     )
     slip = DurationField(_("May start later by"), help_text=_("Lets a cron time be moved away from a crowded moment."))
     missed = forms.ChoiceField(label=_("Missed slots"), choices=Schedule.Missed.choices, initial=Schedule.Missed.SKIP)
+    overlap = forms.ChoiceField(
+        label=_("When the previous campaign has not ended"),
+        choices=Schedule.Overlap.choices,
+        initial=Schedule.Overlap.QUEUE_ONE,
+        required=False,
+    )
     retries = number(_("Retries"), 100, initial=2, help_text=_("When an engine is unreachable or refuses."))
     retry_pause = DurationField(_("Pause before a retry"), initial=RETRY_PAUSE_SECONDS)
     confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -221,7 +227,8 @@ class ScheduleForm(PageForm):
     def values(self) -> dict[str, Any]:
         """Give the values as the services take them; of a form that isn't valid, those that are."""
         data = self.cleaned_data
-        plain = ("name", "plan", "timezone", "starts_at", "ends_at", "max_runs", "missed", "retries", "blackouts")
+        when = ("timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts")
+        plain = ("name", "plan", "retries", *when)
         values = {name: data[name] for name in plain if data.get(name) not in (None, "")}
         for name, seconds in (("deadline", "deadline_seconds"), ("slip", "slip_seconds")):
             values[seconds] = data.get(name)
@@ -303,7 +310,7 @@ def _window(data: dict[str, Any]) -> dict[str, str] | None:
 
 
 _SAME = [
-    *("name", "plan", "cron", "every", "timezone", "max_runs", "missed"),
+    *("name", "plan", "cron", "every", "timezone", "max_runs", "missed", "overlap"),
     *("window_from", "window_until", "blackouts", "retries"),
 ]
 

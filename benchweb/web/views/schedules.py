@@ -15,14 +15,16 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
+from benchweb.phrasebook import said, sentence_gap
 from benchweb.rows import planned_once
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.feasibility import feasibility
-from benchweb.schedules.models import Schedule
-from benchweb.schedules.selectors import next_slots, success_rates
+from benchweb.schedules.models import SKIPPED, Schedule
+from benchweb.schedules.selectors import next_slots, rates_since, success_rates
+from benchweb.schedules.turns import campaign_under_way, waiting_count
 from benchweb.web.archiving import archive_page, counted
 from benchweb.web.forms.schedules import RETRY_PAUSE_SECONDS, ScheduleForm
 from benchweb.web.gantt import gantt
@@ -30,7 +32,7 @@ from benchweb.web.list_page import list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.row_ids import row_id
 from benchweb.web.schedule_preview import schedule_preview
-from benchweb.web.schedule_rows import rates_since, schedule_rows, slot_rows
+from benchweb.web.schedule_rows import schedule_rows, slot_rows
 from benchweb.web.schedule_words import bounds_words, environment_names, target_words, when_words
 from benchweb.web.zones import reader_zone, zone_names
 
@@ -48,7 +50,11 @@ SLOT_COLUMNS = [
     Column(gettext_noop("Reason")),
     Column(gettext_noop("Runs"), numeric=True),
 ]
-FOLDED = ("starts_at", "ends_at", "max_runs", "deadline", "slip", "missed", "blackouts", "retries", "retry_pause")
+SLOT_STATES = [*State.values, SKIPPED]
+FOLDED = (
+    *("starts_at", "ends_at", "max_runs", "deadline", "slip"),
+    *("missed", "overlap", "blackouts", "retries", "retry_pause"),
+)
 # Pairs and endpoints listed at once; chosen ones are always shown.
 SHOWN_PAIRS = 200
 SHOWN_ENDPOINTS = 2_000
@@ -76,7 +82,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     with planned_once():
         schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
     slots = schedule.slots.select_related("campaign")
-    if (state := request.GET.get("state", "")) in State.values:
+    if (state := request.GET.get("state", "")) in SLOT_STATES:
         slots = slots.filter(state=state)
     page = listing(request, slots, columns=SLOT_COLUMNS, sort="-at", filters=["state"])
     context = {
@@ -88,7 +94,9 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "rate": success_rates([schedule], rates_since()).get(schedule.pk),
         "page": page,
         "rows": slot_rows(page.rows),
-        "states": State.values,
+        "campaign_id": campaign_under_way(schedule),
+        "waiting": waiting_count(schedule),
+        "states": SLOT_STATES,
     }
     return render(request, "pages/schedule.html", context)
 
@@ -161,12 +169,14 @@ def schedule_pairs(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Launch nothing until it is resumed."""
+    """Begin nothing until it is resumed; say what is still running."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_pause(schedule=schedule):
-        messages.success(
-            request, _("Paused: {schedule} launches nothing until it is resumed.").format(schedule=schedule.name)
-        )
+        told = _("Paused: {schedule} starts nothing until it is resumed.").format(schedule=schedule.name)
+        if running := campaign_under_way(schedule):
+            told += sentence_gap()
+            told += _("Campaign {campaign} is still running: cancel it to stop it now.").format(campaign=running)
+        messages.success(request, told)
     return redirect("web:schedule", schedule_id)
 
 
@@ -182,16 +192,29 @@ def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
+def schedule_cancel(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """Cancel what the schedule has running and waiting."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    if services.schedule_cancel(schedule=schedule):
+        messages.success(request, _("Cancelled: what is running stops within two seconds."))
+    else:
+        messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
+    return redirect("web:schedule", schedule_id)
+
+
+@login_required
+@require_POST
 def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Run now, as a slot like any other; go to its campaign."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     try:
         slot = services.run_now(schedule, cast(User, request.user))
     except (ScheduleError, LaunchError) as error:
-        messages.error(request, error.message)
+        messages.error(request, said(error.message))
         return redirect("web:schedule", schedule_id)
     if slot.campaign_id is None:
-        messages.error(request, slot.reason)
+        level = messages.INFO if slot.state == State.PENDING else messages.ERROR
+        messages.add_message(request, level, said(slot.reason))
         return redirect("web:schedule", schedule_id)
     return redirect("web:campaign", slot.campaign_id)
 
@@ -205,7 +228,7 @@ def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
         request,
         title=_("schedule {schedule}").format(schedule=schedule.name),
         losses=[
-            _("It launches nothing any more; what it launched already goes on."),
+            _("It starts nothing any more: what waits is cancelled, runs under way go on."),
             _("Kept, with campaigns, runs and results: {slots}.").format(slots=counted(schedule.slots.count(), "slot")),
         ],
         back=reverse("web:schedule", args=[schedule.pk]),
