@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
+from benchweb.hosts.networks import NetworksError, parsed_networks
+
 SHORTEST_SECRET = 32
 
 
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
-    return [*_secret_key(), *_addresses(), *_demo(), *_catalog_overlay()]
+    return [*_secret_key(), *_addresses(), *_demo(), *_catalog_overlay(), *_engine_networks()]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -59,3 +61,12 @@ def _catalog_overlay() -> list[CheckMessage]:
     if not settings.CATALOG_OVERLAY or Path(settings.CATALOG_OVERLAY).is_file():
         return []
     return [Error(f"BENCHWEB_CATALOG_OVERLAY names no file: {settings.CATALOG_OVERLAY}.", id="benchweb.E003")]
+
+
+def _engine_networks() -> list[CheckMessage]:
+    try:
+        parsed_networks(settings.ENGINE_NETWORKS)
+    except NetworksError as error:
+        hint = "Write networks such as 10.0.0.0/8 with spaces between them, with ! before each that is denied."
+        return [Error(f"BENCHWEB_ENGINE_NETWORKS: {error}", hint=hint, id="benchweb.E004")]
+    return []

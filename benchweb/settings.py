@@ -64,6 +64,8 @@ SECRET_KEY = _secret_key()
 # Runs that one worker process executes at a time: they wait on the network.
 WORKER_RUNS = int(os.environ.get("BENCHWEB_WORKER_RUNS", "300"))
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
+# Networks that engines may be in, read by benchweb.hosts.networks.
+ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")

@@ -79,9 +79,9 @@ def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
     """Give a function that starts a real engine on free ports of 127.0.0.1 and waits until it listens."""
     engines: list[Engine] = []
 
-    def start(name: str = "", binary: Path = ENGINE) -> Engine:
+    def start(name: str = "", binary: Path = ENGINE, **options: Any) -> Engine:
         folder = tmp_path / (name or f"engine-{len(engines)}")
-        engines.append(Engine.start(binary, folder))
+        engines.append(Engine.start(binary, folder, **options))
         return engines[-1]
 
     yield start

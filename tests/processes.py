@@ -29,12 +29,12 @@ class Engine:
     folder: Path
 
     @classmethod
-    def start(cls, binary: Path, folder: Path) -> "Engine":
-        """Start an engine on free ports and wait for the line that says which."""
+    def start(cls, binary: Path, folder: Path, *, listen: str = "127.0.0.1:0", data_port: int = 0) -> "Engine":
+        """Start an engine, by default on free ports, and wait for the line that says which."""
         folder.mkdir(parents=True, exist_ok=True)
         token = secrets.token_hex(32)
         (folder / "token").write_text(token)
-        command = [str(binary), "serve", "--listen", "127.0.0.1:0", "--data-port", "0"]
+        command = [str(binary), "serve", "--listen", listen, "--data-port", str(data_port)]
         command += ["--state-dir", str(folder / "state"), "--token-file", str(folder / "token")]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)

@@ -3,12 +3,11 @@
 import time
 from datetime import UTC, datetime
 
-from benchweb.hosts.addresses import control_address
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import CheckOutcome, endpoint_record_check
-from workers.connections import client_for, let_database_go
-from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable, seen_fingerprint
+from workers.connections import client_for, let_database_go, seen_fingerprint
+from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable
 
 # The clock offset is taken from the quickest of these, as NTP does: its error is half the round trip.
 _CLOCK_PROBES = 4
@@ -26,9 +25,8 @@ def check(endpoint_id: int) -> None:
 def _outcome(endpoint: Endpoint) -> CheckOutcome:
     fingerprint = ""
     try:
-        host, port = control_address(endpoint.control_address)
         let_database_go()
-        fingerprint = seen_fingerprint(name=str(endpoint), host=host, port=port)
+        fingerprint = seen_fingerprint(endpoint)
         with client_for(endpoint) as client:
             let_database_go()
             about, offset, round_trip = _probed(client)

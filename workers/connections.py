@@ -1,20 +1,18 @@
 """From an endpoint's row to a client of its engine."""
 
-import ipaddress
-import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db import connection
 
-from benchweb.hosts.addresses import control_address
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import endpoint_pin_first
-from workers.engine_client import EngineClient, EngineUnreachable, seen_fingerprint
+from workers.engine_client import EngineClient, EngineRefused, shown_certificate
+from workers.resolution import addresses_of, control_address, data_host
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
 _IDLE_SECONDS = 45.0
@@ -22,35 +20,79 @@ _IDLE_SECONDS = 45.0
 
 def client_for(endpoint: Endpoint) -> EngineClient:
     """Give a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
-    return _client(_pinned(endpoint))
+    host, _ = control_address(endpoint)
+    pinned, address = _pinned(endpoint, addresses_of(endpoint, host))
+    return _client(pinned, address)
 
 
 @contextmanager
-def shared_client(endpoint: Endpoint) -> Iterator[EngineClient]:
-    """Give a client that this process's other runs use too: its connections are kept from run to run."""
-    pinned = _pinned(endpoint)
-    key = (pinned.control_address, pinned.fingerprint, bytes(pinned.token_encrypted), str(pinned))
-    shared = _shared.borrow(key) or _shared.lend(key, _client(pinned))
+def shared_client(endpoint: Endpoint, address: str = "") -> Iterator[EngineClient]:
+    """Give a client that this process's other runs use too: its connections are kept from run to run.
+
+    They are those to one IP address: of a name that has moved since, new ones are made. A run that another worker
+    began goes on at the `address` that it began with.
+    """
+    addresses = addresses_of(endpoint, address or control_address(endpoint)[0])
+    shared = _kept(endpoint, addresses)
+    if shared is None:
+        pinned, chosen = _pinned(endpoint, addresses)
+        shared = _shared.lend(_key(pinned, chosen), _client(pinned, chosen))
     try:
         yield shared.client
     finally:
         _shared.give_back(shared)
 
 
-def _pinned(endpoint: Endpoint) -> Endpoint:
-    """Return the endpoint with the certificate that its token may go to."""
+def seen_fingerprint(endpoint: Endpoint) -> str:
+    """Return the fingerprint of the certificate that the engine shows: the pinned one where any address shows it."""
+    host, port = control_address(endpoint)
+    name, addresses = str(endpoint), addresses_of(endpoint, host)
+    try:
+        return shown_certificate(
+            name=name, host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
+        ).fingerprint
+    except EngineRefused:
+        return shown_certificate(name=name, host=host, port=port, addresses=addresses).fingerprint
+
+
+def _kept(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
+    if not endpoint.fingerprint:
+        return None
+    kept = (_shared.borrow(_key(endpoint, address)) for address in addresses)
+    return next((shared for shared in kept if shared is not None), None)
+
+
+def _key(endpoint: Endpoint, address: str) -> tuple[object, ...]:
+    token = bytes(endpoint.token_encrypted)
+    return (endpoint.control_address, address, endpoint.fingerprint, token, str(endpoint))
+
+
+def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str]:
+    """Return the endpoint with the certificate that its token may go to, and which of the addresses shows it."""
+    if endpoint.fingerprint and len(addresses) == 1:
+        return endpoint, addresses[0]
+    host, port = control_address(endpoint)
+    shown = shown_certificate(
+        name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
+    )
     if endpoint.fingerprint:
-        return endpoint
-    host, port = control_address(endpoint.control_address)
-    seen = seen_fingerprint(name=str(endpoint), host=host, port=port)
-    return endpoint_pin_first(endpoint=endpoint, fingerprint=seen)
+        return endpoint, shown.address
+    pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
+    is_same = pinned.control_address == endpoint.control_address
+    return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
 
 
-def _client(endpoint: Endpoint) -> EngineClient:
-    # All three are of one row: a token goes to the address and the certificate that it was entered for.
-    host, port = control_address(endpoint.control_address)
-    token = decrypted(endpoint.token_encrypted)
-    return EngineClient(name=str(endpoint), host=host, port=port, token=token, fingerprint=endpoint.fingerprint)
+def _client(endpoint: Endpoint, address: str) -> EngineClient:
+    # All are of one row: a token goes to the address and the certificate that it was entered for.
+    host, port = control_address(endpoint)
+    return EngineClient(
+        name=str(endpoint),
+        host=host,
+        port=port,
+        token=decrypted(endpoint.token_encrypted),
+        fingerprint=endpoint.fingerprint,
+        address=address,
+    )
 
 
 @dataclass
@@ -102,15 +144,7 @@ _shared = _Clients()
 
 def data_address(endpoint: Endpoint) -> str:
     """Give the IP address that test traffic to the endpoint uses; a name is resolved here, once, for both ends."""
-    host = endpoint.data_address or control_address(endpoint.control_address)[0]
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        pass
-    try:
-        return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
-    except OSError as error:
-        raise EngineUnreachable(f"The address {host} of {endpoint} can't be resolved: {error.strerror}.") from error
+    return addresses_of(endpoint, data_host(endpoint))[0]
 
 
 def let_database_go() -> None:

@@ -5,19 +5,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 
-from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.probes import Load, Probe, probes_record
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_check
-from workers.connections import client_for, data_address, let_database_go
+from workers.connections import client_for, data_address, let_database_go, seen_fingerprint
 from workers.engine_client import (
     EngineClient,
     EngineDown,
     EngineError,
     EngineRefused,
     EngineUnreachable,
-    seen_fingerprint,
 )
 
 # A host that is away holds a thread for the connection's time-out of 3 s: a minute is enough for 600 of them.
@@ -45,7 +43,7 @@ def _probed(endpoint: Endpoint) -> Probe | None:
     started = time.perf_counter()
     try:
         answer = _asked(endpoint)
-    except (EngineError, SecretUnreadable, AddressError) as error:
+    except (EngineError, SecretUnreadable) as error:
         # An engine at its limits answers, and is an engine.
         if isinstance(error, EngineRefused) and error.may_pass:
             took = time.perf_counter() - started
@@ -70,8 +68,7 @@ def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
     None for an engine whose certificate isn't pinned yet: nothing secret is sent to it.
     """
     if not endpoint.fingerprint:
-        host, port = control_address(endpoint.control_address)
-        seen_fingerprint(name=str(endpoint), host=host, port=port)
+        seen_fingerprint(endpoint)
         return None
     with client_for(endpoint) as client:
         client.about()
@@ -85,7 +82,7 @@ def _data_address(endpoint: Endpoint) -> str:
     # Without one the engine tells of no interface; that its name can't be resolved here says nothing of the engine.
     try:
         return data_address(endpoint)
-    except EngineUnreachable:
+    except EngineError:
         return ""
 
 

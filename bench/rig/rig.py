@@ -48,6 +48,8 @@ class Rig:
             "BENCHWEB_SECRET_KEY": secrets.token_hex(32),
             "BENCHWEB_DATABASE_URL": self.database_url,
             "BENCHWEB_REDIS_URL": valkey.url(self.folder),
+            # The engines are on this machine.
+            "BENCHWEB_ENGINE_NETWORKS": "127.0.0.0/8 ::1 0.0.0.0/0 ::/0",
             "DJANGO_SETTINGS_MODULE": "benchweb.settings",
             **(environment or {}),
         }

@@ -2,8 +2,14 @@
 
 import ipaddress
 import re
+from typing import TypeAlias
+
+import idna
 
 DEFAULT_CONTROL_PORT = 7410
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
+_ZONELESS = "give an address that all machines reach"
 _NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$")
 
 
@@ -30,14 +36,44 @@ def control_address(text: str) -> tuple[str, int]:
 
 
 def data_address(text: str) -> str:
-    """Check a host name, an IPv4 or an IPv6 address that traffic may go to: never multicast or unspecified."""
+    """Check a host name, an IPv4 or an IPv6 address that traffic may go to, and return its one form.
+
+    A name in other letters than ASCII becomes its IDNA form, an IPv4-mapped address the IPv4 address.
+    """
     text = text.strip()
+    if "%" in text:
+        raise AddressError(f"{text} names a zone, which is an interface of one machine: {_ZONELESS}, without a zone.")
+    address = _ip_address(text)
+    if address is None:
+        text = _ascii_name(text)
+        # Other scripts have digits and dots of their own.
+        address = _ip_address(text)
+    return text if address is None else str(_checked(address))
+
+
+def _ip_address(text: str) -> _Address | None:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        if _NAME.fullmatch(text) is None or text.replace(".", "").isdecimal():
-            raise AddressError(f"{text!r} is neither a host name nor an IP address.") from None
-        return text
-    if address.is_multicast or address.is_unspecified or text == "255.255.255.255":
-        raise AddressError(f"{text} is no single host's address: give the address of one interface.")
-    return str(address)
+        return None
+    return (address.version == 6 and address.ipv4_mapped) or address
+
+
+def _ascii_name(text: str) -> str:
+    name = text
+    try:
+        if not text.isascii():
+            name = idna.encode(text, uts46=True).decode()
+    except UnicodeError as error:
+        raise AddressError(f"{text!r} is not a valid host name: {error}.") from error
+    if _ip_address(name) is None and (_NAME.fullmatch(name) is None or name.replace(".", "").isdecimal()):
+        raise AddressError(f"{text!r} is neither a host name nor an IP address.")
+    return name
+
+
+def _checked(address: _Address) -> _Address:
+    if address.is_multicast or address.is_unspecified or address == _BROADCAST:
+        raise AddressError(f"{address} is no single host's address: give the address of one interface.")
+    if address.version == 6 and address.is_link_local:
+        raise AddressError(f"{address} is a link-local address, which is another on each network: {_ZONELESS}.")
+    return address

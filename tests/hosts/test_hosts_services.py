@@ -33,6 +33,11 @@ PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
         ("[2001:db8::1]:9000", ("2001:db8::1", 9000)),
         ("2001:db8::1", ("2001:db8::1", 7410)),
         (" host.example. ", ("host.example.", 7410)),
+        ("[::ffff:192.0.2.1]:9000", ("192.0.2.1", 9000)),
+        ("bücher.example:9000", ("xn--bcher-kva.example", 9000)),
+        ("Straße.example", ("xn--strae-oqa.example", 7410)),
+        ("测试。例子", ("xn--0zwm56d.xn--fsqu00a", 7410)),
+        ("１９２.０.２.１:9000", ("192.0.2.1", 9000)),
     ],
 )
 def test_control_addresses_are_read_with_and_without_a_port(text, expected):
@@ -45,7 +50,22 @@ def test_bad_control_addresses_are_refused(text):
         control_address(text)
 
 
-@pytest.mark.parametrize("text", ["224.0.0.1", "ff02::1", "0.0.0.0", "::", "255.255.255.255"])
+@pytest.mark.parametrize("text", ["ü ü.example", "\u200b.example", "a..ü.example", "ü" * 70, "xn--ü.example"])
+def test_a_name_of_other_scripts_that_is_no_host_name_is_refused(text):
+    with pytest.raises(AddressError, match=r"is (not a valid|neither a) host name"):
+        data_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["[fe80::1]:7410", "fe80::1", "[fe80::1%eth0]:7410", "[fe80::1%25eth0]:7410", "[::1%lo]"]
+)
+def test_link_local_addresses_and_zones_are_refused_in_words(text):
+    with pytest.raises(AddressError, match=r"link-local address, which|names a zone, which") as caught:
+        control_address(text)
+    assert "give an address that all machines reach" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["224.0.0.1", "::ffff:224.0.0.1", "::ffff:0.0.0.0", "ff02::1", "0.0.0.0", "::"])
 def test_traffic_never_goes_to_multicast_broadcast_or_nowhere(text):
     with pytest.raises(AddressError, match="no single host"):
         data_address(text)

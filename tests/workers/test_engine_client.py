@@ -13,7 +13,7 @@ from workers.engine_client import (
     EngineUnreachable,
     SessionSpec,
     client,
-    seen_fingerprint,
+    shown_certificate,
 )
 
 SPEC = SessionSpec(role="sink", kind="tcp_stream", params={}, cookie="0" * 64)
@@ -43,7 +43,8 @@ def client_of(engine: BrokenEngine, fingerprint: str = "") -> EngineClient:
 def test_the_seen_fingerprint_is_the_certificates_sha256(engine):
     made = engine()
     host, _, port = made.address.partition(":")
-    assert seen_fingerprint(name="b", host=host, port=int(port)) == made.fingerprint
+    shown = shown_certificate(name="b", host=host, port=int(port), addresses=[host])
+    assert (shown.fingerprint, shown.address) == (made.fingerprint, host)
 
 
 def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_sent(engine):
@@ -77,7 +78,7 @@ def test_a_port_that_speaks_no_tls_is_told_from_an_engine():
 
         threading.Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0-x\r\n" * 9), daemon=True).start()
         with pytest.raises((EngineGarbage, EngineUnreachable)):
-            seen_fingerprint(name="b", host="127.0.0.1", port=server.getsockname()[1])
+            shown_certificate(name="b", host="127.0.0.1", port=server.getsockname()[1], addresses=["127.0.0.1"])
 
 
 def test_an_engine_that_hangs_is_given_up_in_time(engine, monkeypatch):

@@ -11,7 +11,7 @@ from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import BrokenEngine, answer_json
 from workers import check, connections, probe, run
 from workers.connections import shared_client
-from workers.engine_client import EngineRefused
+from workers.engine_client import EngineRefused, Shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Make = Callable[[], BrokenEngine]
@@ -89,11 +89,11 @@ def test_a_first_contact_overtaken_by_a_change_sends_nothing_to_the_former_addre
     former, new = listener(), listener()
     read_before = endpoint_of(former)
 
-    def seen_late(**where: object) -> str:
+    def shown_late(**where: object) -> Shown:
         endpoint_update(endpoint=read_before, control_address=new.address, fingerprint=new.fingerprint, token="its-own")
-        return former.fingerprint
+        return Shown(former.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(connections, "seen_fingerprint", seen_late)
+    monkeypatch.setattr(connections, "shown_certificate", shown_late)
     with connections.client_for(read_before) as client:
         client.about()
     assert (former.bearers, new.bearers) == ([], ["its-own"])
@@ -105,11 +105,11 @@ def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
     engine = listener()
     read_before = endpoint_of(engine)
 
-    def seen_late(**where: object) -> str:
+    def shown_late(**where: object) -> Shown:
         endpoint_update(endpoint=read_before, control_address=engine.address, token="newer")
-        return engine.fingerprint
+        return Shown(engine.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(connections, "seen_fingerprint", seen_late)
+    monkeypatch.setattr(connections, "shown_certificate", shown_late)
     with pytest.raises(EngineRefused, match="no pinned certificate"), shared_client(read_before):
         pass
     assert engine.bearers == []

@@ -1,7 +1,15 @@
 """Talk to an engine: bytes to typed messages, with a time-out on every call. No ORM."""
 
-from workers.engine_client.client import EngineClient, seen_fingerprint
-from workers.engine_client.errors import EngineDown, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.certificates import Shown, shown_certificate
+from workers.engine_client.client import EngineClient
+from workers.engine_client.errors import (
+    EngineDown,
+    EngineError,
+    EngineGarbage,
+    EngineRefused,
+    EngineUnreachable,
+    EngineUnusable,
+)
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
 __all__ = [
@@ -12,8 +20,10 @@ __all__ = [
     "EngineGarbage",
     "EngineRefused",
     "EngineUnreachable",
+    "EngineUnusable",
     "Event",
     "HostLoad",
     "SessionSpec",
-    "seen_fingerprint",
+    "Shown",
+    "shown_certificate",
 ]

@@ -1,10 +1,7 @@
 """One engine's control API over kept-alive TLS connections, its certificate pinned."""
 
-import errno
-import hashlib
 import json
 import re
-import socket
 import ssl
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,21 +10,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    MaxRetryError,
-    NewConnectionError,
-    ProtocolError,
-    SSLError,
-)
+from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ProtocolError, SSLError
 from urllib3.exceptions import TimeoutError as Timeout
 from urllib3.util.ssl_ import create_urllib3_context
 
+from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client.faults import cause, engine_name, unreachable
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
-CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 5.0
 # A sink answers when it is ready, which on a loaded host takes its process a while.
 CREATE_SECONDS = 10.0
@@ -37,18 +28,20 @@ EVENT_SILENCE_SECONDS = 4.0
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
 _KEPT_CONNECTIONS = 8
 _MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
-# The machine itself says that nobody listens, or that who did is gone.
-_MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
 _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
-_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
 class EngineClient:
     """Calls of one engine. Every call has a time-out and may be repeated; errors name the engine and a next step."""
 
-    def __init__(self, *, name: str, host: str, port: int, token: str, fingerprint: str) -> None:
-        """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…")."""
-        self.name = engine_name(name, host, port)
+    def __init__(self, *, name: str, host: str, port: int, token: str, fingerprint: str, address: str = "") -> None:
+        """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…").
+
+        All connections go to `address`, an IP address of `host`: a name that moves leads no call to another engine.
+        """
+        self.name = engine_name(name, host, port, address)
+        self.address = address or host
+        self.port = port
         # Without one urllib3 would check nothing, and the token would go to whoever answers.
         if _FINGERPRINT.fullmatch(fingerprint) is None:
             raise EngineRefused(
@@ -56,7 +49,7 @@ class EngineClient:
                 code="fingerprint",
             )
         self._pool = urllib3.HTTPSConnectionPool(
-            host,
+            self.address,
             port,
             maxsize=_KEPT_CONNECTIONS,
             assert_fingerprint=fingerprint.removeprefix("sha256:"),
@@ -127,7 +120,7 @@ class EngineClient:
             response.drain_conn()
             drained = True
         except (HTTPError, OSError) as error:
-            raise EngineUnreachable(f"{self.name} fell silent in the middle of a trial ({_cause(error)}).") from error
+            raise EngineUnreachable(f"{self.name} fell silent in the middle of a trial ({cause(error)}).") from error
         finally:
             # After a whole stream this gives the connection back; after a broken one nothing of it is reused.
             if not drained:
@@ -161,7 +154,7 @@ class EngineClient:
         try:
             data = response.read(_MAXIMUM_BODY_BYTES)
         except (HTTPError, OSError) as error:
-            raise EngineDown(f"{self.name} broke off its answer ({_cause(error)}).") from error
+            raise EngineDown(f"{self.name} broke off its answer ({cause(error)}).") from error
         finally:
             response.release_conn()
         if response.status >= 400:
@@ -186,12 +179,8 @@ class EngineClient:
 
     def _tls_failure(self, error: SSLError) -> Exception:
         if "Fingerprints did not match" in str(error):
-            return EngineRefused(
-                f"{self.name} shows another certificate than the pinned one. If the engine was set up anew, "
-                "check its fingerprint there and pin it on the host's page; if not, somebody is in between.",
-                code="fingerprint",
-            )
-        return EngineGarbage(f"{self.name} doesn't speak TLS as an engine does ({_cause(error)}).")
+            return other_certificate(self.name)
+        return EngineGarbage(f"{self.name} doesn't speak TLS as an engine does ({cause(error)}).")
 
     def _refusal(self, status: int, data: bytes) -> Exception:
         try:
@@ -224,58 +213,3 @@ def _context() -> ssl.SSLContext:
     # The certificate is self-signed by design, and checked by its fingerprint.
     context.check_hostname = False
     return context
-
-
-def engine_name(name: str, host: str, port: int) -> str:
-    """Name an engine at the start of a sentence."""
-    address = f"{host}:{port}"
-    return f"The engine of {name} ({address})"
-
-
-def seen_fingerprint(*, name: str, host: str, port: int) -> str:
-    """Ask for the certificate that an engine shows, sending nothing secret; give sha256:…"""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    # Self-signed by design: the fingerprint is what gets checked, here against nothing yet.
-    context.verify_mode = ssl.CERT_NONE
-    who = engine_name(name, host, port)
-    try:
-        plain = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
-    except OSError as error:
-        raise unreachable(who, error) from error
-    try:
-        with plain, context.wrap_socket(plain) as wrapped:
-            certificate = wrapped.getpeercert(binary_form=True) or b""
-    except ssl.SSLError as error:
-        raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
-    except OSError as error:
-        raise EngineDown(_unreachable_text(who, error)) from error
-    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
-
-
-def unreachable(who: str, error: BaseException) -> EngineUnreachable:
-    """Say that an engine can't be reached, and what to look at; EngineDown where at least the machine answered."""
-    return (EngineDown if _machine_answers(error) else EngineUnreachable)(_unreachable_text(who, error))
-
-
-def _unreachable_text(who: str, error: BaseException) -> str:
-    return (
-        f"{who} can't be reached ({_cause(error)}). Is benchweb-engine serve running there, "
-        "and does a firewall let the port through?"
-    )
-
-
-def _machine_answers(error: BaseException) -> bool:
-    """Tell a closed port, and silence after the connection was made, from a machine that isn't there."""
-    causes: list[BaseException] = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
-        causes.append(cause)
-    if any(isinstance(each, OSError) and each.errno in _MACHINE_ANSWERS for each in causes):
-        return True
-    return isinstance(error, HTTPError) and not isinstance(error, ConnectTimeoutError | NewConnectionError)
-
-
-def _cause(error: BaseException) -> str:
-    """Give the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
-    text = str(error.__cause__ or error.__context__ or error)
-    return _ERROR_NUMBER.sub("", text.rsplit(">: ", 1)[-1])[:200]

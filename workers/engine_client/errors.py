@@ -13,6 +13,10 @@ class EngineDown(EngineUnreachable):
     """The machine answers, but no engine does: its port is closed, or it hangs."""
 
 
+class EngineUnusable(EngineUnreachable):
+    """What is said of an address of which nothing may be told: not even whether anything is there."""
+
+
 class EngineRefused(EngineError):
     """The engine answered no, or isn't the engine that was pinned: trying again helps only where it `may_pass`."""
 

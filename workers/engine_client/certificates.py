@@ -1,0 +1,75 @@
+"""Ask for the certificate that an engine shows, sending nothing secret."""
+
+import hashlib
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.engine_client import dialing
+from workers.engine_client.errors import EngineDown, EngineError, EngineGarbage, EngineRefused
+from workers.engine_client.faults import engine_name, unreachable, unreachable_text
+
+CONNECT_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A certificate's fingerprint, sha256:…, and the IP address that showed it."""
+
+    fingerprint: str
+    address: str
+
+
+def shown_certificate(*, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = "") -> Shown:
+    """Return the certificate of the first address that shows one; where `fingerprint` is given, that one.
+
+    An address that shows another certificate, or none, is passed over as one that doesn't answer.
+    """
+    left = list(addresses)
+    fault: EngineError | None = None
+    give_up_at = time.monotonic() + 2 * CONNECT_SECONDS
+    while left and (fault is None or time.monotonic() < give_up_at):
+        try:
+            connection, address = dialing.dial(left, port, seconds=CONNECT_SECONDS)
+        except OSError as error:
+            raise fault or unreachable(engine_name(name, host, port, _only(left)), error) from error
+        who = engine_name(name, host, port, address)
+        try:
+            shown = Shown(_fingerprint(who, connection), address)
+            if fingerprint in ("", shown.fingerprint):
+                return shown
+            fault = fault or other_certificate(who)
+        except EngineError as error:
+            fault = fault or error
+        left.remove(address)
+    raise fault or EngineGarbage(f"{host} has no address.")
+
+
+def other_certificate(who: str) -> EngineRefused:
+    """Say that an engine shows another certificate than its endpoint's."""
+    return EngineRefused(
+        f"{who} shows another certificate than the pinned one. If the engine was set up anew, "
+        "check its fingerprint there and pin it on the host's page; if not, somebody is in between.",
+        code="fingerprint",
+    )
+
+
+def _fingerprint(who: str, connection: socket.socket) -> str:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    # Self-signed by design: the fingerprint is what gets checked, by whoever asks.
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with connection, context.wrap_socket(connection) as wrapped:
+            certificate = wrapped.getpeercert(binary_form=True) or b""
+    except ssl.SSLError as error:
+        raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
+    except OSError as error:
+        raise EngineDown(unreachable_text(who, error)) from error
+    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+
+
+def _only(addresses: Sequence[str]) -> str:
+    return addresses[0] if len(addresses) == 1 else ""

@@ -1,0 +1,60 @@
+"""Say in words for people what failed on the way to an engine."""
+
+import errno
+import re
+
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
+
+from workers.engine_client.errors import EngineDown, EngineUnreachable, EngineUnusable
+
+# The machine itself says that nobody listens, or that who did is gone.
+_MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
+
+
+def engine_name(name: str, host: str, port: int, address: str = "") -> str:
+    """Name an engine at the start of a sentence; `address` is what its host's name was resolved to."""
+    named = f"{host} = " if address and address != host else ""
+    address = f"{named}{_bracketed(address or host)}:{port}"
+    return f"The engine of {name} ({address})"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def unreachable(who: str, error: BaseException) -> EngineUnreachable:
+    """Say that an engine can't be reached, and what to look at; EngineDown where at least the machine answered."""
+    return (EngineDown if _machine_answers(error) else EngineUnreachable)(unreachable_text(who, error))
+
+
+def unusable(who: str) -> EngineUnusable:
+    """Return the one answer for an address of which nothing may be told."""
+    return EngineUnusable(
+        f"{who} could not be used. Is benchweb-engine serve running there, and does a firewall let the port through? "
+        "The worker's log says more, to an administrator."
+    )
+
+
+def unreachable_text(who: str, error: BaseException) -> str:
+    """Say that an engine can't be reached, with the cause and what to look at."""
+    return (
+        f"{who} can't be reached ({cause(error)}). Is benchweb-engine serve running there, "
+        "and does a firewall let the port through?"
+    )
+
+
+def _machine_answers(error: BaseException) -> bool:
+    """Tell a closed port, and silence after the connection was made, from a machine that isn't there."""
+    causes: list[BaseException] = [error]
+    while (deeper := causes[-1].__cause__ or causes[-1].__context__) is not None and deeper not in causes:
+        causes.append(deeper)
+    if any(isinstance(each, OSError) and each.errno in _MACHINE_ANSWERS for each in causes):
+        return True
+    return isinstance(error, HTTPError) and not isinstance(error, ConnectTimeoutError | NewConnectionError)
+
+
+def cause(error: BaseException) -> str:
+    """Give the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
+    text = str(error.__cause__ or error.__context__ or error)
+    return _ERROR_NUMBER.sub("", text.rsplit(">: ", 1)[-1])[:200]
