@@ -10,7 +10,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.networks import network_policy
 from workers.engine_client import EngineRefused, EngineUnreachable
 from workers.engine_client.dialing import interleaved
-from workers.engine_client.faults import engine_name, unusable
+from workers.engine_client.faults import engine_name, undisclosed
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def data_host(endpoint: Endpoint) -> str:
 def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
     """Resolve a host of the endpoint's, and return the addresses that engines may have, in the order to try them.
 
-    Raises EngineUnreachable when it has none, EngineUnusable when no engine may be at any of them.
+    Raises EngineUnreachable when it has none, EngineUndisclosed when no engine may be at any of them.
     """
     found = _resolved(endpoint, host)
     policy = network_policy()
@@ -46,7 +46,7 @@ def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
             "Endpoint %s (%s) is not contacted: BENCHWEB_ENGINE_NETWORKS admits no engine at %s (%s)",
             endpoint.pk, endpoint, host, ", ".join(found),
         )  # fmt: skip
-        raise unusable(engine_name(str(endpoint), *control_address(endpoint)))
+        raise undisclosed(engine_name(str(endpoint), *control_address(endpoint)))
     return interleaved(admitted)
 
 

@@ -11,7 +11,7 @@ from tests.factories import make_endpoint
 from tests.workers.names import Resolver
 from workers import check
 from workers.connections import client_for, data_address, shared_client
-from workers.engine_client import EngineError, EngineRefused, EngineUnusable
+from workers.engine_client import EngineError, EngineRefused, EngineUndisclosed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -102,7 +102,7 @@ def test_nothing_connects_to_a_network_that_is_denied(names, settings, address):
         names.set("metadata.test", address)
         for host in (f"[{address}]" if ":" in address else address, "metadata.test", "localhost"):
             endpoint = make_endpoint(control_address=f"{host}:{port}", token="t", fingerprint="sha256:" + "0" * 64)
-            with pytest.raises(EngineUnusable, match="could not be used") as caught:
+            with pytest.raises(EngineUndisclosed, match="could not be used") as caught:
                 client_for(endpoint)
             assert "BENCHWEB" not in str(caught.value)
         assert heard == []

@@ -7,8 +7,8 @@ from workers.engine_client.errors import (
     EngineError,
     EngineGarbage,
     EngineRefused,
+    EngineUndisclosed,
     EngineUnreachable,
-    EngineUnusable,
 )
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
@@ -19,8 +19,8 @@ __all__ = [
     "EngineError",
     "EngineGarbage",
     "EngineRefused",
+    "EngineUndisclosed",
     "EngineUnreachable",
-    "EngineUnusable",
     "Event",
     "HostLoad",
     "SessionSpec",

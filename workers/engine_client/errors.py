@@ -13,7 +13,7 @@ class EngineDown(EngineUnreachable):
     """The machine answers, but no engine does: its port is closed, or it hangs."""
 
 
-class EngineUnusable(EngineUnreachable):
+class EngineUndisclosed(EngineUnreachable):
     """What is said of an address of which nothing may be told: not even whether anything is there."""
 
 

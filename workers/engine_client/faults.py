@@ -5,7 +5,7 @@ import re
 
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 
-from workers.engine_client.errors import EngineDown, EngineUnreachable, EngineUnusable
+from workers.engine_client.errors import EngineDown, EngineUndisclosed, EngineUnreachable
 
 # The machine itself says that nobody listens, or that who did is gone.
 _MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
@@ -28,9 +28,9 @@ def unreachable(who: str, error: BaseException) -> EngineUnreachable:
     return (EngineDown if _machine_answers(error) else EngineUnreachable)(unreachable_text(who, error))
 
 
-def unusable(who: str) -> EngineUnusable:
+def undisclosed(who: str) -> EngineUndisclosed:
     """Return the one answer for an address of which nothing may be told."""
-    return EngineUnusable(
+    return EngineUndisclosed(
         f"{who} could not be used. Is benchweb-engine serve running there, and does a firewall let the port through? "
         "The worker's log says more, to an administrator."
     )
