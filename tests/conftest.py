@@ -1,6 +1,7 @@
 """Fixtures for whole-system tests: real engines, a real Celery worker, the real web server, a real browser."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,10 +20,10 @@ from django.utils import translation
 
 from benchweb import rows
 from tests.processes import Engine, begun, said_by, started, stopped
+from tests.requirements import require
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
-CHROMIUM = "/usr/bin/chromium"
 _PATIENCE_MILLISECONDS = 60_000
 # Chromium on a closed network tries to phone home at every start, many times a minute.
 QUIET = (
@@ -77,6 +78,7 @@ def no_language_of_an_earlier_reader() -> Iterator[None]:
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
     """Give a function that starts a real engine on free ports of 127.0.0.1 and waits until it listens."""
+    require("Rust")
     engines: list[Engine] = []
 
     def start(name: str = "", binary: Path = ENGINE, **options: Any) -> Engine:
@@ -160,13 +162,14 @@ def web(
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """Start Debian's Chromium once."""
+    require("Chromium")
     from playwright.sync_api import expect, sync_playwright
 
     # As patient as the actions of a page: a busy machine's workers take their time.
     expect.set_options(timeout=_PATIENCE_MILLISECONDS)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *QUIET])
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*sandbox, *QUIET])
         yield chromium
         chromium.close()
 

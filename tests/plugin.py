@@ -17,6 +17,7 @@ import pytest
 
 from benchweb.ops import postgres, processes, valkey
 from benchweb.ops.translations import compile_translations
+from tests.requirements import require, write_not_run
 
 START_SECONDS = 120
 
@@ -56,6 +57,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _start_postgres(log.fileno())
     if OWN_BROKER:
         _await("Valkey", lambda: valkey.is_ready(HOME))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Run a test only where the machine has what its `needs` marks name."""
+    for mark in item.iter_markers("needs"):
+        require(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell the test command what could not run."""
+    write_not_run(terminalreporter.stats.get("skipped", []))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

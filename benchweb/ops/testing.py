@@ -3,26 +3,18 @@
 import os
 import secrets
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchweb.ops import steps
+from benchweb.ops import requirements, steps
 from benchweb.ops.bootstrap import TOOLS
 from benchweb.ops.home import PROJECT
+from benchweb.ops.requirements import Requirement
 from benchweb.ops.steps import ENGINE, FRONTEND, VENV
 
-CHROMIUM = Path("/usr/bin/chromium")
-# What tests run, and the Debian package that brings it.
-NEEDED = {
-    "/usr/bin/qemu-aarch64-static": "qemu-user-static",
-    "/usr/bin/aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
-    "/usr/bin/systemd-analyze": "systemd",
-    str(CHROMIUM): "chromium",
-}
 TAIL_LINES = 200
 # How tests of the engine say that the machine stood still whenever they were tried.
 NOT_JUDGED = "NOT JUDGED"
@@ -42,8 +34,14 @@ SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
 THREE_BESIDE = ("-n", "3", *BY_FILE)
 WAITING = ("tests/workers", "tests/faults")
+RUST = (requirements.RUST,)
+RUST_CHECKED = (requirements.RUST, requirements.RUST_CHECKS)
 # What would help a second build only.
 BUILT_ONCE = {"CARGO_INCREMENTAL": "0"}
+
+
+# Where pytest writes, a line each, what it could not run: tests/requirements.py.
+NOT_RUN_FILE = "BENCHWEB_TESTS_NOT_RUN"
 
 
 @dataclass(frozen=True)
@@ -55,12 +53,18 @@ class Part:
     folder: Path = PROJECT
     environment: Mapping[str, str] = field(default_factory=dict)
     loud: bool = False
+    needs: Sequence[str] = ()
+
+    @property
+    def absent(self) -> list[Requirement]:
+        """Return what this part needs and the machine lacks."""
+        return [each for each in map(requirements.by_name, self.needs) if not each.is_met()]
 
 
 def parts() -> list[Part]:
     """Give everything that is checked, cheap parts first."""
     python = str(VENV / "bin" / "python")
-    cargo = str(steps.cargo())
+    cargo = str(requirements.cargo_path())
     npm, npm_environment = steps.npm_command(TOOLS)
     tool = str(VENV / "bin") + "/"
     return [
@@ -72,21 +76,27 @@ def parts() -> list[Part]:
         Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
         Part("script types and style", [*npm, "run", "check"], FRONTEND, npm_environment),
         Part("script tests", [*npm, "test"], FRONTEND, npm_environment),
-        Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE),
+        Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE, needs=RUST_CHECKED),
         Part(
             "Rust style",
             [cargo, "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
             ENGINE,
             BUILT_ONCE,
+            needs=RUST_CHECKED,
         ),
         Part(
-            "Rust unit tests", [cargo, "test", "--locked", "--workspace", "--no-fail-fast", "--lib"], ENGINE, BUILT_ONCE
+            "Rust unit tests",
+            [cargo, "test", "--locked", "--workspace", "--no-fail-fast", "--lib"],
+            ENGINE,
+            BUILT_ONCE,
+            needs=RUST,
         ),
         # What measures, or gives parsers thousands of inputs, is compiled as it is used.
         Part(
             "Rust tests",
             [cargo, "test", "--release", "--locked", "--workspace", "--no-fail-fast", "--test", "*"],
             ENGINE,
+            needs=RUST,
         ),
         Part("Python tests of the rooms", [python, "-m", "pytest", *SIDE_BY_SIDE, *FOLDERS], loud=True),
         Part("Python tests of workers and faults", [python, "-m", "pytest", *THREE_BESIDE, *WAITING], loud=True),
@@ -98,31 +108,43 @@ def parts() -> list[Part]:
     ]
 
 
+Result = tuple[Part, bool, float, list[str]]
+
+
 def run(words: list[str]) -> int:
-    """Run everything, or with arguments pytest alone; the status is 0 only if all of it passed."""
-    if problem := _missing():
-        print(f"test: {problem}", file=sys.stderr)
-        return 1
+    """Run everything, or with arguments pytest alone; the status is 0 only if all that ran passed.
+
+    What could not run for want of a program is listed by name; that is an error where CI is set.
+    """
     if words:
         return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
-    results = [(part, *_passes(part)) for part in parts()]
+    every = parts()
+    with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
+        os.environ[NOT_RUN_FILE] = not_run_file.name
+        results = [(part, *_passes(part)) for part in every if not part.absent]
+        not_run = not_run_file.read().decode().splitlines()
+    not_run = [*_not_run(every), *not_run]
     failed = [part.name for part, passed, _, _ in results if not passed]
+    _summary(results, failed, not_run)
+    return 1 if failed or (not_run and "CI" in os.environ) else 0
+
+
+def _summary(results: Sequence[Result], failed: list[str], not_run: list[str]) -> None:
     print("\nSummary")
     for part, passed, seconds, not_judged in results:
         print(f"  {'passed' if passed else 'FAILED':7}{part.name} ({seconds:.0f} s)")
         print(*[f"         {line}\n" for line in not_judged], sep="", end="")
     unknown = sum(len(not_judged) for *_, not_judged in results)
-    print(f"{len(failed)} of {len(results)} parts failed: {', '.join(failed)}" if failed else "Every part passed.")
+    every = "Every part passed." if not not_run else "Every part that could run passed."
+    print(f"{len(failed)} of {len(results)} parts failed: {', '.join(failed)}" if failed else every)
     if unknown:
         print(f"{unknown} tests were neither passed nor failed: run them again on a machine that doesn't stand still.")
-    return 1 if failed else 0
+    if not_run:
+        print(f"{len(not_run)} could not run on this machine:", *not_run, sep="\n  ")
 
 
-def _missing() -> str:
-    missing = [package for program, package in NEEDED.items() if not os.access(program, os.X_OK)]
-    if not missing:
-        return ""
-    return f"tests need programs of Debian's: sudo apt install {' '.join(missing)}, then run the same command again."
+def _not_run(every: Sequence[Part]) -> list[str]:
+    return [f"{part.name}: needs {each.name}: {each.command}" for part in every for each in part.absent[:1]]
 
 
 def _passes(part: Part) -> tuple[bool, float, list[str]]:

@@ -13,6 +13,8 @@ from tests.conftest import ENGINE, ROOT
 from tests.factories import make_user
 from tests.processes import Engine
 
+pytestmark = pytest.mark.needs("Rust")
+
 OVERLAY = ROOT / "engine" / "schema" / "fixture" / "catalog.json"
 FIXTURE_ENGINE = ENGINE.with_name("benchweb-engine-fixture")
 KIND = "tcp_echo_probe"

@@ -10,7 +10,7 @@ from benchweb.runs.models import Trial
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.needs("Rust")]
 
 PARAMS = {
     "message_size_bytes": 1024,

@@ -5,9 +5,13 @@ import os
 import subprocess
 import time
 
+import pytest
+
 from bench.rig import loopback
 from bench.rig.clocks import STEP_SECONDS, Clock
 from bench.truth.topology import ENGINE
+
+pytestmark = pytest.mark.needs("Rust", "unshare")
 
 SECONDS = 2.0
 

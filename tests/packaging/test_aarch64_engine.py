@@ -10,6 +10,7 @@ import pytest
 from benchweb.catalog import catalog
 from benchweb.ops.steps import ENGINE
 from tests.packaging import portable
+from tests.requirements import require
 
 TARGET = "aarch64-unknown-linux-gnu"
 BINARY = ENGINE / "target" / TARGET / "debug" / "benchweb-engine"
@@ -31,9 +32,7 @@ EMULATED = [
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> portable.Program:
-    assert EMULATOR.exists() and shutil.which("aarch64-linux-gnu-gcc"), (
-        "this test needs: sudo apt install qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-    )
+    require("Rust", "Rust for ARM", "ARM compiler and emulator", "unshare")
     if shutil.which("rustup"):
         subprocess.run(["rustup", "target", "add", TARGET], cwd=ENGINE, check=True, capture_output=True, timeout=120)
     portable.build("arm")

@@ -12,6 +12,8 @@ from tests.conftest import ENGINE
 from tests.packaging import rules
 from tests.packaging.containers import READY_SECONDS, free_port, listens
 
+pytestmark = pytest.mark.needs("Rust", "unshare")
+
 SERVICE = rules.document()["services"]["engine"]
 STAGE = rules.stage_of(SERVICE)
 

@@ -29,6 +29,7 @@ def pod() -> dict[str, Any]:
     return pod
 
 
+@pytest.mark.needs("Rust", "systemd-analyze")
 def test_systemd_takes_the_unit_as_it_is(tmp_path: Path):
     unit = tmp_path / UNIT.name
     # Only what is there once it is installed is put in its place: the program and its manual page.
@@ -38,6 +39,7 @@ def test_systemd_takes_the_unit_as_it_is(tmp_path: Path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.needs("systemd-analyze")
 def test_the_unit_leaves_little_open():
     words = ["systemd-analyze", "security", "--offline=true", UNIT]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
@@ -45,6 +47,7 @@ def test_the_unit_leaves_little_open():
     assert found and float(found[1]) <= MOST_EXPOSED, done.stdout[-400:]
 
 
+@pytest.mark.needs("Rust")
 def test_the_units_command_is_one_that_the_program_takes():
     command = re.search(r"^ExecStart=\S+ serve (.*)$", UNIT.read_text(), flags=re.MULTILINE)
     assert command

@@ -11,6 +11,8 @@ from benchweb.catalog import catalog
 from benchweb.ops.steps import ENGINE
 from tests.packaging import portable
 
+pytestmark = pytest.mark.needs("Rust", "unshare")
+
 KINDS = list(catalog().kinds)
 BINARY = ENGINE / "target" / "release" / "benchweb-engine-static"
 PROGRAM_HEADER_INTERPRETER = 3

@@ -1,0 +1,132 @@
+"""What the commands need of the machine, and the Debian packages that bring it; the only list of them.
+
+Standard library only: it is read before there are any packages.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+OLDEST_CARGO = (1, 85)
+VERSION_SECONDS = 20
+ARM_TARGET = "aarch64-unknown-linux-gnu"
+DEBIAN_PYTHON = "/usr/bin/python3"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something of the machine; `commands` need it, `packages` are Debian's, `other_way` is for other systems."""
+
+    name: str
+    is_met: Callable[[], bool]
+    packages: tuple[str, ...]
+    commands: tuple[str, ...]
+    other_way: str = ""
+
+    @property
+    def command(self) -> str:
+        """Return what to type where it is missing."""
+        if not self.packages:
+            return self.other_way
+        install = f"sudo apt install {' '.join(self.packages)}"
+        return f"{install} ({self.other_way})" if self.other_way else install
+
+
+def missing(command: str) -> list[Requirement]:
+    """Return what `command` needs and this machine lacks."""
+    return [each for each in REQUIREMENTS if command in each.commands and not each.is_met()]
+
+
+def by_name(name: str) -> Requirement:
+    """Return one requirement; KeyError for a name that is none."""
+    return {each.name: each for each in REQUIREMENTS}[name]
+
+
+def cargo_path() -> Path:
+    """Return where cargo is, or where rustup would put it."""
+    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    found = shutil.which("cargo")
+    return Path(found) if found else home / "bin" / "cargo"
+
+
+def program_version(program: str | Path) -> tuple[int, ...]:
+    """Return the first version number that `program --version` prints; (0, 0) when it doesn't run."""
+    printed = _output(program, "--version")
+    found = re.search(r"(\d+)\.(\d+)", printed)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _program(*names: str) -> Callable[[], bool]:
+    return lambda: all(shutil.which(name) for name in names)
+
+
+def _has_rust() -> bool:
+    return program_version(cargo_path()) >= OLDEST_CARGO
+
+
+def _has_rust_checks() -> bool:
+    return bool(_output(cargo_path(), "clippy", "--version") and _output(cargo_path(), "fmt", "--version"))
+
+
+def _has_arm_rust() -> bool:
+    if shutil.which("rustup"):
+        return True
+    folder = _output(
+        shutil.which("rustc") or cargo_path().with_name("rustc"), "--print", "target-libdir", "--target", ARM_TARGET
+    )
+    return bool(folder) and Path(folder).is_dir()
+
+
+def _has_venv() -> bool:
+    return bool(_output(DEBIAN_PYTHON, "-c", "import ensurepip; print(ensurepip.version())"))
+
+
+def _has_uv_or_venv() -> bool:
+    return shutil.which("uv") is not None or _has_venv()
+
+
+def _output(program: str | Path, *words: str) -> str:
+    """Return what a program prints, "" when it fails or isn't there."""
+    try:
+        done = subprocess.run(
+            [program, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=VERSION_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+RUST = "Rust"
+RUST_CHECKS = "Rust's formatter and linter"
+_RUSTUP = "or Rust 1.85 or newer by rustup, https://rustup.rs"
+REQUIREMENTS = (
+    Requirement(
+        "uv or python3-venv", _has_uv_or_venv, ("python3-venv",), ("up", "test"), "or uv, https://docs.astral.sh/uv"
+    ),
+    Requirement("C compiler", _program("cc"), ("gcc", "libc6-dev"), ("up", "test")),
+    Requirement(RUST, _has_rust, ("rustc-web", "cargo-web"), ("up", "test"), _RUSTUP),
+    Requirement(RUST_CHECKS, _has_rust_checks, ("rustfmt-web", "rust-web-clippy"), ("test",), _RUSTUP),
+    Requirement("Chromium", _program("chromium"), ("chromium",), ("test",)),
+    Requirement("systemd-analyze", _program("systemd-analyze"), ("systemd",), ("test",)),
+    Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),
+    Requirement("ip", lambda: bool(shutil.which("ip") or shutil.which("/usr/sbin/ip")), ("iproute2",), ("test",)),
+    Requirement(
+        "ARM compiler and emulator",
+        _program("qemu-aarch64-static", "aarch64-linux-gnu-gcc"),
+        ("qemu-user-static", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
+        ("test",),
+    ),
+    # Debian's Rust has no other machine's standard library beside its own.
+    Requirement("Rust for ARM", _has_arm_rust, (), ("test",), "install Rust by rustup, https://rustup.rs"),
+    Requirement("Debian's Python with venv", _has_venv, ("python3-venv",), ("test",)),
+    Requirement("useradd", lambda: Path("/usr/sbin/useradd").exists(), ("passwd",), ("test",)),
+)
