@@ -39,6 +39,7 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
         status=Endpoint.Status.ANSWERED,
         engine_version=about.engine_version,
         catalog_version=about.catalog_version,
+        data_port=about.data_port,
         clock_offset_seconds=offset,
         round_trip_seconds=round_trip,
         fingerprint=fingerprint,

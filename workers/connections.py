@@ -12,7 +12,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import endpoint_pin_first
 from workers.engine_client import EngineClient, EngineRefused, shown_certificate
-from workers.resolution import addresses_of, control_address, data_host
+from workers.resolution import addresses_of, control_address
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
 _IDLE_SECONDS = 45.0
@@ -140,11 +140,6 @@ class _Clients:
 
 
 _shared = _Clients()
-
-
-def data_address(endpoint: Endpoint) -> str:
-    """Give the IP address that test traffic to the endpoint uses; a name is resolved here, once, for both ends."""
-    return addresses_of(endpoint, data_host(endpoint))[0]
 
 
 def let_database_go() -> None:

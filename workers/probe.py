@@ -9,7 +9,7 @@ from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.probes import Load, Probe, probes_record
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_check
-from workers.connections import client_for, data_address, let_database_go, seen_fingerprint
+from workers.connections import client_for, let_database_go, seen_fingerprint
 from workers.engine_client import (
     EngineClient,
     EngineDown,
@@ -17,6 +17,7 @@ from workers.engine_client import (
     EngineRefused,
     EngineUnreachable,
 )
+from workers.resolution import data_addresses
 
 # A host that is away holds a thread for the connection's time-out of 3 s: a minute is enough for 600 of them.
 THREADS = 32
@@ -72,16 +73,16 @@ def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
         return None
     with client_for(endpoint) as client:
         client.about()
-        address = _data_address(endpoint)
+        address = _data_address(endpoint, client)
         started = time.perf_counter()
         load = _load(client, address, endpoint.bind_device)
         return time.perf_counter() - started, load
 
 
-def _data_address(endpoint: Endpoint) -> str:
+def _data_address(endpoint: Endpoint, client: EngineClient) -> str:
     # Without one the engine tells of no interface; that its name can't be resolved here says nothing of the engine.
     try:
-        return data_address(endpoint)
+        return data_addresses(endpoint, client.address)[0]
     except EngineError:
         return ""
 

@@ -33,6 +33,18 @@ def data_host(endpoint: Endpoint) -> str:
         raise EngineRefused(f"The data address of {endpoint} can't be used: {error}", code="address") from error
 
 
+def data_addresses(endpoint: Endpoint, control: str) -> list[str]:
+    """Return the addresses that test traffic to the endpoint may use, the likeliest first.
+
+    Where its name is that of its engine, `control`, the address that answered, goes before the others.
+    """
+    host = data_host(endpoint)
+    found = addresses_of(endpoint, host)
+    if host != control_address(endpoint)[0]:
+        return found
+    return [control, *(address for address in found if address != control)]
+
+
 def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
     """Resolve a host of the endpoint's, and return the addresses that engines may have, in the order to try them.
 

@@ -20,10 +20,11 @@ from benchweb.results.selectors import trial_rows
 from benchweb.runs import claims, execution
 from benchweb.runs.claims import Claimed
 from benchweb.runs.models import OPEN_STATES, State, Trial
-from workers.connections import data_address, let_database_go, shared_client
-from workers.engine_client import EngineClient, EngineError, EngineRefused, EngineUnreachable
+from workers.connections import let_database_go
+from workers.ends import Ends, addresses_document, ends_of, with_data_port
+from workers.engine_client import About, EngineClient, EngineError, EngineRefused, EngineUnreachable
 from workers.leases import Lease, keeper
-from workers.trial import Ends, acknowledge, run_trial, stop_sessions
+from workers.trial import acknowledge, run_trial, stop_sessions
 
 # An engine that restarts gets this long to come back before the rest of a run is given up.
 UNREACHABLE_SECONDS = 5.0
@@ -45,7 +46,9 @@ def execute(run_id: int) -> None:
         try:
             if claimed.taken_over:
                 _go_on(claimed, lease, stack)
-            elif (ends := _ready(claimed, lease, stack)) is not None and claims.begin(claimed=claimed):
+            elif (ends := _ready(claimed, lease, stack)) is not None and claims.begin(
+                claimed=claimed, addresses=addresses_document(ends)
+            ):
                 _end(claimed, lease, _trials(claimed, ends, lease, stack))
         except DatabaseError:
             # The lease runs out and the next worker goes on; the engine keeps the trial's result until then.
@@ -58,9 +61,9 @@ def execute(run_id: int) -> None:
 def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
     """Give both engines once they have answered; else put the run off, or end it where trying again can't help."""
     try:
-        ends = _ends(claimed, stack)
-        for endpoint, client in _sides(claimed, ends):
-            _answered(endpoint, client)
+        ends = ends_of(claimed, stack)
+        _, sink = [_answered(endpoint, client) for endpoint, client in _sides(claimed, ends)]
+        ends = with_data_port(claimed, ends, sink)
     except EngineUnreachable as error:
         if not lease.stopped:
             claims.postpone(claimed=claimed, reason=str(error))
@@ -75,7 +78,7 @@ def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
     return None
 
 
-def _answered(endpoint: Endpoint, client: EngineClient) -> None:
+def _answered(endpoint: Endpoint, client: EngineClient) -> About:
     """Ask whether an engine is there and free, and note since when it is not; raises EngineError when it isn't."""
     started = time.monotonic()
     try:
@@ -96,12 +99,13 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> None:
             code="limit",
             status=429,
         )
+    return about
 
 
 def _go_on(claimed: Claimed, lease: Lease, stack: ExitStack) -> None:
     """Go on with a run that another worker began: what can't be reached now is said of the trials that are left."""
     try:
-        reason = _trials(claimed, _ends(claimed, stack), lease, stack)
+        reason = _trials(claimed, ends_of(claimed, stack), lease, stack)
     except (EngineError, SecretUnreadable) as error:
         reason = str(error)
     _end(claimed, lease, reason)
@@ -169,38 +173,6 @@ def _remark(claimed: Claimed) -> str:
         return ""
     found = run_confidence(version, trial_rows(claimed.run.pk))
     return found.sentence if found else ""
-
-
-def _ends(claimed: Claimed, stack: ExitStack) -> Ends:
-    source, sink = claimed.run.pair.source, claimed.run.pair.sink
-    ends = Ends(
-        source=_client(source, stack),
-        sink=_client(sink, stack),
-        sink_address=data_address(sink),
-        source_address=data_address(source),
-        source_bind=_bind(source),
-        sink_bind=_bind(sink),
-    )
-    let_database_go()
-    return ends
-
-
-def _client(endpoint: Endpoint, stack: ExitStack) -> EngineClient:
-    try:
-        return stack.enter_context(shared_client(endpoint))
-    except EngineUnreachable:
-        # On first contact its certificate is asked for.
-        endpoint_is_away(endpoint_id=endpoint.pk)
-        raise
-
-
-def _bind(endpoint: Endpoint) -> dict[str, str] | None:
-    bind = {}
-    if endpoint.data_address:
-        bind["address"] = data_address(endpoint)
-    if endpoint.bind_device:
-        bind["device"] = endpoint.bind_device
-    return bind or None
 
 
 def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:

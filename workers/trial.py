@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import DatabaseError
@@ -15,9 +15,11 @@ from benchweb.runs import live
 from benchweb.runs.execution import trial_end
 from benchweb.runs.models import State, Trial
 from workers.connections import let_database_go
+from workers.ends import Ends, refuse_another_place
 from workers.engine_client import EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.messages import Event, SessionSpec
 from workers.leases import Lease
+from workers.paths import Path
 
 # For how long a trial's events are looked for again after the connection broke.
 REATTACH_SECONDS = 5.0
@@ -96,18 +98,6 @@ class _Renewal:
         _quietly(lambda: self._sink.renew(self._session))
 
 
-@dataclass(frozen=True)
-class Ends:
-    """The two engines of a run, and where test traffic goes."""
-
-    source: EngineClient
-    sink: EngineClient
-    sink_address: str
-    source_address: str
-    source_bind: dict[str, str] | None
-    sink_bind: dict[str, str] | None
-
-
 def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
     """Bring one running trial to its final state; raises EngineUnreachable when an engine can't be reached at all.
 
@@ -115,11 +105,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
     """
     lease.on_cancel = lambda: stop_sessions(trial, ends, _CANCELLED)
     try:
-        _create(trial, ends, lease)
-        if lease.cancelled:
-            # The cancellation may have come before the sessions were there to be stopped.
-            stop_sessions(trial, ends, _CANCELLED)
-        final = _followed(trial, ends, lease)
+        final = _conducted(trial, ends, lease)
         if lease.cancelled:
             _stops.let_go_first(_STOPS_FIRST_SECONDS)
         _take_in(trial, lease, final)
@@ -151,6 +137,37 @@ def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
         _stops.send(call, name=f"stop-{trial.pk}")
 
 
+def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
+    """Conduct the trial to its final event, on the next path where the sink's data port can't be reached by one."""
+    while True:
+        _create(trial, ends, lease)
+        if lease.cancelled:
+            # The cancellation may have come before the sessions were there to be stopped.
+            stop_sessions(trial, ends, _CANCELLED)
+        final = _followed(trial, ends, lease)
+        if not _found_no_way(final):
+            ends.paths.settle()
+            return final
+        tried = [*ends.paths.failed, ends.paths.current]
+        if lease.stopped or not ends.paths.advance():
+            return _telling_all(final, tried)
+        _log.info("Trial %s: %s", trial.pk, final.body.get("reason"))
+        # The sessions are made anew, with the same names.
+        acknowledge(trial, ends)
+
+
+def _found_no_way(final: Event) -> bool:
+    is_unreachable = final.type == "failure" and final.body.get("code") == "unreachable"
+    return is_unreachable and not final.body.get("partial")
+
+
+def _telling_all(final: Event, tried: Sequence[Path]) -> Event:
+    if len(tried) < 2:
+        return final
+    reason = f"{final.body.get('reason')}; tried in turn: {', '.join(map(str, tried))}"
+    return replace(final, body={**final.body, "reason": reason})
+
+
 def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
     common: dict[str, Any] = {
         "kind": trial.kind,
@@ -163,7 +180,8 @@ def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
     # What a trial that was begun before came to, its source tells better.
     if prepared["state"] == "failed" and trial.state == State.PENDING:
         raise EngineRefused(f"{ends.sink.name} could not prepare the test: {prepared.get('reason')}", code="failed")
-    peer = {"address": ends.sink_address, "data_port": prepared.get("data_port")}
+    refuse_another_place(ends, prepared)
+    peer = {"address": ends.paths.current.sink, "data_port": ends.data_port}
     source_spec = SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
     _once_free(lambda: ends.source.create(f"{trial.session}-source", source_spec), lease)
 

@@ -93,6 +93,8 @@ class Endpoint(models.Model):
     checked_at = models.DateTimeField(null=True)
     engine_version = models.CharField(max_length=40, blank=True)
     catalog_version = models.IntegerField(null=True)
+    # What its last check found: a run's traffic goes to no other port.
+    data_port = models.PositiveIntegerField(null=True)
     clock_offset_seconds = models.FloatField(null=True)
     round_trip_seconds = models.FloatField(null=True)
     seen_fingerprint = models.CharField(max_length=71, blank=True)

@@ -41,6 +41,7 @@ class CheckOutcome:
     clock_offset_seconds: float | None = None
     round_trip_seconds: float | None = None
     fingerprint: str = ""
+    data_port: int | None = None
     facts: dict[str, Any] | None = None
     # Where the check looked: of an endpoint that was changed meanwhile nothing is recorded. Empty for anywhere.
     control_address: str = ""
@@ -90,7 +91,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
         _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
     if stored.control_address != values["control_address"]:
-        values["seen_fingerprint"] = ""
+        values |= {"seen_fingerprint": "", "data_port": None}
     Endpoint.objects.filter(pk=endpoint.pk).update(
         status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
     )
@@ -164,6 +165,8 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
     if not is_same:
         return
     is_back = outcome.status == Endpoint.Status.ANSWERED
+    if is_back:
+        Endpoint.objects.filter(pk=endpoint_id).update(data_port=outcome.data_port)
     (endpoint_is_back if is_back else endpoint_is_away)(endpoint_id=endpoint_id)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import Q
 
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
@@ -88,9 +89,9 @@ def _update_addresses(home: Home) -> str:
     moved = 0
     for name in engines.NAMES:
         listening = _listening(home, name)
-        for endpoint in Endpoint.objects.filter(name=f"demo-{name}", archived_at=None).exclude(
-            control_address=listening.control, fingerprint=listening.fingerprint
-        ):
+        is_same = Q(control_address=listening.control, fingerprint=listening.fingerprint)
+        is_same &= Q(data_port=None) | Q(data_port=listening.data_port)
+        for endpoint in Endpoint.objects.filter(~is_same, name=f"demo-{name}", archived_at=None):
             hosts.endpoint_update(
                 endpoint=endpoint,
                 name=endpoint.name,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from math import inf
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q
@@ -67,12 +68,15 @@ def claim(*, run_id: int, owner: str) -> Claimed | None:
         return None
 
 
-def begin(*, claimed: Claimed) -> bool:
-    """Move a held run from pending to running; False when it was cancelled or is the owner's no more."""
+def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
+    """Move a held run from pending to running; False when it was cancelled or is the owner's no more.
+
+    `addresses` are those that it uses, for whoever goes on with it.
+    """
     run_id = claimed.run.pk
     with transaction.atomic():
         held = Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner)
-        if not held.update(state=State.RUNNING, started_at=Now()):
+        if not held.update(state=State.RUNNING, started_at=Now(), addresses=addresses):
             return False
         event_add(run_id=run_id, text="A worker took the run.")
         transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.RUNNING}))

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -13,6 +14,11 @@ from benchweb.runs import live
 from benchweb.runs.claims import release
 from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
+
+
+def addresses_record(*, run_id: int, owner: str, addresses: dict[str, Any]) -> None:
+    """Keep the addresses that a held run uses from now on."""
+    Run.objects.filter(pk=run_id, lease_owner=owner).update(addresses=addresses)
 
 
 def trial_start(*, trial: Trial, owner: str) -> bool:

@@ -67,6 +67,9 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
+    # Which IP addresses its engines were asked at and its test traffic went between, once it has begun:
+    # {"source": {"control", "data"}, "sink": {"control", "data", "data_port"}}.
+    addresses = models.JSONField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
     # Its medians are written down, and among those of its series' recent runs: its points need not be read.

@@ -229,3 +229,14 @@ def test_results_are_downloaded_as_csv_and_json(api):
     assert (len(rows), rows[0]["throughput_bps"]) == (4, "15000000000.0")
     assert as_json.headers["Content-Type"] == "application/json"
     assert as_json.json()["trials"][0]["metrics"] == {"throughput_bps": 1.5e10}
+
+
+def test_a_run_tells_the_addresses_that_it_uses_once_it_has_begun(api):
+    run = make_run()
+    assert api.get(f"/runs/{run.pk}").json()["addresses"] is None
+    sink = {"control": "192.0.2.7", "data": "2001:db8::7", "data_port": 7411}
+    Run.objects.filter(pk=run.pk).update(addresses={"source": {"control": "192.0.2.1"}, "sink": sink})
+    assert api.get(f"/runs/{run.pk}").json()["addresses"] == {
+        "source": {"control": "192.0.2.1", "data": None},
+        "sink": sink,
+    }

@@ -185,3 +185,12 @@ def test_the_head_says_from_when_to_when_and_in_which_zone(reader: Client) -> No
     assert "2026-03-01 23:58:00–2026-03-02 00:01:00 UTC, took 3 min" in text
     Run.objects.filter(pk=run.pk).update(state=State.NONSTART, started_at=None)
     assert "ended " in re.sub(r"<[^>]+>", "", reader.get(f"/runs/{run.pk}").content.decode())
+
+
+def test_the_addresses_that_a_run_used_are_told(reader: Client) -> None:
+    run = make_run()
+    assert "Addresses used" not in reader.get(f"/runs/{run.pk}").content.decode()
+    sink = {"control": "192.0.2.7", "data": "2001:db8::7", "data_port": 7411}
+    Run.objects.filter(pk=run.pk).update(addresses={"source": {"control": "192.0.2.1"}, "sink": sink})
+    page = " ".join(re.sub(r"<[^>]*>", " ", reader.get(f"/runs/{run.pk}").content.decode()).split())
+    assert "Addresses used Control 192.0.2.1 192.0.2.7 Test traffic by the host's routes 2001:db8::7 port 7411" in page

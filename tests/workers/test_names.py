@@ -10,8 +10,9 @@ from benchweb.hosts.models import Endpoint
 from tests.factories import make_endpoint
 from tests.workers.names import Resolver
 from workers import check
-from workers.connections import client_for, data_address, shared_client
+from workers.connections import client_for, shared_client
 from workers.engine_client import EngineError, EngineRefused, EngineUndisclosed
+from workers.resolution import data_addresses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -81,7 +82,7 @@ def test_after_a_name_moved_no_kept_connection_leads_to_the_old_engine(engine, n
     endpoint.refresh_from_db()
     with shared_client(endpoint) as client:
         assert client.about().data_port == new.data_port
-    assert data_address(endpoint) == client.address == "127.0.0.2"
+    assert data_addresses(endpoint, client.address) == [client.address] == ["127.0.0.2"]
 
 
 def test_a_kept_connection_is_used_while_the_name_still_has_its_address(engine, names):

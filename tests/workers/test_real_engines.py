@@ -18,6 +18,7 @@ from tests.workers.real_runs import children, ended, long_run, pair_of, running_
 from workers import trial as trials
 from workers.connections import shared_client
 from workers.leases import Lease
+from workers.paths import Path, Paths
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +46,7 @@ def test_a_trial_that_outlasts_the_engines_watchdog_is_measured_whole(engine_pai
     trial = run.trials.get()
     assert trial_start(trial=trial, owner="w")
     with shared_client(pair.source) as source, shared_client(pair.sink) as sink:
-        ends = trials.Ends(source, sink, "127.0.0.1", "127.0.0.1", None, None)
+        ends = trials.Ends(source, sink, Paths([Path("", "127.0.0.1")]), sink.about().data_port)
         trials.run_trial(trial=trial, ends=ends, lease=Lease("w", run.pk))
     trial.refresh_from_db()
     assert (trial.state, trial.reason) == (State.FINISHED, "")

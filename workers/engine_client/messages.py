@@ -56,13 +56,19 @@ class About:
                 catalog_version=int(document["catalog_version"]),
                 boot_id=str(document["boot_id"]),
                 time=datetime.fromisoformat(document["time"]),
-                data_port=int(document["data_port"]),
+                data_port=_port(document["data_port"]),
                 kinds=[str(kind) for kind in document["kinds"]],
                 sessions=int(document.get("sessions", 0)),
                 sessions_limit=_sessions_limit(document.get("limits") or {}),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
+
+
+def _port(value: Any) -> int:
+    if not isinstance(value, int) or not 0 < value <= 65535:
+        raise ValueError(f"data_port is {value}")
+    return value
 
 
 def _sessions_limit(limits: dict[str, dict[str, Any]]) -> int | None:

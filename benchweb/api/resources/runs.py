@@ -104,7 +104,24 @@ class ConfidenceItem(Item):
     combinations: list[CombinationItem]
 
 
+class SourceAddresses(Item):
+    control: str
+    data: str | None = None
+
+
+class SinkAddresses(Item):
+    control: str
+    data: str
+    data_port: int
+
+
+class RunAddresses(Item):
+    source: SourceAddresses
+    sink: SinkAddresses
+
+
 class RunDetail(RunItem):
+    addresses: RunAddresses | None
     confidence: ConfidenceItem | None
     trials: list[TrialItem]
 
@@ -147,6 +164,7 @@ def run_detail(request: HttpRequest, run_id: Identifier) -> RunDetail:
     found = confidence_document(run_confidence(run.plan_version, rows))
     return RunDetail(
         **_fields(request, run),
+        addresses=RunAddresses(**run.addresses) if run.addresses else None,
         confidence=ConfidenceItem(**found) if found else None,
         trials=[_trial_item(row) for row in rows],
     )
