@@ -1,21 +1,23 @@
 """From an endpoint's row to a client of its engine."""
 
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import decrypted
+from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
 from workers.engine_client import EngineClient, EngineRefused, shown_certificate
 from workers.resolution import addresses_of, control_address
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
 _IDLE_SECONDS = 45.0
+_log = logging.getLogger(__name__)
 
 
 def client_for(endpoint: Endpoint) -> EngineClient:
@@ -92,7 +94,23 @@ def _client(endpoint: Endpoint, address: str) -> EngineClient:
         token=decrypted(endpoint.token_encrypted),
         fingerprint=endpoint.fingerprint,
         address=address,
+        read_token=lambda: _stored_token(endpoint),
     )
+
+
+def _stored_token(endpoint: Endpoint) -> str | None:
+    """Read the token that is stored by now for the same address and certificate; None when there is none to be had."""
+    same = Endpoint.objects.filter(
+        pk=endpoint.pk, control_address=endpoint.control_address, fingerprint=endpoint.fingerprint
+    )
+    try:
+        stored = same.values_list("token_encrypted", flat=True).first()
+        return None if stored is None else decrypted(stored)
+    except (DatabaseError, SecretUnreadable) as error:
+        _log.warning("The token of %s can't be read again: %s", endpoint, error)
+        return None
+    finally:
+        let_database_go()
 
 
 @dataclass

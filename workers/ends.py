@@ -76,6 +76,27 @@ def with_data_port(claimed: Claimed, ends: Ends, about: About) -> Ends:
     return agreed
 
 
+def with_stored_tokens(claimed: Claimed, ends: Ends, stack: ExitStack) -> Ends:
+    """Return the ends with the tokens and certificates stored by now: new ones may have been entered since."""
+    source, sink = claimed.run.pair.source, claimed.run.pair.sink
+    stored = Endpoint.objects.in_bulk([source.pk, sink.pk])
+    is_source_renewed, is_sink_renewed = (_renewed(end, stored[end.pk]) for end in (source, sink))
+    return replace(
+        ends,
+        source=client_of(source, stack, ends.source.address) if is_source_renewed else ends.source,
+        sink=client_of(sink, stack, ends.sink.address) if is_sink_renewed else ends.sink,
+    )
+
+
+def _renewed(begun_with: Endpoint, stored: Endpoint) -> bool:
+    """Take over another token or certificate; a run stays at the addresses that it began with."""
+    if stored.control_address != begun_with.control_address:
+        return False
+    before = (begun_with.fingerprint, bytes(begun_with.token_encrypted))
+    begun_with.fingerprint, begun_with.token_encrypted = stored.fingerprint, stored.token_encrypted
+    return before != (stored.fingerprint, bytes(stored.token_encrypted))
+
+
 def addresses_document(ends: Ends) -> dict[str, Any]:
     """Return the addresses in use, as a run keeps them; `data` is missing where the source's kernel chooses."""
     path = ends.paths.current

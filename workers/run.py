@@ -21,8 +21,8 @@ from benchweb.runs import claims, execution
 from benchweb.runs.claims import Claimed
 from benchweb.runs.models import OPEN_STATES, State, Trial
 from workers.connections import let_database_go
-from workers.ends import Ends, addresses_document, ends_of, with_data_port
-from workers.engine_client import About, EngineClient, EngineError, EngineRefused, EngineUnreachable
+from workers.ends import Ends, addresses_document, ends_of, with_data_port, with_stored_tokens
+from workers.engine_client import About, EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.leases import Lease, keeper
 from workers.trial import acknowledge, run_trial, stop_sessions
 
@@ -128,6 +128,8 @@ def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str
                 lease.pause(pause_seconds)
             if lease.stopped:
                 break
+            if number:
+                ends = with_stored_tokens(claimed, ends, stack)
             _one(trial, claimed, ends, lease)
             # A lost run's trial is another worker's now: to acknowledge it would stop it.
             if not lease.lost:
@@ -135,7 +137,7 @@ def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str
     except EngineUnreachable as error:
         _note_away(claimed, ends)
         return str(error)
-    except EngineError as error:
+    except (EngineError, SecretUnreadable) as error:
         return str(error)
     return ""
 
@@ -189,7 +191,7 @@ def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
         _again(trial, ends, lease, error)
 
 
-def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineUnreachable) -> None:
+def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
     """Take what the trial came to behind a cut, once both engines answer again; else give it up, and raise.
 
     Its sessions have their names: an engine that has them still tells the result, one that restarted that it has none.
@@ -203,6 +205,9 @@ def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineUnreachable) -> 
         if not lease.lost:
             _ended_unreachable(trial, ends, lease, later)
         raise
+    except (EngineRefused, EngineGarbage) as refused:
+        # It is there, perhaps with another token or certificate by now: that costs this trial, not those after it.
+        error = refused
     if not lease.lost:
         _ended_unreachable(trial, ends, lease, error)
 
@@ -214,7 +219,7 @@ def _slot_seconds(trial: Trial) -> float:
     return kind.slot_seconds(trial.params)
 
 
-def _ended_unreachable(trial: Trial, ends: Ends, lease: Lease, error: EngineUnreachable) -> None:
+def _ended_unreachable(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
     stop_sessions(trial, ends, "the other engine can't be reached")
     state = State.CANCELLED if lease.cancelled else State.FAILED
     execution.trial_end(trial=trial, owner=lease.owner, state=state, reason=str(error))

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
+from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
 from workers.engine_client import (
     EngineClient,
     EngineGarbage,
@@ -33,10 +33,15 @@ def engine(tmp_path):
         made.close()
 
 
-def client_of(engine: BrokenEngine, fingerprint: str = "") -> EngineClient:
+def client_of(engine: BrokenEngine, fingerprint: str = "", read_token=None) -> EngineClient:
     host, _, port = engine.address.partition(":")
     return EngineClient(
-        name="host b", host=host, port=int(port), token="t", fingerprint=fingerprint or engine.fingerprint
+        name="host b",
+        host=host,
+        port=int(port),
+        token="t",
+        fingerprint=fingerprint or engine.fingerprint,
+        read_token=read_token,
     )
 
 
@@ -110,6 +115,48 @@ def test_a_wrong_token_says_where_to_enter_the_right_one(engine):
     refusal = answer_json({"error": {"code": "unauthorized", "message": "wrong token"}}, status=401)
     with pytest.raises(EngineRefused, match="refused the token: enter the token"):
         client_of(engine(GET_about=refusal)).about()
+
+
+UNAUTHORIZED = answer_json({"error": {"code": "unauthorized", "message": "wrong token"}}, status=401)
+
+
+def only_for(token, answer):
+    """Answer those who bring this token; refuse others."""
+
+    def answered(handler):
+        is_right = handler.headers["Authorization"] == f"Bearer {token}"
+        (answer if is_right else UNAUTHORIZED)(handler)
+
+    return answered
+
+
+def test_a_refused_token_is_read_again_once_and_the_new_one_is_kept(engine):
+    made = engine(GET_about=only_for("new", answer_json(ABOUT)), GET_sessions=only_for("new", answer_chunks(RESULT)))
+    read = []
+    caller = client_of(made, read_token=lambda: read.append(1) or "new")
+    assert caller.about().boot_id == "b"
+    assert [event.type for event in caller.events("s")] == ["result"]
+    assert (len(read), made.bearers, len(made.requests)) == (1, ["t", "new"], 3)
+    # The refused answer was read to its end: one connection served all.
+    assert caller._pool.num_connections == 1
+
+
+@pytest.mark.parametrize("stored", ["t", None])
+def test_a_refused_token_that_is_still_the_stored_one_is_not_sent_again(engine, stored):
+    made = engine(GET_about=UNAUTHORIZED)
+    read = []
+    caller = client_of(made, read_token=lambda: read.append(1) or stored)
+    with pytest.raises(EngineRefused, match="refused the token"):
+        caller.about()
+    assert (len(read), len(made.requests)) == (1, 1)
+
+
+def test_a_new_token_that_is_refused_too_is_the_end_of_it(engine):
+    made = engine(GET_about=UNAUTHORIZED)
+    tokens = iter(["second", "third"])
+    with pytest.raises(EngineRefused, match="refused the token"):
+        client_of(made, read_token=lambda: next(tokens)).about()
+    assert made.bearers == ["t", "second"]
 
 
 def test_a_refused_session_carries_the_engines_own_words(engine):

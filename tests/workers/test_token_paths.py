@@ -115,6 +115,27 @@ def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
     assert engine.bearers == []
 
 
+def test_a_refused_token_is_read_again_only_for_the_same_address_and_certificate(listener: Make) -> None:
+    engine, elsewhere = listener(), listener()
+    engine._answers["GET /v1/about"] = answer_json({"error": {"code": "unauthorized", "message": "no"}}, status=401)
+    endpoint = endpoint_of(engine, fingerprint=engine.fingerprint)
+    with shared_client(endpoint) as client:
+        endpoint_update(
+            endpoint=endpoint, control_address=elsewhere.address, fingerprint=engine.fingerprint, token="not-for-it"
+        )
+        with pytest.raises(EngineRefused):
+            client.about()
+        address, other = engine.address, "sha256:" + "0" * 64
+        endpoint_update(endpoint=endpoint, control_address=address, fingerprint=other, token="not-for-it-either")
+        with pytest.raises(EngineRefused):
+            client.about()
+        assert engine.bearers == ["the-token"]
+        endpoint_update(endpoint=endpoint, control_address=address, fingerprint=engine.fingerprint, token="for-it")
+        with pytest.raises(EngineRefused):
+            client.about()
+    assert (engine.bearers, elsewhere.bearers) == (["the-token", "for-it"], [])
+
+
 def test_a_kept_connection_is_not_used_with_another_token(listener: Make) -> None:
     engine = listener()
     endpoint = endpoint_of(engine)

@@ -5,6 +5,7 @@ import re
 import ssl
 from collections.abc import Callable, Iterator
 from functools import cache
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
@@ -34,10 +35,21 @@ _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 class EngineClient:
     """Calls of one engine. Every call has a time-out and may be repeated; errors name the engine and a next step."""
 
-    def __init__(self, *, name: str, host: str, port: int, token: str, fingerprint: str, address: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        host: str,
+        port: int,
+        token: str,
+        fingerprint: str,
+        address: str = "",
+        read_token: Callable[[], str | None] | None = None,
+    ) -> None:
         """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…").
 
         All connections go to `address`, an IP address of `host`: a name that moves leads no call to another engine.
+        When the engine refuses the token, `read_token` is asked once for the one that is stored by now.
         """
         self.name = engine_name(name, host, port, address)
         self.address = address or host
@@ -56,7 +68,8 @@ class EngineClient:
             ssl_context=_context(),
             retries=False,
         )
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._headers = _headers(token)
+        self._read_token = read_token
 
     def __enter__(self) -> "EngineClient":
         return self
@@ -162,12 +175,31 @@ class EngineClient:
         return self._decoded(data) if data.strip() else None
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
+        headers = self._headers
+        response = self._sent(method, path, headers, seconds=seconds, body=body)
+        if response.status == HTTPStatus.UNAUTHORIZED and self._has_another_token(headers):
+            # Read to its end, so that the connection can be used again.
+            response.drain_conn()
+            response.release_conn()
+            response = self._sent(method, path, self._headers, seconds=seconds, body=body)
+        return response
+
+    def _has_another_token(self, refused: dict[str, str]) -> bool:
+        """Read the stored token again, and tell whether it is another than the one refused."""
+        token = self._read_token() if self._read_token is not None else None
+        if token is not None:
+            self._headers = _headers(token)
+        return self._headers != refused
+
+    def _sent(
+        self, method: str, path: str, headers: dict[str, str], *, seconds: float, body: Any
+    ) -> urllib3.BaseHTTPResponse:
         try:
             return self._pool.request(
                 method,
                 path,
                 body=None if body is None else json.dumps(body),
-                headers=self._headers,
+                headers=headers,
                 timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=seconds),
                 preload_content=False,
                 redirect=False,
@@ -204,6 +236,10 @@ class EngineClient:
 
     def _garbage(self, what: str) -> EngineGarbage:
         return EngineGarbage(f"{self.name} doesn't answer as an engine does: {what}. Is that the engine's port?")
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
 
 @cache
