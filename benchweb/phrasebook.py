@@ -19,7 +19,7 @@ _JOINTS = (". ", "; ", ": ", ", ")
 _BETWEEN_CHARACTERS = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _REMEMBERED = 4_096
 # A name that happens to be a word of ours stays as it is: single words are said at these places only.
-_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit", "days", "day", "day_2"}
+_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit"}
 # Sentences too short to be told from what code says to programs.
 _SHORT = (
     gettext_noop("Run {state}: {reason}"),
@@ -29,6 +29,7 @@ _SHORT = (
     gettext_noop("{count} of {total} {state}"),
     gettext_noop("{count} {state}"),
     gettext_noop("Run {run}: {reason}"),
+    gettext_noop("{cron_part} in {cron_field}: {how}."),
     gettext_noop("host {host}"),
     gettext_noop("uplink {uplink}"),
     gettext_noop("number {number}"),
@@ -39,15 +40,6 @@ _SHORT = (
     gettext_noop("{interface} Addresses"),
     gettext_noop("{interface} Offloads on"),
     gettext_noop("not measured"),
-    gettext_noop("At {times} every day"),
-    gettext_noop("At {times} on {days}"),
-    gettext_noop("At the start of every hour"),
-    gettext_noop("At minute {minutes} of every hour"),
-    gettext_noop("Every {step} minute of every hour"),
-    gettext_noop("Every minute"),
-    gettext_noop("{day} through {day_2}"),
-    gettext_noop("{day} and {day_2}"),
-    gettext_noop("{times} and {times_2}"),
     # Reasons are kept as they were written: as versions before this one did.
     gettext_noop("host {host} has not answered since {since}"),
     gettext_noop("{end} has not answered since {unreachable_since} UTC"),
@@ -61,11 +53,11 @@ _FORMS = {
     # Else of two reasons in one sentence the first would be the beginning of the other's time.
     "unreachable_since": "[0-9: -]+",
     "ends": "[^.:]+",
+    # As Python shows a text: between quotes.
+    "cron_part": "'[^']+'|\"[^\"]+\"",
+    "cron_field": "the [a-z ]+",
     # Else "b (host) (10.0.0.2:7410)" would be a name and an address with brackets in it.
     "address": r"[^()]+",
-    # Else "waited for host a and host b" would be two times.
-    "times": r"\d[\d:, ]*(?: and \d[\d:]*)?",
-    "day": "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
 }
 # Pages say these themselves; as patterns they would take "reset by peer" for a chart's title, and any "to" for a span.
 _NO_SENTENCES = {
@@ -81,8 +73,6 @@ _SINGLE_WORDS = (
     *(gettext_noop("first"), gettext_noop("second"), gettext_noop("third"), gettext_noop("fourth")),
     *(gettext_noop("fifth"), gettext_noop("sixth"), gettext_noop("seventh"), gettext_noop("eighth")),
     *(gettext_noop("ninth"), gettext_noop("tenth")),
-    *(gettext_noop("Monday"), gettext_noop("Tuesday"), gettext_noop("Wednesday"), gettext_noop("Thursday")),
-    *(gettext_noop("Friday"), gettext_noop("Saturday"), gettext_noop("Sunday")),
 )
 
 

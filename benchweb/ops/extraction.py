@@ -47,6 +47,7 @@ _MARKS: dict[str, tuple[int | None, int, int | None]] = {
     "ngettext_lazy": (None, 0, 1),
     "pgettext": (0, 1, None),
     "pgettext_lazy": (0, 1, None),
+    "npgettext": (0, 1, 2),
 }
 # A text that a template hands on: {% include "a.html" with empty=_("Nothing yet") %}.
 _HANDED_ON = re.compile(r"""\b_\((["'])(?P<text>.*?)\1\)""")

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from benchweb.schedules.cron_text import FORM
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.localtime import instant, is_skipped, reading, second_instant
 
@@ -18,7 +19,10 @@ MAXIMUM_LENGTH = 200
 _HOURS_A_DAY = 24
 _DAY = timedelta(days=1)
 _ANY_TIME = datetime(2000, 1, 1)
-_FORM = "it has five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day."
+# In a common year.
+_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+# More days than these are no choice of days.
+_MOST_DAYS_CHOSEN = 27
 
 
 def cron_check(expression: str) -> None:
@@ -26,6 +30,15 @@ def cron_check(expression: str) -> None:
     if len(expression) > MAXIMUM_LENGTH:
         raise TimingError("cron", f"A cron expression has at most {MAXIMUM_LENGTH} characters.")
     _walk(expression, _ANY_TIME)
+
+
+def leaves_months_out(expression: str) -> bool:
+    """Tell whether it names days that some of its months lack, such as the 31st."""
+    times = _walk(expression, _ANY_TIME)
+    days = {day for day in times.days if isinstance(day, int) and day > 0}
+    is_choice = len(days) <= _MOST_DAYS_CHOSEN and not expression.split()[-3].startswith("*")
+    shortest = min(_MONTH_DAYS[month - 1] for month in times.months if isinstance(month, int))
+    return is_choice and max(days, default=0) > shortest
 
 
 def cron_instants(expression: str, zone: ZoneInfo, start: datetime) -> Iterator[datetime]:
@@ -64,9 +77,26 @@ def _first_reading(last: datetime, zone: ZoneInfo) -> datetime:
 def _walk(expression: str, begin: datetime) -> CronSim:
     try:
         return CronSim(expression, begin)
-    except CronSimError as error:
-        fault = str(error)
-        raise TimingError("cron", f"{expression[:60]!r} is no cron expression ({fault.lower()}): {_FORM}") from error
-    # What cronsim doesn't foresee, such as a step over the last day of the month.
-    except (AssertionError, TypeError, ValueError, IndexError) as error:
-        raise TimingError("cron", f"{expression[:60]!r} is no cron expression: {_FORM}") from error
+    # Also what cronsim doesn't foresee, such as a step over the last day of the month.
+    except (CronSimError, AssertionError, TypeError, ValueError, IndexError) as error:
+        raise TimingError("cron", _fault(expression)) from error
+
+
+def _fault(expression: str) -> str:
+    fields = expression.split()
+    # With any day of the month it is sound: then it is the day that never comes.
+    if len(fields) in (5, 6) and fields[-3] != "*" and _is_sound([*fields[:-3], "*", *fields[-2:]]):
+        cron_part = fields[-3][:60]
+        return (
+            f"{cron_part!r} in the day of the month never comes in the months chosen: no such month has that day. "
+            f"L is the last day of a month."
+        )
+    return f"{expression[:60]!r} is not a valid cron expression: it has {FORM}."
+
+
+def _is_sound(fields: list[str]) -> bool:
+    try:
+        CronSim(" ".join(fields), _ANY_TIME)
+    except (CronSimError, AssertionError, TypeError, ValueError, IndexError):
+        return False
+    return True

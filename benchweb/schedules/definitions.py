@@ -11,7 +11,7 @@ from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
-from benchweb.schedules.rules import rule_from, seed_of, window_text
+from benchweb.schedules.rules import cron_typed, rule_from, seed_of, window_text
 from benchweb.schedules.timing import Rule
 
 MAXIMUM_RETRIES = 100
@@ -65,7 +65,9 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
     target = dict(definition.target)
     if before is None or (before.target, before.confirm_runs) != (target, definition.confirm_runs):
         target = _checked_target(definition)
-    return _schedule(definition, target, _rule(definition, target, now))
+    # So can one whose times were written by the rules of an older version.
+    is_stored = before is not None and _timing_of(before) == _timing_of(definition)
+    return _schedule(definition, target, _rule(definition, target, now, is_stored=is_stored))
 
 
 def rule_of_definition(definition: Definition, now: datetime) -> Rule:
@@ -98,9 +100,14 @@ def _check_numbers(definition: Definition) -> None:
         raise ScheduleError("overlap", f"overlap is one of {', '.join(Schedule.Overlap.values)}.")
 
 
-def _rule(definition: Definition, target: Mapping[str, Any], now: datetime) -> Rule:
+def _timing_of(definition: Definition) -> tuple[str, str]:
+    return definition.cron, definition.timezone
+
+
+def _rule(definition: Definition, target: Mapping[str, Any], now: datetime, *, is_stored: bool = False) -> Rule:
+    cron = definition.cron.strip() if is_stored else cron_typed(definition.cron, definition.timezone)
     return rule_from(
-        cron=definition.cron,
+        cron=cron,
         every=definition.every,
         timezone=definition.timezone,
         starts_at=definition.starts_at,
@@ -108,8 +115,9 @@ def _rule(definition: Definition, target: Mapping[str, Any], now: datetime) -> R
         window=definition.window,
         blackouts=definition.blackouts,
         slip_seconds=definition.slip_seconds,
-        seed=seed_of(definition.plan.pk, target, definition.cron.strip(), definition.every.strip()),
+        seed=seed_of(definition.plan.pk, target, cron, definition.every.strip()),
         now=now,
+        is_stored=is_stored,
     )
 
 

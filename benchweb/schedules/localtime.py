@@ -3,12 +3,20 @@
 A time that the clocks skip is the first instant after the gap; a time that they show twice is the first of the two.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from benchweb.schedules.errors import TimingError
 
 _SECOND = timedelta(seconds=1)
+# Files of the database that are no places: what this machine is set to, a template, a mark of a machine not set up.
+_NO_PLACES = {"localtime", "posixrules", "Factory"}
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])\s*(\d{1,2})(?::?00)?", re.IGNORECASE)
+_LARGEST_OFFSET = 12
+# Cities that people look for, and the zone that has their time.
+_CITIES = {"asia/beijing": "Asia/Shanghai", "beijing": "Asia/Shanghai", "china": "Asia/Shanghai"}
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -20,6 +28,39 @@ def zone_of(name: str) -> ZoneInfo:
         raise TimingError(
             "timezone", f"{name[:60]!r} is no time zone of the IANA database: write it as in Asia/Shanghai or UTC."
         ) from error
+
+
+def zone_checked(name: str) -> ZoneInfo:
+    """Return the zone as people may name one: by a name of the database that means the same on every machine."""
+    if name in zone_keys():
+        return ZoneInfo(name)
+    zone = name[:60]
+    plain = re.sub(r"^(?:posix|right)/", "", name)
+    if plain != name and plain in zone_keys():
+        raise TimingError("timezone", f"{zone!r} is a variant of {plain} for old systems: write {plain}.")
+    if name in _NO_PLACES:
+        raise TimingError("timezone", f"{zone!r} names no place: write the zone itself, such as Asia/Shanghai or UTC.")
+    if meant := _meant(name):
+        raise TimingError("timezone", f"{zone!r} is no time zone of the IANA database: write {meant}.")
+    return zone_of(name)
+
+
+@lru_cache(maxsize=1)
+def zone_keys() -> frozenset[str]:
+    """Return every zone's name; looking for them walks through hundreds of files, some 10 ms."""
+    return frozenset(available_timezones() - _NO_PLACES)
+
+
+def _meant(name: str) -> str:
+    """Return the name that was meant: in other letters, by a city, or by an offset (its sign is reversed)."""
+    folded = name.strip().casefold().replace(" ", "_")
+    if found := next((key for key in sorted(zone_keys()) if key.casefold() == folded), _CITIES.get(folded, "")):
+        return found
+    offset = _OFFSET.fullmatch(name.strip())
+    if offset and int(offset.group(2)) <= _LARGEST_OFFSET:
+        sign = "-" if offset.group(1) == "+" else "+"
+        return f"Etc/GMT{sign}{int(offset.group(2))}"
+    return ""
 
 
 def reading(at: datetime, zone: ZoneInfo) -> datetime:

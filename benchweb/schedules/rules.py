@@ -7,17 +7,20 @@ from datetime import UTC, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from benchweb.schedules.cron import MAXIMUM_LENGTH
+from benchweb.schedules.cron_text import cron_normalised
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import ScheduleError, TimingError
-from benchweb.schedules.localtime import instant, zone_of
+from benchweb.schedules.localtime import instant, zone_checked, zone_of
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.openings import blackouts_of, window_of
 from benchweb.schedules.timing import Rule, occurrences, rule_check, spread_start
 
 
 def rule_of(schedule: Schedule) -> Rule:
-    """Give the rule of a schedule, saved or not yet."""
+    """Give the rule of a schedule, saved or not yet; what was saved by an older version is read as it was then."""
     return rule_from(
+        is_stored=True,
         cron=schedule.cron,
         every=schedule.every,
         timezone=schedule.timezone,
@@ -42,12 +45,14 @@ def rule_from(
     slip_seconds: int = 0,
     seed: str = "",
     now: datetime | None = None,
+    is_stored: bool = False,
 ) -> Rule:
     """Read and check the fields, raising TimingError; without `starts_at` the rule starts at `now`, or soon after.
 
-    A start or an end without an offset is a local time.
+    A start or an end without an offset is a local time. What people typed is normalised; what `is_stored` was.
     """
-    zone = zone_of(timezone)
+    zone = zone_of(timezone) if is_stored else zone_checked(timezone)
+    cron = cron.strip() if is_stored else cron_typed(cron, timezone)
     every_seconds = duration_seconds(every) if every else 0
     if starts_at is None:
         if now is None:
@@ -55,7 +60,7 @@ def rule_from(
         starts_at = spread_start(every_seconds, seed, now) if every_seconds else now
     rule = Rule(
         starts_at=_instant(starts_at, zone).replace(microsecond=0),
-        cron=cron.strip(),
+        cron=cron,
         every_seconds=every_seconds,
         timezone=timezone,
         ends_at=_instant(ends_at, zone) if ends_at else None,
@@ -66,6 +71,16 @@ def rule_from(
     )
     rule_check(rule)
     return rule
+
+
+def cron_typed(text: str, timezone: str) -> str:
+    """Return an expression normalised, or empty where nothing was typed; raise TimingError."""
+    if len(text) > MAXIMUM_LENGTH:
+        raise TimingError("cron", f"A cron expression has at most {MAXIMUM_LENGTH} characters.")
+    cron = cron_normalised(text, timezone) if text.strip() else ""
+    if len(cron) > MAXIMUM_LENGTH:
+        raise TimingError("cron", f"Written out it has {len(cron)} characters, at most {MAXIMUM_LENGTH} are possible.")
+    return cron
 
 
 def seed_of(plan_id: int | None, target: Mapping[str, Any], cron: str, every: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import chain, dropwhile, islice, takewhile
 
 from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
 
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.claiming import slots_left
@@ -83,7 +84,7 @@ def success_rates(schedules: Iterable[Schedule], since: datetime) -> dict[int, S
 
 def rates_since() -> datetime:
     """Return since when slots count for the success rate."""
-    return database_now() - timedelta(days=RATE_DAYS)
+    return timezone.now() - timedelta(days=RATE_DAYS)
 
 
 def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:

@@ -9,17 +9,17 @@ from django.utils import timezone
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules.definitions import Definition, rule_of_definition
-from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.feasibility import Feasibility, feasibility
 from benchweb.schedules.models import Schedule
-from benchweb.schedules.rules import never_fires
+from benchweb.schedules.rules import cron_typed, never_fires
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.services import schedule_draft
 from benchweb.schedules.targets import checked_and_counted
 from benchweb.web.forms.schedules import ScheduleForm
 from benchweb.web.gantt import gantt
 from benchweb.web.lanes import Lanes
-from benchweb.web.schedule_words import when_words
+from benchweb.web.schedule_words import cron_hint, when_words
 
 _UNNAMED = "preview"
 SLOTS_SHOWN = 10
@@ -39,6 +39,8 @@ class SchedulePreview:
     """What can be said of what was typed so far."""
 
     words: str = ""
+    # What the words don't say, such as months that lack a day.
+    hint: str = ""
     timezone: str = ""
     slots: list[datetime] = field(default_factory=list)
     feasibility: Feasibility | None = None
@@ -59,21 +61,31 @@ def schedule_preview(form: ScheduleForm, schedule_id: int | None = None) -> Sche
 def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:
     form.is_valid()
     values = {"name": _UNNAMED} | form.values()
-    rule_words, zone = when_words(values["cron"], values["every"]), values.get("timezone", "UTC")
+    zone = values.get("timezone", "UTC")
+    said = _in_words(values, zone)
     faults = _faults(form)
     if not (values["cron"] or values["every"]) or "timezone" in form.errors:
-        return SchedulePreview(rule_words, zone, faults=faults)
+        return replace(said, faults=faults)
     try:
         slots = _slots(values)
     except ScheduleError as error:
-        return SchedulePreview(rule_words, zone, faults=[*faults, _fault(form, error)])
-    whole = SchedulePreview(rule_words, zone, slots, faults=faults)
+        return replace(said, faults=[*faults, _fault(form, error)])
+    whole = replace(said, slots=slots, faults=faults)
     if "plan" not in values or any(name in form.errors for name in form.target_fields()):
         return whole
     try:
         return _with_outlook(whole, values, schedule_id)
     except ScheduleError as error:
         return replace(whole, faults=[*faults, _fault(form, error)])
+
+
+def _in_words(values: dict[str, Any], zone: str) -> SchedulePreview:
+    try:
+        cron = cron_typed(values["cron"], zone)
+    except TimingError:
+        # What is wrong with it is told as a fault.
+        return SchedulePreview(timezone=zone)
+    return SchedulePreview(when_words(cron, values["every"]), cron_hint(cron), zone)
 
 
 def _with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id: int | None) -> SchedulePreview:

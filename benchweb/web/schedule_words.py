@@ -1,36 +1,41 @@
 """Schedules in words: when they come due, and what they run on."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
-from cronsim import CronSim, CronSimError
-from django.utils.translation import get_language
+from cronsim import CronSimError
 from django.utils.translation import gettext as _
 
 from benchweb.formatting import duration
 from benchweb.hosts.models import Environment
-from benchweb.phrasebook import said
+from benchweb.schedules.cron import leaves_months_out
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.web.archiving import counted
-
-_ANY_TIME = datetime(2000, 1, 1)
+from benchweb.web.cron_words import cron_words
 
 
 def when_words(cron: str, every: str) -> str:
-    """Read a rule aloud: At 02:00 every day; Every 30 min. Empty when it can't be read."""
+    """Read a normalised rule aloud: At 02:00 every day; Every 30 min. One that can't be read stays as it is."""
     try:
         if not cron:
             return _("Every {length}").format(length=duration(duration_seconds(every)))
-        english = CronSim(cron, _ANY_TIME).explain()
-        words = said(english)
-        # What can't be said in the reader's language is shown as it was written.
-        return cron if words == english and get_language() != "en" else words
+        return cron_words(cron)
     # Whatever cronsim doesn't foresee: the expression is checked elsewhere, with words for what is wrong.
     except (CronSimError, TimingError, AssertionError, TypeError, ValueError, IndexError):
         return cron
+
+
+def cron_hint(cron: str) -> str:
+    """Say that some months lack a day that the expression names; empty where none does."""
+    try:
+        lacking = bool(cron) and leaves_months_out(cron)
+    except TimingError:
+        return ""
+    if not lacking:
+        return ""
+    return _("Months without that day have no slot: L stands for the last day of every month.")
 
 
 def bounds_words(schedule: Schedule) -> str:

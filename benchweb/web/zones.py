@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
 from urllib.parse import unquote
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
 from django.utils.dateformat import format as date_format
@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import get_language, pgettext
 
 from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
+from benchweb.schedules.localtime import zone_keys
 
 COOKIE = "zone"
 _DAYS_KEPT = 4_096
@@ -19,13 +20,12 @@ _DAYS_KEPT = 4_096
 @lru_cache(maxsize=1)
 def zone_names() -> list[str]:
     """Give the zones that this system knows, without the names kept for old systems."""
-    names = _known() - {"localtime", "posixrules", "Factory"}
-    return sorted(name for name in names if name == "UTC" or ("/" in name and not name.startswith(("Etc/", "posix/"))))
+    return sorted(name for name in zone_keys() if name == "UTC" or ("/" in name and not name.startswith("Etc/")))
 
 
 def zone_named(name: str) -> ZoneInfo | None:
     """Give the zone of that name, or None; a name is no path."""
-    return ZoneInfo(name) if name in _known() else None
+    return ZoneInfo(name) if name in zone_keys() else None
 
 
 def reader_zone(request: HttpRequest) -> ZoneInfo:
@@ -63,9 +63,3 @@ def _day_said(day: date, is_this_year: bool, _language: str | None) -> str:
     """Say a day: what is kept, for a list says the same days again and again."""
     form = pgettext("a date without a year", "D j M") if is_this_year else pgettext("a date", "D j M Y")
     return date_format(day, form)
-
-
-@lru_cache(maxsize=1)
-def _known() -> frozenset[str]:
-    """Give every zone's name; looking for them walks through hundreds of files, some 10 ms."""
-    return frozenset(available_timezones())

@@ -167,6 +167,21 @@ def test_run_now_makes_a_slot_with_its_campaign_and_runs(api, user):
     assert api.get(f"/campaigns/{campaign.pk}").json()["schedule"] == schedule.pk
 
 
+def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api, refused):
+    made = api.post("/schedules", body(cron="０ 2 * * fri-mon")).json()
+    assert made["cron"] == "0 2 * * FRI,SAT,SUN,MON"
+    path = f"/schedules/{made['id']}"
+    assert api.patch(path, {"cron": "@daily"}).json()["cron"] == "0 0 * * *"
+    assert api.patch(path, {"cron": "TZ=Asia/Shanghai 0 3 * * *"}).json()["cron"] == "0 3 * * *"
+    told = refused(api.patch(path, {"cron": "TZ=Europe/Berlin 0 3 * * *"}), 422, "cron")
+    assert "Europe/Berlin as the time zone" in told
+    zoned = api.patch(path, {"cron": "TZ=Europe/Berlin 0 3 * * *", "timezone": "Europe/Berlin"}).json()
+    assert (zoned["cron"], zoned["timezone"]) == ("0 3 * * *", "Europe/Berlin")
+    assert "'*/70' in the minute" in refused(api.patch(path, {"cron": "*/70 * * * *"}), 422, "cron")
+    assert "write Europe/Berlin." in refused(api.patch(path, {"timezone": "right/Europe/Berlin"}), 422, "timezone")
+    assert api.get(path).json()["cron"] == "0 3 * * *"
+
+
 def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(api, refused):
     made = api.post("/schedules", body(overlap="skip")).json()
     assert (made["overlap"], made["campaign"], made["waiting_slots"]) == ("skip", None, 0)

@@ -172,7 +172,7 @@ def test_months_and_years_are_refused_with_the_way_to_say_them(text):
         ("cron", {"cron": "0 2 * *"}),
         ("cron", {"cron": "61 2 * * *"}),
         ("cron", {"cron": "0 0 30 2 *"}),
-        ("cron", {"cron": "@daily"}),
+        ("cron", {"cron": "@reboot"}),
         ("cron", {"cron": "0 0 * * 1#1/2"}),
         ("cron", {"cron": "0 0 1" + ",1" * 100 + " * *"}),
         ("cron", {}),

@@ -319,6 +319,38 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
         assert "the sink&#x27;s engine went away" in signed_in.get(address).content.decode()
 
 
+@pytest.mark.parametrize(
+    ("language", "cron", "told"),
+    [
+        ("en", "0 2 13 * FRI", "At 02:00 on the 13th of every month or on Friday"),
+        ("en", "0 2 31 * *", "L stands for the last day of every month."),
+        ("en", "0 24 * * *", "&#x27;24&#x27; in the hour: write 0 to 23."),
+        ("zh-hans", "0 2 13 * FRI", "每月 13 日或每星期五 02:00"),
+        ("zh-hans", "0 24 * * *", "时字段中的 &#x27;24&#x27;：请写 0 至 23。"),
+        ("zh-hans", "TZ=UTC 0 2 * * *", "表达式指定的时区为 UTC"),
+    ],
+)
+def test_the_preview_says_an_expression_and_its_faults_in_the_reader_s_language(
+    signed_in: Client, language: str, cron: str, told: str
+) -> None:
+    signed_in.cookies["language"] = language
+    assert told in signed_in.post("/schedules/preview", filled(cron=cron)).content.decode()
+
+
+def test_a_schedule_is_saved_as_typed_and_its_page_says_it(signed_in: Client) -> None:
+    schedule = made(signed_in, cron="0 22-4 31 * *")
+    assert schedule.cron == "0 22-23,0-4 31 * *"
+    page = signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+    assert "Every hour from 22:00 to 04:00 on the 31st of every month" in page
+    assert "L stands for the last day of every month." in page
+
+
+def test_a_zone_that_is_no_place_is_refused_with_what_to_write(signed_in: Client) -> None:
+    text = signed_in.post("/schedules/new", filled(timezone="right/Asia/Shanghai")).content.decode()
+    assert "is a variant of Asia/Shanghai for old systems: write Asia/Shanghai." in text
+    assert "right/Asia/Tokyo" not in text and Schedule.objects.count() == 0
+
+
 def test_a_running_campaign_is_named_and_cancelled_on_the_schedules_page(signed_in: Client) -> None:
     schedule = made(signed_in, overlap="skip")
     assert schedule.overlap == "skip"

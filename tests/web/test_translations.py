@@ -122,7 +122,6 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
             "b 自 2026-11-24 21:13 UTC 起没有有效应答。",
         ),
         ("host failed has given no valid answer since 02:00 UTC", "主机 failed 自 02:00 UTC 起没有有效应答"),
-        ("At 02:00 on Monday through Friday", "星期一至星期五 02:00"),
         (
             "Of 12 runs 1 failed, 1 not started. Run 5: 1 of 12 trials failed",
             "共 12 次运行：1 次失败，1 次未能开始。运行 5：12 个测试项中 1 个失败",
@@ -135,7 +134,28 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
         ),
         ("nobody ever wrote this", "nobody ever wrote this"),
         ("nobody wrote of a host and another", "nobody wrote of a host and another"),
-        ("At 02:00, 03:00 and 04:30 every day", "每天 02:00, 03:00 和 04:30"),
+        ("'24' in the hour: write 0 to 23.", "时字段中的 '24'：请写 0 至 23。"),
+        (
+            "'31' in the day of the month never comes in the months chosen: no such month has that day. "
+            "L is the last day of a month.",
+            "日字段中的 '31' 在所选月份中永远不会出现：这些月份没有该日。L 表示月份的最后一天。",
+        ),
+        (
+            "'0 2 * *' has 4 fields: a cron expression has five fields, minute hour day-of-month month day-of-week, "
+            "such as '0 2 * * *' for 02:00 each day.",
+            "'0 2 * *' 有 4 个字段：cron 表达式应为五个字段：分、时、日、月、星期，例如 '0 2 * * *' 表示每天 02:00。",
+        ),
+        (
+            "'15W' in the day of the month: the nearest weekday can't be asked for: write the day, "
+            "or LW for the last weekday of the month.",
+            "日字段中的 '15W'：不支持最近的工作日：请写具体日期，或写 LW（每月最后一个工作日）。",
+        ),
+        (
+            "'2027' in the sixth field: a cron expression has no year here. Leave it out, and set when the schedule "
+            "starts and ends.",
+            "第六个字段中的 '2027'：此处的 cron 表达式没有年份。请去掉它，并设置定时任务的开始与结束。",
+        ),
+        ("'right/UTC' is a variant of UTC for old systems: write UTC.", "'right/UTC' 是 UTC 的旧式变体：请写 UTC。"),
         ("It broke on the way to the sink: reset by peer.", "It broke on the way to the sink: reset by peer."),
         ("", ""),
     ],

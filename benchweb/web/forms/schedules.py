@@ -14,8 +14,11 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.phrasebook import said
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
+from benchweb.schedules.errors import TimingError
+from benchweb.schedules.localtime import zone_checked
 from benchweb.schedules.models import Schedule
 from benchweb.web.forms.base import PageForm, text_field
 from benchweb.web.forms.blackouts import BlackoutsField
@@ -143,7 +146,9 @@ class ScheduleForm(PageForm):
         _("Cron expression"),
         max_length=200,
         spellcheck="false",
-        help_text=_("Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night."),
+        help_text=_(
+            "Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night; or @daily."
+        ),
     )
     every = DurationField(
         _("Every"), help_text=_("30 min, 6 h, 1 day, or ISO 8601 such as PT30M; counted from its start.")
@@ -200,9 +205,10 @@ class ScheduleForm(PageForm):
 
     def clean_timezone(self) -> str:
         """Check the zone here, for the form's local times need it."""
-        if zone_named(self.cleaned_data["timezone"]) is None:
-            raise forms.ValidationError(_("There is no such time zone: write it as Area/City, such as Asia/Shanghai."))
-        return str(self.cleaned_data["timezone"])
+        try:
+            return zone_checked(str(self.cleaned_data["timezone"])).key
+        except TimingError as error:
+            raise forms.ValidationError(said(error.message)) from None
 
     def clean(self) -> dict[str, Any]:
         """Require what was chosen to be given, and read local times in the schedule's zone."""

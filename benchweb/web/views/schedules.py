@@ -33,7 +33,7 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.row_ids import row_id
 from benchweb.web.schedule_preview import schedule_preview
 from benchweb.web.schedule_rows import schedule_rows, slot_rows
-from benchweb.web.schedule_words import bounds_words, environment_names, target_words, when_words
+from benchweb.web.schedule_words import bounds_words, cron_hint, environment_names, target_words, when_words
 from benchweb.web.zones import reader_zone, zone_names
 
 COLUMNS = [
@@ -88,6 +88,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     context = {
         "schedule": schedule,
         "when": when_words(schedule.cron, schedule.every),
+        "hint": cron_hint(schedule.cron),
         "bounds": bounds_words(schedule),
         "target": target_words(schedule.target, environment_names([schedule.target])),
         "next_slots": next_slots(schedule),
