@@ -109,6 +109,21 @@ def health_faults(compose: Document) -> list[str]:
     return faults
 
 
+def memory_faults(compose: Document) -> list[str]:
+    """Every service has a memory limit; the broker's leaves room beside what it may keep."""
+    faults = [f"{name} has no memory limit" for name, service in compose["services"].items() if not _limit(service)]
+    kept = re.search(r"--maxmemory (\d+)mb", " ".join(compose["services"]["valkey"].get("command", [])))
+    if kept and 0 < _limit(compose["services"]["valkey"]) <= int(kept[1]):
+        faults.append("valkey may keep as much as its whole memory limit")
+    return faults
+
+
+def _limit(service: Document) -> int:
+    """Give a service's memory limit in megabytes, 0 without."""
+    found = re.fullmatch(r"(\d+)([mg])", str(service.get("mem_limit", "")))
+    return int(found[1]) * (1024 if found[2] == "g" else 1) if found else 0
+
+
 def build_faults(compose: Document) -> list[str]:
     """Every image is pinned to a major version at least, or built from a Dockerfile that is there."""
     faults = []

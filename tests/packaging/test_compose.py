@@ -20,6 +20,7 @@ RULES = {
     "exposure": rules.exposure_faults,
     "health": rules.health_faults,
     "build": rules.build_faults,
+    "memory": rules.memory_faults,
 }
 
 
@@ -91,6 +92,8 @@ def _set(path: str, value: object) -> Callable[[Document], None]:
 
 
 FAULTS = [
+    ("memory", _set("services/worker/mem_limit", None), "worker has no memory limit"),
+    ("memory", _set("services/valkey/mem_limit", "256m"), "valkey may keep as much as its whole memory limit"),
     (
         "dependency",
         _set("services/valkey/healthcheck", None),
