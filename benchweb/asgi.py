@@ -28,6 +28,7 @@ from django.template.loader import get_template
 from django.urls import ResolverMatch, get_resolver, set_script_prefix
 from django.utils.translation import trans_real
 
+from benchweb.asgi_bounds import PROBES, Bounded
 from benchweb.web.language import ActiveLanguage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
@@ -53,6 +54,8 @@ class OneVisit(ASGIHandler):
         super().__init__()
         # As many as there may be connections to the database: who finds all busy waits here, in order.
         self._threads = ThreadPoolExecutor(settings.DATABASE_POOL, thread_name_prefix="request")
+        # Whoever asks whether all is well is told at once, however much there is to do.
+        self._probe_threads = ThreadPoolExecutor(2, thread_name_prefix="probe")
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Load the chain as a server of synchronous applications would."""
@@ -75,7 +78,8 @@ class OneVisit(ASGIHandler):
         # What a request sets (its language, its prefix of addresses) stays with this copy, not with the thread.
         context = contextvars.copy_context()
         answer = functools.partial(context.run, self._answer, scope, body)
-        response = await asyncio.get_running_loop().run_in_executor(self._threads, answer)
+        threads = self._probe_threads if scope["path"] in PROBES else self._threads
+        response = await asyncio.get_running_loop().run_in_executor(threads, answer)
         if response.streaming:
             await asyncio.create_task(self._stream(response, receive, send), context=context)
         else:
@@ -137,7 +141,7 @@ connection_created.disconnect(register_type_handlers)
 if not settings.DEBUG:
     request_started.disconnect(reset_queries)
 
-application = OneVisit()
+application = Bounded(OneVisit(), requests_at_once=settings.REQUESTS_AT_ONCE)
 _load_all()
 
 # What was loaded stays: nothing of it need be searched for garbage while a page is made.

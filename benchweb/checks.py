@@ -1,5 +1,6 @@
 """Checks of the settings at start: a wrong one is told with the variable's name, before it does harm."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ SHORTEST_SECRET = 32
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
-    return [*_secret_key(), *_addresses(), *_demo(), *_catalog_overlay(), *_engine_networks()]
+    return [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay(), *_engine_networks()]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -40,6 +41,26 @@ def _addresses() -> list[CheckMessage]:
         for name, (value, schemes) in wanted.items()
         if urlsplit(value).scheme not in schemes
     ]
+
+
+def _proxies() -> list[CheckMessage]:
+    return [
+        Error(
+            f"BENCHWEB_TRUSTED_PROXIES holds {word}, which is neither an address nor a network.",
+            hint="Write addresses and networks with commas between, such as 10.0.0.5,192.168.3.0/24.",
+            id="benchweb.E005",
+        )
+        for word in settings.TRUSTED_PROXIES
+        if not _is_network(word)
+    ]
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _demo() -> list[CheckMessage]:

@@ -25,6 +25,10 @@ def _setting(name: str, default: str = "") -> str:
     return os.environ.get(f"BENCHWEB_{name}") or _runtime().get(name.lower(), default)
 
 
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _secret_key() -> str:
     if value := os.environ.get("BENCHWEB_SECRET_KEY"):
         return value
@@ -63,6 +67,8 @@ REDIS_URL = _setting("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = _secret_key()
 # Runs that one worker process executes at a time: they wait on the network.
 WORKER_RUNS = int(os.environ.get("BENCHWEB_WORKER_RUNS", "300"))
+# Requests that one web server answers or lets wait at a time; who comes then is told to come again.
+REQUESTS_AT_ONCE = int(os.environ.get("BENCHWEB_REQUESTS_AT_ONCE") or "256")
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 # Networks that engines may be in, read by benchweb.hosts.networks.
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
@@ -70,11 +76,13 @@ DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")
 
-ALLOWED_HOSTS = [
-    host for host in os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host
-]
-CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("BENCHWEB_TRUSTED_ORIGINS", "").split(",") if origin]
+ALLOWED_HOSTS = _words(os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
+CSRF_TRUSTED_ORIGINS = _words(os.environ.get("BENCHWEB_TRUSTED_ORIGINS", ""))
 BEHIND_TLS = os.environ.get("BENCHWEB_BEHIND_TLS") == "1"
+# Proxies whose X-Forwarded-For is believed, as addresses or networks. One that ends TLS is on this machine, which a
+# container sees under an address of Docker's own.
+_usual_proxies = "127.0.0.0/8,::1,172.16.0.0/12" if BEHIND_TLS else ""
+TRUSTED_PROXIES = _words(os.environ.get("BENCHWEB_TRUSTED_PROXIES") or _usual_proxies)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 # A plan of 100 steps has 20 fields a step, empty ones included.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000
@@ -143,11 +151,26 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": _database(DATABASE_URL)}
+# Counters of failed log-ins: shared by all web servers, and each one's own while the broker is away.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "benchweb",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    },
+    "local": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "KEY_PREFIX": "benchweb",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    },
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+PASSWORD_HASHERS = ["benchweb.accounts.hashing.PooledPasswordHasher"]
 AUTHENTICATION_BACKENDS = [
     "benchweb.accounts.backend.PasswordBackend",
     "benchweb.ops.login.DemoBackend",
@@ -186,16 +209,16 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    # 503 is how /healthz says "not yet": an answer, no fault.
+    # 503 is how /healthz says "not yet": an answer, no fault. Who is refused by 429 is logged once, by the throttle.
     "filters": {
-        "no_503": {
+        "no_refusals": {
             "()": "django.utils.log.CallbackFilter",
-            "callback": lambda record: getattr(record, "status_code", 0) != 503,
+            "callback": lambda record: getattr(record, "status_code", 0) not in (429, 503),
         },
         "without_links": {"()": "benchweb.web.link_log.WithoutLinks"},
     },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_503", "without_links"]},
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_refusals", "without_links"]},
     },
     "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
 }

@@ -39,4 +39,4 @@ RUN BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-collect-files python -m django
     && python -m compileall -q benchweb workers
 USER 10001:10001
 EXPOSE 8000
-CMD ["uvicorn", "benchweb.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "httptools", "--lifespan", "off", "--ws", "none", "--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3"]
+CMD ["uvicorn", "benchweb.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "httptools", "--lifespan", "off", "--ws", "none", "--no-proxy-headers", "--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3"]

@@ -50,7 +50,9 @@ class Web:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
-        process = started([*command, "--timeout-graceful-shutdown", "1"], environment, ready=b"Uvicorn running")
+        process = started(
+            [*command, "--no-proxy-headers", "--timeout-graceful-shutdown", "1"], environment, ready=b"Uvicorn running"
+        )
         url = f"http://127.0.0.1:{port}"
         _await_answer(f"{url}/login")
         return cls(process, url)

@@ -4,6 +4,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
+from benchweb.accounts import throttle
+from benchweb.accounts.addresses import client_address
 from benchweb.accounts.services import token_user
 from benchweb.api.problems import Problem
 
@@ -24,9 +26,20 @@ class BearerToken(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> User:
         user = token_user(secret=token.strip())
         if user is None:
+            _refuse_flood(request)
             raise Problem(
                 401,
                 "The bearer token is unknown or revoked: make a new one on your account page.",
                 headers={"WWW-Authenticate": 'Bearer realm="benchweb", error="invalid_token"'},
             )
         return user
+
+
+def _refuse_flood(request: HttpRequest) -> None:
+    seconds = throttle.token_failed(client_address(request))
+    if seconds:
+        raise Problem(
+            429,
+            f"Too many calls with an unknown token came from your address: use a valid one, or wait {seconds} s.",
+            headers={"Retry-After": str(seconds)},
+        )

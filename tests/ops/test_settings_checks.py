@@ -35,3 +35,10 @@ def test_a_demo_that_others_can_reach_is_warned_of(settings):
 def test_a_catalog_overlay_that_is_no_file_is_refused(settings, tmp_path):
     settings.CATALOG_OVERLAY = str(tmp_path / "none.json")
     assert messages() == [f"BENCHWEB_CATALOG_OVERLAY names no file: {tmp_path}/none.json."]
+
+
+def test_a_trusted_proxy_that_is_no_address_is_refused(settings):
+    settings.TRUSTED_PROXIES = ["10.0.0.5", "192.168.3.0/24", "::1", "proxy.example.org"]
+    assert messages() == [
+        "BENCHWEB_TRUSTED_PROXIES holds proxy.example.org, which is neither an address nor a network."
+    ]

@@ -1,0 +1,74 @@
+"""The address that a request comes from: the peer's, or what a trusted proxy says of its own peer."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import split_domain_port
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+# One customer of a network provider has at least a whole /64: they would have a new address for every attempt.
+_IPV6_PREFIX = 64
+_FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the client's address; 'unknown' for a peer without one (a Unix socket).
+
+    X-Forwarded-For is believed only from a trusted proxy, and read from its end: what stands before the address that
+    the last trusted proxy added is the client's own text.
+    """
+    peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
+    if peer is None:
+        return "unknown"
+    hops = request.headers.get("X-Forwarded-For", "").split(",")
+    while hops and _is_trusted(peer):
+        before = parsed_address(hops.pop())
+        if before is None:
+            break
+        peer = before
+    return str(peer)
+
+
+def address_group(address: str) -> str:
+    """Return what is counted as one address: an IPv4 address, or an IPv6 network of 64 bits."""
+    parsed = parsed_address(address)
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network((int(parsed), _IPV6_PREFIX), strict=False))
+    return address
+
+
+def is_from_this_machine(request: HttpRequest) -> bool:
+    """Tell whether somebody on this machine asks it by a loopback name, and not through a proxy."""
+    if any(name in request.headers for name in _FORWARDING_HEADERS):
+        return False
+    peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
+    host, _ = split_domain_port(request.META.get("HTTP_HOST", ""))
+    return peer is not None and peer.is_loopback and is_loopback_name(host)
+
+
+def is_loopback_name(host: str) -> bool:
+    """Tell whether a host name or address, IPv6 with or without brackets, can only mean this machine."""
+    address = parsed_address(host.removeprefix("[").removesuffix("]"))
+    return host.lower() == "localhost" if address is None else address.is_loopback
+
+
+def parsed_address(text: str) -> Address | None:
+    """Read an address; IPv4 in IPv6's clothes is IPv4, a zone is left out, and anything else is None."""
+    try:
+        address = ip_address(text.strip().partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_trusted(address: Address) -> bool:
+    return any(address in network for network in _networks(tuple(settings.TRUSTED_PROXIES)))
+
+
+@lru_cache(maxsize=4)
+def _networks(texts: Sequence[str]) -> tuple[Network, ...]:
+    return tuple(ip_network(text, strict=False) for text in texts)

@@ -1,0 +1,176 @@
+"""Limits of failed log-ins: who guesses passwords or tokens is refused before anything is hashed.
+
+Attempts are counted before the password is looked at, so that many at once can't slip through, in windows of fixed
+length. Three counters decide:
+
+- user and address: whoever guesses one user's password from one address;
+- address: whoever guesses many users' passwords;
+- user: whoever guesses from many addresses. Then an address gets few attempts at this user, and one that has logged in
+  as this user before as many as ever: nobody is locked out by others' attempts.
+"""
+
+import hashlib
+import logging
+import time
+import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import redis
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+
+from benchweb.accounts.addresses import address_group
+
+WINDOW_SECONDS = 300
+PAIR_ATTEMPTS = 10
+ADDRESS_ATTEMPTS = 30
+USER_ATTEMPTS = 100
+# Of each further address, once a user has had so many attempts.
+LATER_ATTEMPTS = 2
+TOKEN_ATTEMPTS = 60
+_KNOWN_SECONDS = 30 * 86_400
+_LONGEST_SHOWN = 150
+# While the shared counters are away, each process counts for itself, and asks for them again after this time.
+_LOCAL_SECONDS = 5.0
+_log = logging.getLogger(__name__)
+_local_until = 0.0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A log-in that was counted; `retry_after_seconds` is 0 when it may go on."""
+
+    user: str
+    address: str
+    is_known: bool = False
+    retry_after_seconds: int = 0
+
+    @property
+    def who(self) -> str:
+        """Return the user as counted: of bounded length, without characters that a cache's key can't hold."""
+        name = unicodedata.normalize("NFKC", self.user).strip().casefold()
+        return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
+
+    @property
+    def where(self) -> str:
+        """Return the address as counted."""
+        return address_group(self.address)
+
+    @property
+    def pair(self) -> str:
+        """Return the user and the address as counted together."""
+        return f"{self.who}:{self.where}"
+
+
+def begin_login(user: str, address: str) -> Attempt:
+    """Count a log-in, and tell whether it may go on."""
+    attempt = Attempt(user, address)
+    attempt = replace(attempt, is_known=bool(_with_cache(lambda cache: cache.get(_known_key(attempt)))))
+    if _may_try(attempt):
+        return attempt
+    if _count(f"told:{attempt.where}") == 1:
+        _log.warning("further log-ins from %s are refused, at first as %s: too many failed", address, shown(user))
+    return replace(attempt, retry_after_seconds=seconds_left())
+
+
+def login_succeeded(attempt: Attempt) -> None:
+    """Forget this attempt and those before it of the user at the address; remember that the two belong together."""
+    _with_cache(lambda cache: cache.delete(_key(f"pair:{attempt.pair}")))
+    if not attempt.is_known:
+        _uncount(f"address:{attempt.where}")
+        _uncount(f"user:{attempt.who}")
+    _with_cache(lambda cache: cache.set(_known_key(attempt), 1, _KNOWN_SECONDS))
+
+
+def login_unchecked(attempt: Attempt) -> None:
+    """Take back an attempt whose password nobody had the time to look at."""
+    _uncount(f"pair:{attempt.pair}")
+    if not attempt.is_known:
+        _uncount(f"address:{attempt.where}")
+        _uncount(f"user:{attempt.who}")
+
+
+def login_failed(attempt: Attempt) -> None:
+    """Log a wrong password, with who and from where."""
+    _log.warning("log-in failed as %s from %s", shown(attempt.user), attempt.address)
+
+
+def token_failed(address: str) -> int:
+    """Count and log a wrong token; return for how many seconds further ones are refused, 0 for not yet.
+
+    A right token is never refused: nobody guesses 256 bits, so only the work for wrong ones is bounded.
+    """
+    count = _count(f"token:{address_group(address)}")
+    if count <= TOKEN_ATTEMPTS:
+        _log.warning("unknown API token from %s", address)
+        return 0
+    return seconds_left()
+
+
+def seconds_left() -> int:
+    """Return how long the present window lasts, at least a second."""
+    return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
+
+
+def shown(text: str) -> str:
+    """Write a text that a stranger chose as one line of a log."""
+    return ascii(text[:_LONGEST_SHOWN])
+
+
+def _may_try(attempt: Attempt) -> bool:
+    # In this order, so that who is refused by address makes no further counters.
+    if not attempt.is_known and _count(f"address:{attempt.where}") > ADDRESS_ATTEMPTS:
+        return False
+    of_pair = _count(f"pair:{attempt.pair}")
+    if attempt.is_known or of_pair > PAIR_ATTEMPTS:
+        return of_pair <= PAIR_ATTEMPTS
+    return _count(f"user:{attempt.who}") <= USER_ATTEMPTS or of_pair <= LATER_ATTEMPTS
+
+
+def _count(name: str) -> int:
+    key = _key(name)
+
+    def incremented(cache: BaseCache) -> int:
+        cache.add(key, 0, WINDOW_SECONDS)
+        try:
+            return cache.incr(key)
+        except ValueError:
+            # The key's time was over between the two calls.
+            return 1
+
+    return _with_cache(incremented)
+
+
+def _uncount(name: str) -> None:
+    key = _key(name)
+
+    def decremented(cache: BaseCache) -> None:
+        with suppress(ValueError):
+            if cache.get(key, 0) > 0:
+                cache.decr(key)
+
+    _with_cache(decremented)
+
+
+def _key(name: str) -> str:
+    return f"login:{int(time.time()) // WINDOW_SECONDS}:{name}"
+
+
+def _known_key(attempt: Attempt) -> str:
+    return f"login:known:{attempt.pair}"
+
+
+def _with_cache(use: Callable[[BaseCache], T]) -> T:
+    """Use the counters that all processes share, or this process's own while those are away."""
+    global _local_until  # noqa: PLW0603
+    if time.monotonic() >= _local_until:
+        try:
+            return use(caches["default"])
+        except redis.RedisError as error:
+            _local_until = time.monotonic() + _LOCAL_SECONDS
+            _log.warning("log-ins are counted by this process alone, the broker can't be used: %s", error)
+    return use(caches["local"])
