@@ -3,9 +3,11 @@
 from django.urls import include, path
 
 from benchweb.api.urls import api
-from benchweb.ops.views import healthz, metrics
+from benchweb.ops.views import healthz, livez, metrics, readyz
 
 urlpatterns = [
+    path("livez", livez, name="livez"),
+    path("readyz", readyz, name="readyz"),
     path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("api/v1/", api.urls),

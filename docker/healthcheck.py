@@ -12,14 +12,14 @@ WEB_PORT = "8000"
 
 
 def web(port: str = WEB_PORT) -> str:
-    """Say what is wrong with the pages' server and all it needs, or nothing."""
+    """Say what is wrong with the pages' server and what it needs itself, or nothing."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=TIMEOUT_SECONDS):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=TIMEOUT_SECONDS):
             return ""
     except urllib.error.HTTPError as error:
-        return f"/healthz answers {error.code}: {error.read(2000).decode(errors='replace')}"
+        return f"/readyz answers {error.code}: {error.read(2000).decode(errors='replace')}"
     except OSError as error:
-        return f"/healthz doesn't answer: {error}"
+        return f"/readyz doesn't answer: {error}"
 
 
 def worker() -> str:

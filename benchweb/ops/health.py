@@ -7,6 +7,7 @@ import psycopg
 import redis
 from django.conf import settings
 
+from benchweb.ops.database_writes import write_fault
 from benchweb.ops.heartbeat import LIFE_SECONDS, TIMEOUT_SECONDS, Heart, client, pulse
 
 _ENGINES_SQL = """
@@ -41,18 +42,42 @@ def parts() -> dict[str, Part]:
     return {"database": database, "broker": broker, "worker": worker, "beat": beat, "engines": engines, "queue": queue}
 
 
+def needs() -> dict[str, Part]:
+    """Ask what the pages and the API need themselves; workers and engines come and go."""
+    broker, *_ = _broker()
+    return {"database": _writable_database(), "broker": broker}
+
+
 def _database() -> tuple[Part, Part, dict[str, Any]]:
-    # A connection of its own: a pool that measurements exhausted must not read as a dead database.
-    options = f"-c statement_timeout={TIMEOUT_SECONDS * 1000}"
     try:
-        with psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_SECONDS, options=options) as connection:
+        with _connection() as connection:
             endpoints: dict[str, int] = dict(connection.execute(_ENGINES_SQL).fetchall())
             waiting, running, oldest = connection.execute(_QUEUE_SQL).fetchone() or (0, 0, 0.0)
+            connection.rollback()
+            fault = write_fault(connection)
     except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[0]
-        return Part(False, reason), Part(False, "the database that knows them is not ready"), {}
+        return Part(False, _reason(error)), Part(False, "the database that knows them is not ready"), {}
     runs = {"runs_waiting": waiting, "runs_running": running, "oldest_waiting_seconds": round(oldest, 1)}
-    return Part(True), _engines(endpoints), runs
+    return Part(not fault, fault), _engines(endpoints), runs
+
+
+def _writable_database() -> Part:
+    try:
+        with _connection() as connection:
+            fault = write_fault(connection)
+    except psycopg.Error as error:
+        return Part(False, _reason(error))
+    return Part(not fault, fault)
+
+
+def _connection() -> "psycopg.Connection[Any]":
+    # A connection of its own: a pool that measurements exhausted must not read as a dead database.
+    options = f"-c statement_timeout={TIMEOUT_SECONDS * 1000}"
+    return psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_SECONDS, options=options)
+
+
+def _reason(error: psycopg.Error) -> str:
+    return str(error).strip().splitlines()[0]
 
 
 def _engines(endpoints: dict[str, int]) -> Part:

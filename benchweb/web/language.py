@@ -10,7 +10,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 
 # Addresses that programs read: their words must not depend on who asks.
-_FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
+_FOR_PROGRAMS = ("/api/", "/livez", "/readyz", "/healthz", "/metrics")
 
 
 class LanguageMiddleware(MiddlewareMixin):

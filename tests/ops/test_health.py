@@ -1,15 +1,20 @@
-"""/healthz says which part isn't ready, and answers in time whatever is broken."""
+"""/livez, /readyz and /healthz say which part isn't ready, and answer in time whatever is broken."""
 
+import contextlib
 import socket
+import subprocess
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 
+import psycopg
 import pytest
 import redis
 from django.conf import settings as django_settings
 from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Host
+from benchweb.ops import database_writes, health
 from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.queue import QUEUE
 from benchweb.runs.models import Run
@@ -39,8 +44,8 @@ def alive(broker, database):
     beat_heart(broker, BEAT_KEY)
 
 
-def not_ready(client) -> dict[str, str]:
-    response = client.get("/healthz")
+def not_ready(client, path: str = "/healthz") -> dict[str, str]:
+    response = client.get(path)
     assert response.status_code == 503
     answer = response.json()
     assert answer["ready"] is False
@@ -141,3 +146,76 @@ def test_engines_that_do_not_answer_are_reported_but_do_not_gate(client, alive):
 
 def test_health_needs_no_log_in_and_takes_no_post(client, alive):
     assert client.post("/healthz").status_code == 405
+
+
+def test_a_process_that_answers_is_live_whatever_is_broken(client, settings, monkeypatch):
+    settings.DATABASE_URL = "postgresql://benchweb@/benchweb?host=/nonexistent"
+    settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
+    monkeypatch.setattr(health.psycopg, "connect", None)
+    answer = client.get("/livez")
+    assert (answer.status_code, answer.json()) == (200, {"live": True})
+    assert answer.headers["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+    assert client.post("/livez").status_code == 405
+
+
+def test_readiness_asks_the_database_and_the_broker_only(client, broker, database):
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {"ready": True, "database": {"ready": True}, "broker": {"ready": True}}
+    assert client.get("/healthz").status_code == 503
+
+
+def test_without_its_broker_or_its_database_it_is_not_ready(client, alive, settings):
+    settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
+    assert set(not_ready(client, "/readyz")) == {"broker"}
+    settings.DATABASE_URL = "postgresql://benchweb@/benchweb?host=/nonexistent"
+    assert set(not_ready(client, "/readyz")) == {"broker", "database"}
+
+
+@pytest.fixture
+def changed(alive, settings):
+    """Give a context in which new connections to the test's database have another setting."""
+
+    @contextlib.contextmanager
+    def change(name: str, value: str) -> Iterator[None]:
+        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+            database = connection.info.dbname
+            connection.execute(f'alter database "{database}" set {name} = {value}')
+            try:
+                yield
+            finally:
+                connection.execute(f'alter database "{database}" reset {name}')
+
+    return change
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/healthz"])
+def test_a_database_that_is_read_only_is_not_ready(client, alive, changed, path):
+    assert client.get(path).status_code == 200
+    with changed("default_transaction_read_only", "on"):
+        assert not_ready(client, path) == {"database": "the database can't be written: it is read-only"}
+
+
+@pytest.fixture
+def full_disk(tmp_path, changed, settings):
+    """Have what the check writes go to a disk without room: a file system of 64 kB."""
+    database_writes._last.clear()
+    place, name = tmp_path / "small", f"small_{tmp_path.name.rpartition('-')[2]}"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", place], check=True)
+    try:
+        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+            connection.execute(f"create tablespace {name} location '{place}'")
+        with changed("temp_tablespaces", name):
+            yield
+        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+            connection.execute(f"drop tablespace {name}")
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/healthz"])
+def test_a_database_whose_disk_is_full_is_not_ready(client, full_disk, path):
+    reason = not_ready(client, path)["database"]
+    assert reason.startswith("the database can't be written: could not extend file")
+    assert reason.endswith("No space left on device")
