@@ -1,16 +1,20 @@
 """Check an endpoint: does its engine answer, is it the pinned one, how far is its clock from ours."""
 
+import logging
 import time
 from datetime import UTC, datetime
 
+from benchweb.hosts.facts_shapes import facts_fault
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import CheckOutcome, endpoint_record_check
+from benchweb.storable import storable_text
 from workers.connections import client_for, let_database_go, seen_fingerprint
-from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable
+from workers.engine_client import About, EngineClient, EngineError, EngineGarbage, EngineUnreachable
 
 # The clock offset is taken from the quickest of these, as NTP does: its error is half the round trip.
 _CLOCK_PROBES = 4
+_log = logging.getLogger(__name__)
 
 
 def check(endpoint_id: int) -> None:
@@ -31,10 +35,17 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
             let_database_go()
             about, offset, round_trip = _probed(client)
             facts = client.facts()
+            if fault := facts_fault(facts):
+                raise EngineGarbage(f"{client.name} tells facts that can't be read at {fault}.")
     except EngineUnreachable as error:
-        return _fault(endpoint, Endpoint.Status.UNREACHABLE, error, fingerprint)
+        return _fault(endpoint, Endpoint.Status.UNREACHABLE, str(error), fingerprint)
     except (EngineError, SecretUnreadable) as error:
-        return _fault(endpoint, Endpoint.Status.REFUSED, error, fingerprint)
+        return _fault(endpoint, Endpoint.Status.REFUSED, str(error), fingerprint)
+    except Exception as error:
+        # An endpoint whose check ends without a word would be "being checked" for ever.
+        _log.exception("The check of endpoint %s broke off", endpoint.pk)
+        reason = storable_text(f"The check broke off: {type(error).__name__}: {error}")
+        return _fault(endpoint, Endpoint.Status.REFUSED, reason, fingerprint)
     return CheckOutcome(
         status=Endpoint.Status.ANSWERED,
         engine_version=about.engine_version,
@@ -48,9 +59,9 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
     )
 
 
-def _fault(endpoint: Endpoint, status: Endpoint.Status, error: Exception, fingerprint: str) -> CheckOutcome:
+def _fault(endpoint: Endpoint, status: Endpoint.Status, reason: str, fingerprint: str) -> CheckOutcome:
     address = endpoint.control_address
-    return CheckOutcome(status=status, reason=str(error), fingerprint=fingerprint, control_address=address)
+    return CheckOutcome(status=status, reason=reason, fingerprint=fingerprint, control_address=address)
 
 
 def _probed(client: EngineClient) -> tuple[About, float, float]:

@@ -26,11 +26,22 @@ class Lease:
         self.lost = False
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
+        self._due_at: float | None = None
         self._ended = threading.Event()
 
     @property
     def stopped(self) -> bool:
         return self.lost or self.cancelled
+
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether the step under way takes longer than anything in it may."""
+        due_at = self._due_at
+        return due_at is not None and time.monotonic() > due_at
+
+    def expect(self, seconds: float | None) -> None:
+        """Say within how many seconds the step that begins now must end; None when no step is bounded."""
+        self._due_at = None if seconds is None else time.monotonic() + seconds
 
     def lose(self) -> None:
         """Another worker has the run now, with whatever is under way on the engines: only leave it alone."""
@@ -97,9 +108,21 @@ class Keeper:
     def _beat(self) -> None:
         while True:
             time.sleep(HEARTBEAT_SECONDS)
-            leases = self._snapshot()
-            if leases:
-                self._beat_once(leases)
+            try:
+                leases = self._moving(self._snapshot())
+                if leases:
+                    self._beat_once(leases)
+            except Exception:
+                # Without this thread every run of the process would be lost.
+                _log.exception("A heartbeat failed")
+
+    def _moving(self, leases: list[Lease]) -> list[Lease]:
+        """Give up the leases of runs whose step hangs, and return the others."""
+        for lease in leases:
+            if lease.is_stuck and not lease.lost:
+                _log.error("Run %s hangs in one step and is left to the next worker", lease.run_id)
+                lease.lose()
+        return [lease for lease in leases if not lease.is_stuck]
 
     def _beat_once(self, leases: list[Lease]) -> None:
         try:
@@ -122,6 +145,9 @@ class Keeper:
                 self._listen_once()
             except redis.RedisError as error:
                 _log.warning("Cancellations wait for the heartbeat: %s", error)
+                time.sleep(HEARTBEAT_SECONDS)
+            except Exception:
+                _log.exception("A cancellation failed; the heartbeat repeats it")
                 time.sleep(HEARTBEAT_SECONDS)
 
     def _listen_once(self) -> None:

@@ -1,14 +1,17 @@
 """Probe endpoints lightly: does the engine answer, how fast, and how busy is its host."""
 
+import logging
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from http import HTTPStatus
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.probes import Load, Probe, probes_record
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_check
+from benchweb.in_parts import in_parts
+from benchweb.storable import storable_text
 from workers.connections import client_for, let_database_go, seen_fingerprint
 from workers.engine_client import (
     EngineClient,
@@ -21,7 +24,13 @@ from workers.resolution import data_addresses
 
 # A host that is away holds a thread for the connection's time-out of 3 s: a minute is enough for 600 of them.
 THREADS = 32
+# What was found is recorded at least so often: an engine that drips its answer keeps no other waiting.
+RECORD_SECONDS = 10.0
+# Longer than all time-outs of a whole batch of hosts that are away.
+BATCH_SECONDS = 120.0
+_log = logging.getLogger(__name__)
 _State, _Status = AvailabilitySpan.State, Endpoint.Status
+_ENDLESS = "The engine's answer came to no end."
 
 
 def probe(endpoint_ids: Sequence[int]) -> None:
@@ -30,13 +39,38 @@ def probe(endpoint_ids: Sequence[int]) -> None:
     let_database_go()
     if not endpoints:
         return
-    with ThreadPoolExecutor(min(len(endpoints), THREADS), thread_name_prefix="probe") as pool:
-        found = list(pool.map(_probed, endpoints))
-    for endpoint, result in zip(endpoints, found, strict=True):
+    pool = ThreadPoolExecutor(min(len(endpoints), THREADS), thread_name_prefix="probe")
+    asked = {pool.submit(_safely_probed, endpoint): endpoint for endpoint in endpoints}
+    waiting: set[Future[Probe | None]] = set(asked)
+    give_up_at = time.monotonic() + BATCH_SECONDS
+    while waiting and time.monotonic() < give_up_at:
+        done, waiting = wait(waiting, timeout=RECORD_SECONDS)
+        _record((asked[each], each.result()) for each in done)
+    stuck = [asked[each] for each in waiting if each.running()]
+    pool.shutdown(wait=False, cancel_futures=True)
+    _record((each, _found(each, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for each in stuck)
+
+
+def _record(found: Iterable[tuple[Endpoint, Probe | None]]) -> None:
+    """Keep what was found, each finding by itself where they can't be kept together."""
+    probes = []
+    for endpoint, result in found:
         if result is None:
             endpoint_check(endpoint=endpoint)
-    probes_record(probes=[result for result in found if result is not None])
+        else:
+            probes.append(result)
+    in_parts(probes, lambda some: probes_record(probes=some))
     let_database_go()
+
+
+def _safely_probed(endpoint: Endpoint) -> Probe | None:
+    """Probe one endpoint; whatever goes wrong is this endpoint's own."""
+    try:
+        return _probed(endpoint)
+    except Exception as error:
+        _log.exception("The probe of endpoint %s broke off", endpoint.pk)
+        reason = storable_text(f"The probe broke off: {type(error).__name__}: {error}")
+        return _found(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, reason)
 
 
 def _probed(endpoint: Endpoint) -> Probe | None:

@@ -12,12 +12,14 @@ from contextlib import ExitStack
 from django.db import DatabaseError
 
 from benchweb.catalog import catalog
+from benchweb.database_faults import may_pass
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_is_away, endpoint_is_back
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.selectors import trial_rows
 from benchweb.runs import claims, execution
+from benchweb.runs.break_offs import break_off_note
 from benchweb.runs.claims import Claimed
 from benchweb.runs.models import OPEN_STATES, State, Trial
 from workers.connections import let_database_go
@@ -28,6 +30,9 @@ from workers.trial import acknowledge, run_trial, stop_sessions
 
 # An engine that restarts gets this long to come back before the rest of a run is given up.
 UNREACHABLE_SECONDS = 5.0
+# What a trial, or the first questions to both engines, may take beyond its slot before the worker counts as stuck: all
+# time-outs of its calls, twice over.
+STEP_MARGIN_SECONDS = 120.0
 # An answer that fails so soon may only mean that a kept connection is stale: asked once more.
 _STALE_SECONDS = 1.0
 # Acknowledgements of all runs of the process: beside the next trial's set-up, for a slow engine holds up nothing.
@@ -38,11 +43,11 @@ _log = logging.getLogger(__name__)
 def execute(run_id: int) -> None:
     """Execute a run if it can be claimed; safe to call for any run, any number of times, at once."""
     owner = f"{socket.gethostname()[:40]}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
-    claimed = claims.claim(run_id=run_id, owner=owner)
-    let_database_go()
+    claimed = _claimed(run_id, owner)
     if claimed is None:
         return
     with keeper().held(owner, run_id) as lease, ExitStack() as stack:
+        lease.expect(STEP_MARGIN_SECONDS)
         try:
             if claimed.taken_over:
                 _go_on(claimed, lease, stack)
@@ -50,12 +55,34 @@ def execute(run_id: int) -> None:
                 claimed=claimed, addresses=addresses_document(ends)
             ):
                 _end(claimed, lease, _trials(claimed, ends, lease, stack))
-        except DatabaseError:
+        except Exception as error:
             # The lease runs out and the next worker goes on; the engine keeps the trial's result until then.
-            _log.exception("Run %s is left to the next worker", run_id)
+            _log.exception("Run %s broke off and is left to the next worker", run_id)
             lease.lose()
+            _note(claimed, error)
         finally:
             let_database_go()
+
+
+def _claimed(run_id: int, owner: str) -> Claimed | None:
+    """Claim a run; a claim that fails by the run's own fault is counted, for the tick would send it for ever."""
+    try:
+        return claims.claim(run_id=run_id, owner=owner)
+    except Exception as error:
+        if may_pass(error):
+            raise
+        _log.exception("Run %s could not be claimed", run_id)
+        claims.claim_broke_off(run_id=run_id, error=error)
+        return None
+    finally:
+        let_database_go()
+
+
+def _note(claimed: Claimed, error: Exception) -> None:
+    try:
+        break_off_note(run_id=claimed.run.pk, owner=claimed.owner, error=error)
+    except DatabaseError as later:
+        _log.warning("Why run %s broke off could not be noted: %s", claimed.run.pk, later)
 
 
 def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
@@ -104,14 +131,23 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> About:
 
 def _go_on(claimed: Claimed, lease: Lease, stack: ExitStack) -> None:
     """Go on with a run that another worker began: what can't be reached now is said of the trials that are left."""
+    broken_off = claimed.broken_off
+    if broken_off is not None and broken_off.trial is None and broken_off.reason:
+        # All trials are over, and what came after them failed three workers.
+        claims.end_anyhow(run_id=claimed.run.pk, reason=broken_off.reason)
+        return
     try:
-        reason = _trials(claimed, ends_of(claimed, stack), lease, stack)
+        ends = ends_of(claimed, stack)
+        if broken_off is not None and broken_off.trial is not None and broken_off.reason:
+            stop_sessions(broken_off.trial, ends, broken_off.reason)
+        reason = _trials(claimed, ends, lease, stack)
     except (EngineError, SecretUnreadable) as error:
         reason = str(error)
     _end(claimed, lease, reason)
 
 
 def _end(claimed: Claimed, lease: Lease, reason: str) -> None:
+    lease.expect(STEP_MARGIN_SECONDS)
     if not lease.lost:
         execution.run_end(run_id=claimed.run.pk, owner=claimed.owner, nonstart_reason=reason, remark=_remark(claimed))
 
@@ -185,10 +221,13 @@ def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
         lease.lose()
         return
     let_database_go()
+    lease.expect(_slot_seconds(trial) + STEP_MARGIN_SECONDS)
     try:
         run_trial(trial=trial, ends=ends, lease=lease)
     except EngineUnreachable as error:
         _again(trial, ends, lease, error)
+    finally:
+        lease.expect(None)
 
 
 def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:

@@ -44,7 +44,15 @@ class Runner:
                 return False
             self._under_way.add(run_id)
         # A daemon: the process ends without waiting for it, and the next worker goes on.
-        threading.Thread(target=self._executed, args=(run_id,), name=f"run-{run_id}", daemon=True).start()
+        thread = threading.Thread(target=self._executed, args=(run_id,), name=f"run-{run_id}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # The machine gives no more threads: the run stays pending, and is sent again.
+            _log.exception("Run %s found no thread", run_id)
+            with self._lock:
+                self._under_way.discard(run_id)
+            return False
         return True
 
     def close(self) -> None:

@@ -10,16 +10,19 @@ from typing import Any
 from django.db import DatabaseError
 
 from benchweb.catalog import catalog
-from benchweb.results.ingest import ResultInvalid, ingest, parsed_result
+from benchweb.database_faults import refuses_data
+from benchweb.results.ingest import ParsedResult, ResultInvalid, ingest, parsed_result
 from benchweb.runs import live
 from benchweb.runs.execution import trial_end
 from benchweb.runs.models import State, Trial
+from benchweb.storable import storable_text
 from workers.connections import let_database_go
 from workers.ends import Ends, refuse_another_place
-from workers.engine_client import EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client import EngineClient, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.messages import Event, SessionSpec
 from workers.leases import Lease
 from workers.paths import Path
+from workers.stopping import quietly, stops
 
 # For how long a trial's events are looked for again after the connection broke.
 REATTACH_SECONDS = 5.0
@@ -29,53 +32,15 @@ BUSY_SECONDS = 5.0
 _BUSY_PAUSE_SECONDS = 0.25
 # For how long a cancelled trial's end lets the stops of others go first: a stop that nobody answers holds up no more.
 _STOPS_FIRST_SECONDS = 1.0
-# The stops of a campaign come one after the other: after so long without one, all have come.
-_STOPS_APART_SECONDS = 0.1
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
 # The engines' watchdog for a lost controller. To follow the source's events renews its lease, but not the sink's.
 LEASE_SECONDS = 60.0
 RENEWAL_SECONDS = 15.0
+# For how long beyond its slot a trial's events are followed.
+ENDLESS_SECONDS = 60.0
 _CANCELLED = "the run was cancelled"
 _log = logging.getLogger(__name__)
-
-
-class _Stops:
-    """The stops that this process is sending: of hundreds of runs cancelled at once, all stop before any is written."""
-
-    def __init__(self) -> None:
-        self._open = 0
-        self._latest = 0.0
-        self._changed = threading.Condition()
-
-    def send(self, call: Callable[[], None], name: str) -> None:
-        """Send one in a thread of its own."""
-        with self._changed:
-            self._open += 1
-            self._latest = time.monotonic()
-        threading.Thread(target=self._sent, args=(call,), name=name, daemon=True).start()
-
-    def let_go_first(self, seconds: float) -> None:
-        """Wait until none is on its way and none follows, but no longer than this."""
-        give_up_at = time.monotonic() + seconds
-        with self._changed:
-            while (now := time.monotonic()) < give_up_at:
-                pause = self._latest + _STOPS_APART_SECONDS - now
-                if self._open == 0 and pause <= 0:
-                    return
-                self._changed.wait(min(give_up_at - now, pause if self._open == 0 else seconds))
-
-    def _sent(self, call: Callable[[], None]) -> None:
-        try:
-            _quietly(call)
-        finally:
-            with self._changed:
-                self._open -= 1
-                if self._open == 0:
-                    self._changed.notify_all()
-
-
-_stops = _Stops()
 
 
 class _Renewal:
@@ -95,7 +60,23 @@ class _Renewal:
         self._thread.start()
 
     def _renew(self) -> None:
-        _quietly(lambda: self._sink.renew(self._session))
+        quietly(lambda: self._sink.renew(self._session))
+
+
+class _TimeLimit:
+    """What a trial may take: an engine that goes on telling and never comes to an end holds its hosts no longer."""
+
+    def __init__(self, trial: Trial, engine: str) -> None:
+        self._engine = engine
+        self._seconds = catalog().kinds[trial.kind].slot_seconds(trial.params) + ENDLESS_SECONDS
+        self._over_at = time.monotonic() + self._seconds
+
+    def check(self) -> None:
+        """Raise EngineGarbage when the time is over."""
+        if time.monotonic() > self._over_at:
+            raise EngineGarbage(
+                f"{self._engine} came to no end within {self._seconds:.0f} s, longer than the test takes."
+            )
 
 
 def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
@@ -107,7 +88,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
     try:
         final = _conducted(trial, ends, lease)
         if lease.cancelled:
-            _stops.let_go_first(_STOPS_FIRST_SECONDS)
+            stops.let_go_first(_STOPS_FIRST_SECONDS)
         _take_in(trial, lease, final)
     except (EngineRefused, EngineGarbage) as error:
         if lease.lost:
@@ -123,8 +104,8 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
 
 def acknowledge(trial: Trial, ends: Ends) -> None:
     """Let both engines forget the trial; what they don't hear they forget by themselves after a day."""
-    _quietly(lambda: ends.source.acknowledge(f"{trial.session}-source"))
-    _quietly(lambda: ends.sink.acknowledge(f"{trial.session}-sink"))
+    quietly(lambda: ends.source.acknowledge(f"{trial.session}-source"))
+    quietly(lambda: ends.sink.acknowledge(f"{trial.session}-sink"))
 
 
 def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
@@ -134,7 +115,7 @@ def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
         lambda: ends.sink.cancel(f"{trial.session}-sink", reason),
     )
     for call in calls:
-        _stops.send(call, name=f"stop-{trial.pk}")
+        stops.send(call, name=f"stop-{trial.pk}")
 
 
 def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
@@ -203,10 +184,16 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     last_id = 0
     final: Event | None = None
     renewal = _Renewal(ends.sink, f"{trial.session}-sink")
+    limit = _TimeLimit(trial, ends.source.name)
+
+    def heard() -> None:
+        renewal.heard()
+        limit.check()
+
     give_up_at = time.monotonic() + REATTACH_SECONDS
     while final is None:
         try:
-            for event in ends.source.events(f"{trial.session}-source", after=last_id, heard=renewal.heard):
+            for event in ends.source.events(f"{trial.session}-source", after=last_id, heard=heard):
                 if event.id <= last_id:
                     # Told again: no progress, and no reason to wait longer.
                     continue
@@ -216,6 +203,7 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
                 final = event if event.is_final else None
                 _announce(trial, event)
         except EngineUnreachable:
+            limit.check()
             if final is None and (time.monotonic() > give_up_at or lease.stopped):
                 raise
             time.sleep(0 if final else _REATTACH_PAUSE_SECONDS)
@@ -226,7 +214,9 @@ def _announce(trial: Trial, event: Event) -> None:
     if event.type != "interval":
         return
     # Figures of each flow are for the result: with three hundred flows they are most of what there is.
-    interval = {key: value for key, value in (event.body.get("interval") or {}).items() if key != "flows"}
+    interval = {key: value for key, value in event.interval.items() if key != "flows"}
+    if not interval:
+        return
     message = {
         "type": "interval",
         "trial": trial.pk,
@@ -240,24 +230,41 @@ def _announce(trial: Trial, event: Event) -> None:
 
 def _take_in(trial: Trial, lease: Lease, final: Event) -> None:
     if final.type == "result":
-        _stored(trial, State.FINISHED, "", final.body.get("result"))
+        try:
+            result = parsed_result(trial.kind, final.body.get("result"))
+        except ResultInvalid as error:
+            raise EngineGarbage(f"The result was refused: {error}") from error
+        _stored(trial, State.FINISHED, "", result)
         return
     cancelled = lease.cancelled or final.body.get("state") == "cancelled"
     state = State.CANCELLED if cancelled else State.FAILED
-    reason = str(final.body.get("reason") or "the engine gave no reason")
+    if not _kept_in_part(trial, state, final):
+        trial_end(trial=trial, owner=lease.owner, state=state, reason=final.reason)
+
+
+def _kept_in_part(trial: Trial, state: State, final: Event) -> bool:
+    """Keep what a failed trial measured; False where it is nothing, or nothing that can be kept."""
     partial = final.body.get("partial")
-    if partial:
-        _stored(trial, state, reason, {**partial, "flags": [*(partial.get("flags") or []), "partial"]})
-    else:
-        trial_end(trial=trial, owner=lease.owner, state=state, reason=reason)
-
-
-def _stored(trial: Trial, state: State, reason: str, document: Any) -> None:
+    if not partial:
+        return False
     try:
-        result = parsed_result(trial.kind, document)
-    except ResultInvalid as error:
-        raise EngineGarbage(f"The result was refused: {error}") from error
-    _repeated_while_refused(lambda: ingest(trial=trial, result=result, state=state, reason=reason))
+        result = parsed_result(trial.kind, partial)
+        _stored(trial, state, final.reason, replace(result, flags=[*result.flags, "partial"]))
+    except (ResultInvalid, EngineGarbage) as error:
+        _log.warning("Of trial %s the part that was measured can't be kept: %s", trial.pk, error)
+        return False
+    return True
+
+
+def _stored(trial: Trial, state: State, reason: str, result: ParsedResult) -> None:
+    """Take a result in; raises EngineGarbage for one that can't be stored, now or later."""
+    try:
+        _repeated_while_refused(lambda: ingest(trial=trial, result=result, state=state, reason=reason))
+    except (DatabaseError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        if isinstance(error, DatabaseError) and not refuses_data(error):
+            raise
+        _log.exception("The result of trial %s can't be stored", trial.pk)
+        raise EngineGarbage(f"The result can't be stored: {storable_text(str(error))}") from error
 
 
 def _repeated_while_refused(store: Callable[[], bool]) -> None:
@@ -269,14 +276,7 @@ def _repeated_while_refused(store: Callable[[], bool]) -> None:
             return
         except DatabaseError as error:
             let_database_go()
-            if time.monotonic() > give_up_at:
+            if refuses_data(error) or time.monotonic() > give_up_at:
                 raise
             _log.warning("A result waits, the database refused it: %s", error)
             time.sleep(1.0)
-
-
-def _quietly(call: Callable[[], None]) -> None:
-    try:
-        call()
-    except EngineError as error:
-        _log.info("%s", error)

@@ -1,7 +1,6 @@
 """Take a trial's result into the database: one transaction, at most once, whatever is retried."""
 
 import base64
-import binascii
 import hashlib
 import json
 import math
@@ -13,10 +12,13 @@ from django.db import transaction
 
 from benchweb.catalog import catalog
 from benchweb.hosts.facts import facts_keep, facts_known, facts_told
+from benchweb.hosts.facts_shapes import facts_fault
 from benchweb.results.models import Series
+from benchweb.results.shapes import result_fault
 from benchweb.rows import Reading, read, read_together, written_out
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
+from benchweb.storable import TooDeepError, is_figure, storable
 
 _METRICS_SHOWN_LIVE = 40
 # The database's clock alone: a worker's may have been stepped since the trial began.
@@ -65,15 +67,17 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     """Check an engine's RESULT for a kind; raise ResultInvalid. Unknown metrics stay in the document."""
     if not isinstance(document, dict):
         raise ResultInvalid("The engine's result is not a JSON object.")
+    # Before anything that can't be stored is taken out: a metric that is no number is refused, not missing.
+    metrics = _metrics(kind_name, document.get("metrics"))
+    document = _storable(document)
     if document.get("kind") != kind_name:
         raise ResultInvalid(f"The engine answered with kind {document.get('kind')!r:.60}, asked was {kind_name}.")
     rest = {key: value for key, value in document.items() if key not in {"source", "sink", "histogram"}}
-    flags = document.get("flags") or []
-    if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):
-        raise ResultInvalid("The result's flags are not a list of words.")
+    if fault := result_fault(rest):
+        raise ResultInvalid(f"The engine's result can't be read at {fault}.")
     return ParsedResult(
-        metrics=_metrics(kind_name, document.get("metrics")),
-        flags=flags,
+        metrics=metrics,
+        flags=document.get("flags") or [],
         limits=_limits(document.get("limits") or []),
         histogram=_histogram(document.get("histogram")),
         source_facts=_facts(document, "source"),
@@ -110,6 +114,14 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
             read(stored)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
+
+
+def _storable(document: dict[str, Any]) -> dict[str, Any]:
+    try:
+        made: dict[str, Any] = storable(document)
+    except TooDeepError as error:
+        raise ResultInvalid(f"The engine's result can't be kept: {error}.") from error
+    return made
 
 
 def identity_digest(identity: dict[str, Any]) -> str:
@@ -183,18 +195,18 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
     for key, value in metrics.items():
         if key not in known or value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or (isinstance(value, float) and not math.isfinite(value)):
             raise ResultInvalid(f"The result's metric {key} is {value!r:.60}, which is no finite number.")
+        if not is_figure(value):
+            raise ResultInvalid(f"The result's metric {key} is larger than anything that can be measured.")
         checked[key] = float(value)
     return checked
 
 
-def _limits(limits: Any) -> list[dict[str, str]]:
+def _limits(limits: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Keep what a list of trials shows of each direction's verdict."""
-    try:
-        return [{key: str(limit[key]) for key in ("direction", "by", "summary")} for limit in limits]
-    except (TypeError, KeyError) as error:
-        raise ResultInvalid("The result's limits are not a list of direction, by and summary.") from error
+    return [{key: limit[key] for key in ("direction", "by", "summary")} for limit in limits]
 
 
 def _histogram(histogram: Any) -> bytes | None:
@@ -202,7 +214,7 @@ def _histogram(histogram: Any) -> bytes | None:
         return None
     try:
         return base64.b64decode(histogram["data"], validate=True)
-    except (TypeError, KeyError, binascii.Error) as error:
+    except (TypeError, KeyError, ValueError) as error:
         raise ResultInvalid("The result's histogram can't be decoded from base64.") from error
 
 
@@ -210,6 +222,8 @@ def _facts(document: dict[str, Any], side: str) -> dict[str, Any] | None:
     facts = document.get(side)
     if facts is not None and not isinstance(facts, dict):
         raise ResultInvalid(f"The result's facts of the {side} are not a JSON object.")
+    if facts and (fault := facts_fault(facts)):
+        raise ResultInvalid(f"The result's facts of the {side} can't be read at {fault}.")
     return facts
 
 

@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from benchweb.catalog import catalog
+from benchweb.in_parts import in_parts
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 
 # What an environment is judged by at a glance, each with the kind that reports take it from; others stand in. Nights
@@ -85,9 +86,19 @@ def make() -> int:
     if not due.exists() or not alone():
         return 0
     rows = list(due.order_by(F("made_at").asc(nulls_first=True), "pk")[:_ROWS_AT_ONCE])
+    return in_parts(rows, _made, _set_aside)
+
+
+@transaction.atomic
+def _made(rows: Sequence[EnvironmentNights]) -> int:
     for row in rows:
         _make(row)
     return len(rows)
+
+
+def _set_aside(row: EnvironmentNights, _error: Exception) -> None:
+    """Leave a row that can't be made as it is until its next result comes: it must not hold up the others."""
+    EnvironmentNights.objects.filter(pk=row.pk).update(stale_from=None, made_at=Now())
 
 
 def make_anew(environments: Collection[int] | None = None) -> None:

@@ -12,12 +12,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from benchweb.catalog import Metric, catalog
+from benchweb.in_parts import in_parts
 from benchweb.results import nights
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
+from benchweb.runs.break_offs import MAXIMUM
+from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.statistics import Deviation, deviation
+from benchweb.storable import storable_text
 
 # The latest run and thirty before it.
 KEPT = 31
@@ -72,13 +77,24 @@ def sum_up() -> int:
     if not nights.alone():
         return 0
     waiting = Run.objects.filter(has_figures=False).exclude(state__in=OPEN_STATES).order_by("-pk")
-    runs = list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE])
-    if not runs:
-        return 0
-    fresh = _medians(_SUM_UP_RUNS, [runs])
+    return in_parts(list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE]), _summed_up, _set_aside)
+
+
+@transaction.atomic
+def _summed_up(runs: Sequence[int]) -> int:
+    fresh = _medians(_SUM_UP_RUNS, [list(runs)])
     known = RecentMedians.objects.in_bulk(list(fresh))
     _write(fresh, known)
     return Run.objects.filter(pk__in=runs).update(has_figures=True)
+
+
+def _set_aside(run_id: int, error: Exception) -> None:
+    """Count a run that can't be summed up; after three tries it stays without figures, and says so."""
+    failed = Run.objects.filter(pk=run_id, has_figures=False)
+    failed.update(break_offs=F("break_offs") + 1)
+    if failed.filter(break_offs__gte=MAXIMUM).update(has_figures=True):
+        why = storable_text(f"{type(error).__name__}: {error}")
+        event_add(run_id=run_id, text=f"The run's results can't be summed up and are missing from the history: {why}")
 
 
 @transaction.atomic

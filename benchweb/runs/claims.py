@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchweb.runs import dispatch, endings, live
+from benchweb.runs.break_offs import GIVEN_UP, BreakOff, claim_failed, pending_count, running_count
 from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
 from benchweb.runs.occupancy import occupancy, resources_of
@@ -22,8 +23,6 @@ from benchweb.runs.wording import place
 
 # The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
 LEASE = timedelta(seconds=6)
-# No worker's name: whose lease ended, and who took its run over, is another's.
-_GIVEN_UP = "-"
 _OCCUPY = """
 UPDATE runs_reservation
 SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')
@@ -50,6 +49,8 @@ class Claimed:
     taken_over: bool
     # By this process's monotonic clock; what another worker reserved is asked of the database.
     reserved_until: float = 0.0
+    # What the worker before broke off on.
+    broken_off: BreakOff | None = None
 
 
 def claim(*, run_id: int, owner: str) -> Claimed | None:
@@ -68,6 +69,21 @@ def claim(*, run_id: int, owner: str) -> Claimed | None:
         return None
 
 
+@transaction.atomic
+def claim_broke_off(*, run_id: int, error: BaseException) -> None:
+    """Count a claim that failed by a fault of the run's own; the third one ends the run."""
+    if reason := claim_failed(run_id=run_id, error=error):
+        end_anyhow(run_id=run_id, reason=reason)
+
+
+@transaction.atomic
+def end_anyhow(*, run_id: int, reason: str) -> None:
+    """End a run that nothing else can end, whatever state it is in, and free its resources."""
+    release(run_id=run_id)
+    if not endings.end_pending({run_id: reason}, State.NONSTART, even_held=True):
+        endings.end_running(run_id=run_id, reason=reason)
+
+
 def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
     """Move a held run from pending to running; False when it was cancelled or is the owner's no more.
 
@@ -76,7 +92,7 @@ def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
     run_id = claimed.run.pk
     with transaction.atomic():
         held = Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner)
-        if not held.update(state=State.RUNNING, started_at=Now(), addresses=addresses):
+        if not held.update(state=State.RUNNING, started_at=Now(), addresses=addresses, break_offs=0):
             return False
         event_add(run_id=run_id, text="A worker took the run.")
         transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.RUNNING}))
@@ -132,7 +148,7 @@ def leases_give_up(*, owners: Iterable[str]) -> None:
     """
     held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
     run_ids = list(held.values_list("pk", flat=True))
-    held.update(lease_owner=_GIVEN_UP, lease_until=Now())
+    held.update(lease_owner=GIVEN_UP, lease_until=Now())
     dispatch.wake_these(run_ids)
 
 
@@ -165,16 +181,37 @@ def release(*, run_id: int) -> None:
 def _claim(run_id: int, owner: str) -> Claimed | None:
     run = Run.objects.filter(pk=run_id)
     lease = {"lease_owner": owner, "lease_until": Now() + LEASE}
-    is_free = Q(lease_owner="") | dispatch.silent()
     is_due = Q(not_before=None) | Q(not_before__lte=Now())
-    if run.filter(is_free, is_due, state=State.PENDING).update(waiting_for="", **lease):
-        before = time.monotonic()
-        loaded = _loaded(run_id)
-        return Claimed(loaded, owner, taken_over=False, reserved_until=before + _occupy(loaded))
-    if run.filter(dispatch.silent(), state=State.RUNNING).update(**lease):
-        event_add(run_id=run_id, text="The run's worker is gone; another worker goes on with it.")
-        return Claimed(_loaded(run_id), owner, taken_over=True)
+    if run.filter(is_due, lease_owner="", state=State.PENDING).update(waiting_for="", **lease):
+        return _begun(run_id, owner)
+    silent = run.filter(dispatch.silent(), state__in=OPEN_STATES).select_for_update()
+    previous = silent.values_list("state", "lease_owner", "waiting_for").first()
+    if previous is None:
+        return None
+    state, previous_owner, waiting_for = previous
+    run.update(waiting_for="", **lease)
+    if state == State.RUNNING:
+        return _taken_over(run_id, owner, previous_owner, waiting_for)
+    reason = pending_count(run_id=run_id, previous_owner=previous_owner, waiting_for=waiting_for)
+    if not reason:
+        return _begun(run_id, owner)
+    _wake_after(_resources_of_run(run_id))
+    endings.end_pending({run_id: reason}, State.NONSTART, even_held=True)
     return None
+
+
+def _begun(run_id: int, owner: str) -> Claimed:
+    before = time.monotonic()
+    loaded = _loaded(run_id)
+    return Claimed(loaded, owner, taken_over=False, reserved_until=before + _occupy(loaded))
+
+
+def _taken_over(run_id: int, owner: str, previous_owner: str, waiting_for: str) -> Claimed:
+    event_add(run_id=run_id, text="The run's worker is gone; another worker goes on with it.")
+    loaded = _loaded(run_id)
+    loaded.waiting_for = waiting_for
+    broken_off = running_count(run=loaded, previous_owner=previous_owner)
+    return Claimed(loaded, owner, taken_over=True, broken_off=broken_off)
 
 
 def _loaded(run_id: int) -> Run:

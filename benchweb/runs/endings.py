@@ -1,16 +1,16 @@
 """End runs that have not begun, many at once: cancelled, too late, or with a host that does not answer."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import partial
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from benchweb.hosts.models import Endpoint
+from benchweb.in_parts import in_parts
 from benchweb.runs import live
 from benchweb.runs.events import events_add
-from benchweb.runs.models import Reservation, Run, State
+from benchweb.runs.models import OPEN_STATES, Reservation, Run, State, Trial
 from benchweb.runs.wording import moment
 
 # So many are ended in one transaction; the tick comes again a second later.
@@ -24,7 +24,7 @@ WITH ended AS MATERIALIZED (
     ORDER BY run.id FOR UPDATE OF run
 )
 UPDATE runs_run run
-SET state = %(state)s, reason = ended.reason, waiting_for = '', finished_at = statement_timestamp(),
+SET state = %(state)s, reason = ended.reason, waiting_for = '', finished_at = statement_timestamp(), break_offs = 0,
     lease_owner = '', lease_until = NULL,
     cancel_requested_at = CASE WHEN %(state)s = 'cancelled' THEN statement_timestamp() END
 FROM ended WHERE run.id = ended.id
@@ -93,6 +93,20 @@ def end_pending(
     return ended
 
 
+@transaction.atomic
+def end_running(*, run_id: int, reason: str) -> bool:
+    """End a running run as failed with a reason, whoever holds it and whatever its trials are: the last resort."""
+    values = {"state": State.FAILED, "reason": reason, "finished_at": Now()}
+    Trial.objects.filter(run=run_id, state__in=OPEN_STATES).update(**values)
+    ended = Run.objects.filter(pk=run_id, state=State.RUNNING).update(
+        **values, waiting_for="", break_offs=0, lease_owner="", lease_until=None
+    )
+    if ended:
+        events_add([(run_id, f"Run {State.FAILED}: {reason}")])
+        transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.FAILED}))
+    return bool(ended)
+
+
 def expire() -> int:
     """End as nonstart what has not begun by its campaign's time, saying what it waited for; give how many."""
     late = Run.objects.filter(state=State.PENDING, lease_owner="", campaign__start_before__lte=Now())
@@ -105,7 +119,7 @@ def expire() -> int:
         for run_id, waiting_for, start_before, source, sink in rows[:_LIMIT]
         if start_before is not None
     }
-    return len(end_pending(reasons, State.NONSTART)) if reasons else 0
+    return _ended_in_parts(reasons)
 
 
 def give_up_unreachable() -> int:
@@ -114,12 +128,22 @@ def give_up_unreachable() -> int:
     Runs whose turn is later wait on: by then the host may be back. Those that never try again have to try once.
     """
     away = Endpoint.objects.exclude(unreachable_since=None).select_related("host")
-    return sum(_given_up(endpoint, endpoint.unreachable_since) for endpoint in away if endpoint.unreachable_since)
+    return in_parts(list(away), lambda some: sum(map(_given_up, some)))
 
 
-def _given_up(endpoint: Endpoint, since: datetime) -> int:
+def _ended_in_parts(reasons: Mapping[int, str]) -> int:
+    def ended(run_ids: Sequence[int]) -> int:
+        return len(end_pending({run_id: reasons[run_id] for run_id in run_ids}, State.NONSTART))
+
+    return in_parts(list(reasons), ended)
+
+
+def _given_up(endpoint: Endpoint) -> int:
+    since = endpoint.unreachable_since
+    if since is None:
+        return 0
     with connection.cursor() as cursor:
         cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT})
         ids = [row[0] for row in cursor.fetchall()]
     reason = f"host {endpoint.host.name} has given no valid answer since {moment(since)}"
-    return len(end_pending(dict.fromkeys(ids, reason), State.NONSTART)) if ids else 0
+    return _ended_in_parts(dict.fromkeys(ids, reason))

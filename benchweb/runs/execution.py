@@ -14,6 +14,7 @@ from benchweb.runs import live
 from benchweb.runs.claims import release
 from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
+from benchweb.storable import storable_text
 
 
 def addresses_record(*, run_id: int, owner: str, addresses: dict[str, Any]) -> None:
@@ -49,6 +50,7 @@ def trials_append(*, run_id: int, owner: str, planned: Sequence[PlannedTrial]) -
 
 def trial_end(*, trial: Trial, owner: str, state: State, reason: str) -> bool:
     """Move an open trial to a final state without a whole result; False when it was final or isn't the owner's."""
+    reason = storable_text(reason)
     ended = bool(
         Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES, run__lease_owner=owner).update(
             state=state, reason=reason, finished_at=Now()
@@ -71,7 +73,9 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str =
     if run is None:
         return False
     cancelled = run.cancel_requested_at is not None
-    rest, why = (State.CANCELLED, "the run was cancelled") if cancelled else (State.NONSTART, nonstart_reason)
+    rest, why = State.CANCELLED, "the run was cancelled"
+    if not cancelled:
+        rest, why = State.NONSTART, storable_text(nonstart_reason)
     states = list(run.trials.values_list("state", flat=True))
     if not set(states).isdisjoint(OPEN_STATES):
         Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=Now())
@@ -81,7 +85,7 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str =
         reason = f"{reason}. {remark}" if reason else remark
     release(run_id=run_id)
     Run.objects.filter(pk=run_id, lease_owner=owner, state=State.RUNNING).update(
-        state=state, reason=reason, finished_at=Now(), lease_owner="", lease_until=None
+        state=state, reason=reason, finished_at=Now(), waiting_for="", break_offs=0, lease_owner="", lease_until=None
     )
     event_add(run_id=run_id, text=f"Run {state}{': ' + reason if reason else ''}.")
     transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": state}))

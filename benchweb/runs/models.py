@@ -64,6 +64,8 @@ class Run(models.Model):
     # A run that is to be tried again waits until then.
     not_before = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # How many workers broke off on it beside its trials: before the first, after the last, or when it was summed up.
+    break_offs = models.PositiveSmallIntegerField(default=0, db_default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
@@ -110,6 +112,8 @@ class Trial(models.Model):
     reason = models.TextField(blank=True)
     session = models.UUIDField(default=uuid.uuid4, unique=True)
     cookie = models.CharField(max_length=64)
+    # How many workers broke off on it: after three it fails.
+    break_offs = models.PositiveSmallIntegerField(default=0, db_default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 

@@ -1,5 +1,6 @@
 """Read who occupies resources and who waits for them: bounded, however many runs wait."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from benchweb.runs.turns import Occupied, Waiting
 NEAR = 8
 # Room for what the slots can't know: claim, ingest, a reattachment.
 RESERVATION_MARGIN_SECONDS = 10.0
+_log = logging.getLogger(__name__)
 
 # By the runs that workers hold, which are few: the table keeps the reservations of years.
 _OCCUPIED = """
@@ -97,6 +99,15 @@ def _near(cursor: Any, resources: str, ids: Collection[int]) -> list[_Near]:
     return [_Near(*row) for row in cursor.fetchall()]
 
 
+def _seconds(version_id: int) -> float:
+    """Return how long a run of a plan version takes; of one that can't be told, its own claim says what is wrong."""
+    try:
+        return occupancy(version_id).seconds
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        _log.exception("How long plan version %s takes can't be told", version_id)
+        return 0.0
+
+
 def _in_order(near: Sequence[_Near]) -> list[Waiting]:
     seen_on: dict[int, set[int]] = defaultdict(set)
     for row in near:
@@ -107,7 +118,7 @@ def _in_order(near: Sequence[_Near]) -> list[Waiting]:
             run=row.run,
             resources=tuple(row.resources),
             is_exclusive=row.is_exclusive,
-            seconds=occupancy(row.version).seconds,
+            seconds=_seconds(row.version),
             is_near=seen_on[row.run] >= set(row.resources),
         )
         for row in sorted(rows.values(), key=lambda row: (row.planned_at, row.run))

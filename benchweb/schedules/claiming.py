@@ -6,7 +6,9 @@ from itertools import chain, islice, takewhile
 
 from django.db import transaction
 
+from benchweb.database_faults import may_pass
 from benchweb.runs.models import State
+from benchweb.schedules.breaking_off import break_off
 from benchweb.schedules.clock import GRACE, database_now
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.rules import rule_of
@@ -34,12 +36,14 @@ def claim_due(now: datetime | None = None) -> int:
                 if schedule is None:
                     return made
                 made += advance(schedule, now)
-        except Exception:
+        except Exception as error:
             # One schedule's fault must not keep the others from their night.
             if schedule is None:
                 raise
-            _log.exception("Schedule %s could not be advanced; the next tick tries again", schedule.pk)
+            _log.exception("Schedule %s could not be advanced", schedule.pk)
             broken.add(schedule.pk)
+            if not may_pass(error):
+                break_off(schedule, now, error)
 
 
 def advance(schedule: Schedule, now: datetime) -> int:
@@ -62,7 +66,7 @@ def advance(schedule: Schedule, now: datetime) -> int:
     last = due[made - 1] if made else first
     is_over = left is not None and made >= left
     schedule.next_at = None if is_over else next(occurrences(rule, last), None)
-    Schedule.objects.filter(pk=schedule.pk, next_at=first).update(next_at=schedule.next_at)
+    Schedule.objects.filter(pk=schedule.pk, next_at=first).update(next_at=schedule.next_at, break_offs=0)
     return made
 
 

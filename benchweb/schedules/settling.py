@@ -1,13 +1,16 @@
 """What became of slots: written once their campaigns' runs are final."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from benchweb.in_parts import in_parts
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.selectors import campaign_state
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.storable import storable_text
 
 _NAMED = {State.FINISHED: "finished", State.FAILED: "failed", State.CANCELLED: "cancelled", State.MISSED: "missed"}
 _NAMED[State.NONSTART] = "not started"
@@ -32,7 +35,18 @@ def _end(slots: "QuerySet[Slot, Slot]") -> int:
     still_open = _runs().filter(state__in=OPEN_STATES)
     ended = list(slots.filter(~Exists(still_open), state__in=OPEN_STATES))
     counts = _counts([slot.campaign_id for slot in ended if slot.campaign_id is not None])
-    return sum(_settle(slot, counts[slot.campaign_id]) for slot in ended if slot.campaign_id is not None)
+    return in_parts(ended, lambda slots: _settle_all(slots, counts), _settle_anyhow)
+
+
+@transaction.atomic
+def _settle_all(slots: Sequence[Slot], counts: Mapping[int, Mapping[str, int]]) -> int:
+    return sum(_settle(slot, counts[slot.campaign_id]) for slot in slots if slot.campaign_id is not None)
+
+
+def _settle_anyhow(slot: Slot, error: Exception) -> None:
+    """End a slot whose campaign can't be summed up: tried again it would fail each second, and never end."""
+    reason = storable_text(f"Its runs ended, but could not be counted: {type(error).__name__}: {error}")
+    Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES).update(state=State.FAILED, reason=reason)
 
 
 def _settle(slot: Slot, counts: Mapping[str, int]) -> int:

@@ -11,6 +11,9 @@ _COMPRESSED_COOKIE, _COOKIE = 0x1C849304, 0x1C849303
 # The cookie's second-lowest digit is the width of a count in older encodings.
 _WITHOUT_WIDTH = ~0xF0
 _HEADER = struct.Struct(">iiiiqqd")
+# A deflated kilobyte may inflate to a megabyte. Of three digits, as engines send, all counts of 64 bits are 0.5 MB.
+_MAXIMUM_BYTES = 2 * 1024 * 1024
+_MAXIMUM_DIGITS = 3
 # Bins of a base-2 logarithm: each is 9 % wider than the one below it.
 BINS_PER_OCTAVE = 8
 
@@ -52,7 +55,7 @@ def binned(encoded: bytes) -> Bins:
     if len(payload) < _HEADER.size:
         raise HistogramError("The histogram's header is cut off.")
     cookie, length, _, digits, lowest, _, _ = _HEADER.unpack_from(payload)
-    if cookie & _WITHOUT_WIDTH != _COOKIE & _WITHOUT_WIDTH or not 0 <= digits <= 5 or lowest < 1:
+    if cookie & _WITHOUT_WIDTH != _COOKIE & _WITHOUT_WIDTH or not 0 <= digits <= _MAXIMUM_DIGITS or lowest < 1:
         raise HistogramError("The histogram's header is none of HDR V2.")
     half_magnitude = max(ceil(log2(2 * 10**digits)), 1) - 1
     places = _places(half_magnitude, lowest.bit_length() - 1)
@@ -86,10 +89,14 @@ def _inflated(encoded: bytes) -> bytes:
     cookie, length = struct.unpack_from(">ii", encoded)
     if cookie & _WITHOUT_WIDTH != _COMPRESSED_COOKIE & _WITHOUT_WIDTH:
         raise HistogramError("The histogram is not a deflated one.")
+    inflater = zlib.decompressobj()
     try:
-        return zlib.decompress(encoded[8 : 8 + length])
+        inflated = inflater.decompress(encoded[8 : 8 + length], _MAXIMUM_BYTES)
     except zlib.error as error:
         raise HistogramError("The histogram can't be inflated.") from error
+    if not inflater.eof:
+        raise HistogramError("The histogram is cut off, or larger than any histogram is.")
+    return inflated
 
 
 def _counts(data: bytes) -> Iterator[tuple[int, int]]:

@@ -15,9 +15,10 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, Pro
 from urllib3.exceptions import TimeoutError as Timeout
 from urllib3.util.ssl_ import create_urllib3_context
 
+from benchweb.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
-from workers.engine_client.faults import cause, engine_name, unreachable
+from workers.engine_client.faults import cause, engine_name, unreachable, unusable
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
 ANSWER_SECONDS = 5.0
@@ -60,14 +61,17 @@ class EngineClient:
                 f"{self.name} has no pinned certificate: nothing is sent to it. Check it on the page of its host.",
                 code="fingerprint",
             )
-        self._pool = urllib3.HTTPSConnectionPool(
-            self.address,
-            port,
-            maxsize=_KEPT_CONNECTIONS,
-            assert_fingerprint=fingerprint.removeprefix("sha256:"),
-            ssl_context=_context(),
-            retries=False,
-        )
+        try:
+            self._pool = urllib3.HTTPSConnectionPool(
+                self.address,
+                port,
+                maxsize=_KEPT_CONNECTIONS,
+                assert_fingerprint=fingerprint.removeprefix("sha256:"),
+                ssl_context=_context(),
+                retries=False,
+            )
+        except ValueError as error:
+            raise unusable(self.name, error) from error
         self._headers = _headers(token)
         self._read_token = read_token
 
@@ -206,6 +210,8 @@ class EngineClient:
             )
         except SSLError as error:
             raise self._tls_failure(error) from error
+        except ValueError as error:
+            raise unusable(self.name, error) from error
         except (MaxRetryError, NewConnectionError, Timeout, ProtocolError, HTTPError, OSError) as error:
             raise unreachable(self.name, error) from error
 
@@ -217,8 +223,8 @@ class EngineClient:
     def _refusal(self, status: int, data: bytes) -> Exception:
         try:
             error = json.loads(data)["error"]
-            code, message = str(error["code"]), str(error["message"])
-        except (ValueError, KeyError, TypeError):
+            code, message = storable_text(str(error["code"])), storable_text(str(error["message"]))
+        except (ValueError, KeyError, TypeError, RecursionError):
             return self._garbage(f"it answered with HTTP status {status} and no reason")
         if status == 401:
             return EngineRefused(
@@ -230,7 +236,9 @@ class EngineClient:
 
     def _decoded(self, data: bytes) -> Any:
         try:
-            return json.loads(data)
+            return storable(json.loads(data))
+        except TooDeepError as error:
+            raise self._garbage(f"it sent JSON that can't be kept: {error}") from error
         except (ValueError, RecursionError) as error:
             raise self._garbage(f"it sent no JSON but {data[:40]!r}") from error
 

@@ -5,7 +5,7 @@ import re
 
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 
-from workers.engine_client.errors import EngineDown, EngineUndisclosed, EngineUnreachable
+from workers.engine_client.errors import EngineDown, EngineRefused, EngineUndisclosed, EngineUnreachable
 
 # The machine itself says that nobody listens, or that who did is gone.
 _MACHINE_ANSWERS = (errno.ECONNREFUSED, errno.ECONNRESET)
@@ -26,6 +26,15 @@ def _bracketed(host: str) -> str:
 def unreachable(who: str, error: BaseException) -> EngineUnreachable:
     """Say that an engine can't be reached, and what to look at; EngineDown where at least the machine answered."""
     return (EngineDown if _machine_answers(error) else EngineUnreachable)(unreachable_text(who, error))
+
+
+def unusable(who: str, error: ValueError) -> EngineRefused:
+    """Say that nothing can be sent with an endpoint's address and token, and what to do."""
+    return EngineRefused(
+        f"{who} can't be asked ({cause(error)}): its control address or its token can't be used. "
+        "Enter them again on the host's page.",
+        code="address",
+    )
 
 
 def undisclosed(who: str) -> EngineUndisclosed:

@@ -1,14 +1,21 @@
 """Messages of docs/engine-protocol.md, parsed at the boundary."""
 
-import math
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
+from benchweb.storable import MAXIMUM_NUMBER, is_figure, storable_text
 from workers.engine_client.errors import EngineGarbage
 
 FINAL_EVENTS = ("result", "failure")
 _EVENTS = ("state", "interval", "result", "failure")
+# Of a version or a boot id.
+_MAXIMUM_WORD = 40
+_MAXIMUM_VERSION = 2**31 - 1
+# A host is busy by at most all of its time, but for the rounding of its kernel's ticks.
+_MAXIMUM_RATIO = 2.0
+# A million times the fastest link of today: a rate beyond it would stay in an hour's sums for good.
+_MAXIMUM_BPS = 1e18
 
 
 @dataclass(frozen=True)
@@ -52,16 +59,16 @@ class About:
         """Check the answer of GET /v1/about; raise EngineGarbage."""
         try:
             return cls(
-                engine_version=str(document["engine_version"]),
-                catalog_version=int(document["catalog_version"]),
-                boot_id=str(document["boot_id"]),
-                time=datetime.fromisoformat(document["time"]),
+                engine_version=storable_text(str(document["engine_version"]), _MAXIMUM_WORD),
+                catalog_version=_whole(document["catalog_version"], _MAXIMUM_VERSION),
+                boot_id=storable_text(str(document["boot_id"]), _MAXIMUM_WORD),
+                time=_moment(document["time"]),
                 data_port=_port(document["data_port"]),
-                kinds=[str(kind) for kind in document["kinds"]],
-                sessions=int(document.get("sessions", 0)),
+                kinds=[storable_text(str(kind)) for kind in document["kinds"]],
+                sessions=_whole(document.get("sessions", 0), MAXIMUM_NUMBER),
                 sessions_limit=_sessions_limit(document.get("limits") or {}),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
 
 
@@ -73,7 +80,21 @@ def _port(value: Any) -> int:
 
 def _sessions_limit(limits: dict[str, dict[str, Any]]) -> int | None:
     limit = (limits.get("engine") or {}).get("sessions")
-    return None if limit is None else int(limit)
+    return None if limit is None else _whole(limit, MAXIMUM_NUMBER)
+
+
+def _whole(value: Any, most: int) -> int:
+    number = int(value)
+    if not 0 <= number <= most:
+        raise ValueError(f"{number} is not between 0 and {most}")
+    return number
+
+
+def _moment(text: str) -> datetime:
+    """Read a time; one without a zone is UTC, as the protocol says."""
+    moment = datetime.fromisoformat(text)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)
 
 
 @dataclass(frozen=True)
@@ -93,12 +114,12 @@ class HostLoad:
             interface = document.get("interface") or {}
             return cls(
                 seconds=float(document["seconds"]),
-                cpu_ratio=_optional(document, "cpu_ratio"),
+                cpu_ratio=_optional(document, "cpu_ratio", _MAXIMUM_RATIO),
                 received_bps=_optional(interface, "rx_bps"),
                 sent_bps=_optional(interface, "tx_bps"),
                 link_bps=_optional(interface, "speed_bps"),
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise EngineGarbage(f"what it tells of its host can't be read ({error!r:.100})") from error
 
 
@@ -117,19 +138,33 @@ class Event:
     @classmethod
     def parsed(cls, document: Any) -> "Event":
         """Check one line of the event stream; raise EngineGarbage."""
-        if not isinstance(document, dict) or not isinstance(document.get("id"), int):
+        if not isinstance(document, dict) or type(document.get("id")) is not int or document["id"] < 0:
             raise EngineGarbage("an event has no id")
         if document.get("type") not in _EVENTS:
             raise EngineGarbage(f"an event is of unknown type {document.get('type')!r:.60}")
         return cls(id=document["id"], type=document["type"], body=document)
 
+    @property
+    def interval(self) -> dict[str, Any]:
+        """Return what an interval measured, without what is no figure; nothing for one that can't be read."""
+        told = self.body.get("interval")
+        if not isinstance(told, dict) or not all(is_figure(told.get(end)) for end in ("start_seconds", "end_seconds")):
+            return {}
+        metrics = told.get("metrics")
+        figures = metrics.items() if isinstance(metrics, dict) else ()
+        return told | {"metrics": {key: value for key, value in figures if is_figure(value)}}
 
-def _optional(document: dict[str, Any], key: str) -> float | None:
+    @property
+    def reason(self) -> str:
+        """Return the reason of a failure."""
+        return storable_text(str(self.body.get("reason") or "the engine gave no reason"))
+
+
+def _optional(document: dict[str, Any], key: str, most: float = _MAXIMUM_BPS) -> float | None:
     value = document.get(key)
     if value is None:
         return None
     number = float(value)
-    # A rate that isn't finite, or below zero, would stay in an hour's sums for good.
-    if not 0 <= number < math.inf:
+    if not 0 <= number <= most:
         raise ValueError(f"{key} is {number}")
     return number

@@ -1,0 +1,71 @@
+"""The members of an engine's result that pages and charts read, and the types that they rely on."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from benchweb.storable import MAXIMUM_NUMBER
+
+Figure = Annotated[float, Field(strict=True, ge=-MAXIMUM_NUMBER, le=MAXIMUM_NUMBER)]
+Document = dict[str, Any]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class _Interval(_Shape):
+    start_seconds: Figure
+    end_seconds: Figure
+    metrics: dict[str, Figure | None] | None = None
+
+
+class _Flow(_Shape):
+    source_tcp: Document | None = None
+    sink_tcp: Document | None = None
+    granted: Document | None = None
+
+
+class _Interface(_Shape):
+    name: str
+
+
+class _Host(_Shape):
+    background: Document | None = None
+    cpu_frequency_hertz: list[Figure | None] | None = None
+    cores: list[Document] | None = None
+    interfaces: list[_Interface] | None = None
+
+
+class _Evidence(_Shape):
+    what: str
+    value: Figure | str | bool | None
+    unit: str | None = None
+    threshold: Figure | None = None
+
+
+class _Limit(_Shape):
+    direction: str
+    by: str
+    summary: str
+    evidence: list[_Evidence] | None = None
+
+
+class _Result(_Shape):
+    params: Document | None = None
+    intervals: list[_Interval] | None = None
+    flows: list[_Flow] | None = None
+    hosts: dict[str, _Host | None] | None = None
+    window: Document | None = None
+    limits: list[_Limit] | None = None
+    flags: list[str] | None = None
+
+
+def result_fault(document: Document) -> str:
+    """Say which member of a result is not what pages rely on, or nothing."""
+    try:
+        _Result.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return ""

@@ -1,0 +1,272 @@
+"""Engines that send what can't be stored: every message type, and each costs its own trial or endpoint at most."""
+
+import json
+import math
+
+import pytest
+from django.db import DataError, IntegrityError, OperationalError
+
+from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
+from benchweb.hosts.probes import Load
+from benchweb.results import ingest as ingesting
+from benchweb.runs.models import OPEN_STATES, Reservation, State
+from tests.factories import make_endpoint, make_pair, make_run
+from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json
+from workers import check, probe, run, trial
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PREPARED = answer_json({"state": "prepared", "data_port": 7411}, status=201)
+RESULT = {"kind": "tcp_stream", "metrics": {"throughput_bps": 5.0}, "intervals": [], "source": {}, "sink": {}}
+DEEP = json.loads("[" * 200 + "]" * 200)
+
+
+def event(**body) -> bytes:
+    return json.dumps({"id": 1, **body}).encode() + b"\n"
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
+    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
+    made = BrokenEngine(tmp_path, {"PUT /v1/sessions": PREPARED})
+
+    def with_events(*lines: bytes, answers=None, **fields):
+        made._answers = {**(answers or {}), **made._answers, "GET /v1/sessions": answer_chunks(*lines)}
+        return make_run(pair=pair(made), **fields)
+
+    with_events.engine = made
+    yield with_events
+    made.close()
+
+
+def pair(engine: BrokenEngine):
+    ends = [make_endpoint(control_address=engine.address, token="t") for _ in range(2)]
+    return make_pair(source=ends[0], sink=ends[1])
+
+
+def executed(row):
+    run.execute(row.pk)
+    row.refresh_from_db()
+    assert row.state not in OPEN_STATES and row.lease_owner == ""
+    assert all(each.during.upper <= row.finished_at for each in Reservation.objects.filter(run=row))
+    return row
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"note": "a\0b"},
+        {"no\0te": 1},
+        {"note": "\ud800"},
+        {"note": math.nan},
+        {"note": [math.inf, -math.inf]},
+        {"note": 2**200},
+        {"note": 10**4000},
+        {"flags": ["a\0b"]},
+        {"source": {"kernel": "6.1\0", "cpu": {"model": "\udfff"}}},
+        {"metrics": {"throughput_bps": 5.0, "retransmits": math.nan}},
+        {"metrics": {"throughput_bps": 5.0, "retransmits": 10**400, "send_throughput_bps": 1e300}},
+        {"limits": [{"direction": "forward\0", "by": "x", "summary": "\ud800"}]},
+        {"params": {"x" * 100_000: "y" * 100_000}},
+    ],
+    ids=lambda changes: next(iter(changes)).replace("\0", ""),
+)
+def test_a_result_with_what_cannot_be_stored_is_kept_without_it(hostile, changes, client, django_user_model):
+    ended = executed(hostile(event(type="result", result=RESULT | changes)))
+    assert (ended.state, ended.reason) == (State.FINISHED, "")
+    assert ended.trials.get().result.metrics == {"throughput_bps": 5.0}
+    client.force_login(django_user_model.objects.create(username="reader"))
+    for page in (f"/runs/{ended.pk}", f"/runs/{ended.pk}/trials/1"):
+        assert client.get(page).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"metrics": {"throughput_bps": "fast"}}, "no finite number"),
+        ({"intervals": 5}, "intervals"),
+        ({"intervals": [{"start_seconds": "0"}]}, "intervals.0.start_seconds"),
+        ({"flows": [7]}, "flows.0"),
+        ({"hosts": {"source": {"cores": 3}}}, "hosts.source.cores"),
+        ({"flags": {"a": 1}}, "flags"),
+        ({"limits": [{"direction": 1}]}, "limits.0"),
+        ({"source": {"interfaces": ["eth0"]}}, "interfaces.0"),
+        ({"histogram": {"data": "é"}}, "histogram"),
+        ({"note": DEEP}, "nested"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+)
+def test_a_result_that_pages_could_not_read_fails_its_trial_and_the_next_goes_on(hostile, changes, what):
+    ended = executed(hostile(event(type="result", result=RESULT | changes), repetitions=2))
+    assert ended.state == State.FAILED
+    reasons = list(ended.trials.values_list("state", "reason"))
+    assert len(reasons) == 2
+    assert all(state == State.FAILED and what in reason for state, reason in reasons), reasons
+
+
+def test_a_refusal_and_a_failure_with_nul_are_told_without_it(hostile):
+    failure = event(type="failure", state="failed", reason="no\0 \ud800" + "x" * 50_000, partial=[1])
+    ended = executed(hostile(failure))
+    assert ended.trials.get().reason.startswith("no\ufffd \ufffdxxx")
+    assert len(ended.trials.get().reason) == 2_000
+    refusal = answer_json({"error": {"code": "invalid\0", "message": "a\0b\ud800"}}, status=422)
+    hostile.engine._answers["PUT /v1/sessions"] = refusal
+    assert executed(hostile()).reason.endswith("refused: a\ufffdb\ufffd")
+
+
+def test_intervals_that_are_none_cost_nothing(hostile):
+    odd = [[], "x", {"start_seconds": math.nan}, {"start_seconds": 0, "end_seconds": 1, "metrics": {"a": "\0"}}]
+    lines = [json.dumps({"id": n, "type": "interval", "interval": each}).encode() + b"\n" for n, each in enumerate(odd)]
+    ended = executed(hostile(*lines, json.dumps({"id": 9, "type": "result", "result": RESULT}).encode() + b"\n"))
+    assert ended.state == State.FINISHED
+
+
+@pytest.mark.parametrize("refusal", [DataError("no"), IntegrityError("no"), ValueError("no"), RecursionError("no")])
+def test_what_the_database_refuses_as_data_fails_the_trial_at_once(hostile, monkeypatch, refusal):
+    tries = []
+
+    def refused(**_):
+        tries.append(1)
+        raise refusal
+
+    monkeypatch.setattr(trial, "ingest", refused)
+    ended = executed(hostile(event(type="result", result=RESULT)))
+    assert (ended.state, len(tries)) == (State.FAILED, 1)
+    assert ended.trials.get().reason.startswith("The result can't be stored: no")
+
+
+def test_a_database_in_trouble_is_asked_again(hostile, monkeypatch):
+    tries = []
+
+    def away_at_first(**values):
+        tries.append(1)
+        if len(tries) == 1:
+            raise OperationalError("the disk is full")
+        return ingesting.ingest(**values)
+
+    monkeypatch.setattr(trial, "ingest", away_at_first)
+    assert executed(hostile(event(type="result", result=RESULT))).state == State.FINISHED
+
+
+def test_an_engine_that_never_comes_to_an_end_is_given_up(hostile, monkeypatch):
+    monkeypatch.setattr(trial, "ENDLESS_SECONDS", -1_000.0)
+    ended = executed(hostile(b"\n" * 20))
+    assert "came to no end within" in ended.reason
+
+
+@pytest.mark.parametrize("address", ["[fe80::1%eth0]:7410", "no address at all", f"{'a' * 70}.example:7410"])
+def test_a_control_address_that_cannot_be_used_ends_the_run_with_a_reason(hostile, address):
+    pending = hostile()
+    Endpoint.objects.filter(pk=pending.pair.source_id).update(control_address=address, fingerprint="sha256:" + "0" * 64)
+    ended = executed(pending)
+    assert ended.state == State.NONSTART
+    assert "host" in ended.reason
+    assert ended.reservations.count() == 0
+    check.check(pending.pair.source_id)
+    endpoint = Endpoint.objects.get(pk=pending.pair.source_id)
+    assert endpoint.status in (Endpoint.Status.REFUSED, Endpoint.Status.UNREACHABLE)
+    assert endpoint.status_reason
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        ABOUT | {"time": "2026-01-01T00:00:00"},
+        ABOUT | {"engine_version": "9\0" + "9" * 500},
+        ABOUT | {"boot_id": "\ud800", "kinds": ["a\0"]},
+    ],
+)
+def test_a_check_keeps_what_it_can_of_an_odd_answer(hostile, about):
+    endpoint_id = hostile(answers={}).pair.source_id
+    hostile.engine._answers["GET /v1/about"] = answer_json(about)
+    hostile.engine._answers["GET /v1/facts"] = answer_json({"kernel": "6\0", "x": math.nan, "y": 2**100})
+    check.check(endpoint_id)
+    endpoint = Endpoint.objects.get(pk=endpoint_id)
+    assert (endpoint.status, endpoint.status_reason) == (Endpoint.Status.ANSWERED, "")
+    assert endpoint.facts.get().document == {"kernel": "6\ufffd", "x": None, "y": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("about", answer_json(ABOUT | {"catalog_version": 2**40})),
+        ("about", answer_json(ABOUT | {"data_port": -1})),
+        ("about", answer_json(ABOUT | {"time": 5})),
+        ("about", answer_json(ABOUT | {"sessions": math.inf})),
+        ("facts", answer_json({"interfaces": 5})),
+        ("facts", answer_json({"memory_bytes": "much"})),
+        ("facts", answer_bytes(b"[" * 100 + b"]" * 100)),
+    ],
+)
+def test_a_check_of_what_is_no_engine_is_refused_with_a_reason(hostile, path, answer):
+    endpoint_id = hostile().pair.source_id
+    hostile.engine._answers[f"GET /v1/{path}"] = answer
+    check.check(endpoint_id)
+    endpoint = Endpoint.objects.get(pk=endpoint_id)
+    assert endpoint.status == Endpoint.Status.REFUSED
+    assert endpoint.status_reason
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        {"seconds": math.nan},
+        {"seconds": 60, "cpu_ratio": 1e18},
+        {"seconds": 60, "cpu_ratio": -1},
+        {"seconds": 60, "interface": {"rx_bps": 5e18, "tx_bps": 5e18}},
+        {"seconds": 60, "interface": {"rx_bps": 10**400, "tx_bps": "\0"}},
+        {"seconds": 60, "interface": [1]},
+        ["\0"],
+    ],
+)
+def test_one_hostile_endpoint_leaves_the_others_of_its_batch_alone(hostile, tmp_path, host):
+    hostile.engine._answers["GET /v1/host"] = answer_json(host)
+    (tmp_path / "good").mkdir()
+    good = BrokenEngine(tmp_path / "good", {"GET /v1/host": answer_json({"seconds": 60, "cpu_ratio": 0.5})})
+    rows = [
+        make_endpoint(control_address=each.address, token="t", fingerprint=each.fingerprint)
+        for each in (good, hostile.engine, good)
+    ]
+    probe.probe([row.pk for row in rows])
+    good.close()
+    states = dict(AvailabilitySpan.objects.values_list("endpoint_id", "state"))
+    assert [states[row.pk] for row in rows] == ["answered", "engine_down", "answered"]
+    assert "can't be read" in AvailabilitySpan.objects.get(endpoint=rows[1]).reason
+
+
+def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, monkeypatch):
+    hostile.engine._answers["GET /v1/host"] = answer_json({"seconds": 60, "cpu_ratio": 0.5})
+    rows = [
+        make_endpoint(control_address=hostile.engine.address, token="t", fingerprint=hostile.engine.fingerprint)
+        for _ in range(5)
+    ]
+    asked = probe._asked
+
+    def poisonous(endpoint):
+        if endpoint.pk == rows[1].pk:
+            raise RuntimeError("unforeseen\0")
+        if endpoint.pk == rows[3].pk:
+            return 0.1, Load(cpu_ratio=math.inf, received_bps=1e309, sent_bps="\0")
+        return asked(endpoint)
+
+    monkeypatch.setattr(probe, "_asked", poisonous)
+    probe.probe([row.pk for row in rows])
+    states = dict(AvailabilitySpan.objects.values_list("endpoint_id", "state"))
+    assert [states.get(row.pk) for row in rows] == ["answered", "engine_down", "answered", None, "answered"]
+    assert ProbeHour.objects.filter(answered=1).count() == 3
+    assert AvailabilitySpan.objects.get(endpoint=rows[1]).reason == (
+        "The probe broke off: RuntimeError: unforeseen\ufffd"
+    )
+
+
+def test_a_check_that_breaks_off_says_so(hostile, monkeypatch):
+    endpoint_id = hostile().pair.source_id
+
+    def broken(_):
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(check, "_probed", broken)
+    check.check(endpoint_id)
+    endpoint = Endpoint.objects.get(pk=endpoint_id)
+    assert endpoint.status_reason == "The check broke off: RuntimeError: unforeseen"

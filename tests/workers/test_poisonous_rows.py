@@ -1,0 +1,160 @@
+"""The tick's steps over many rows: one that can't be done doesn't stop the others, and isn't tried for ever."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import OperationalError
+
+from benchweb.in_parts import in_parts
+from benchweb.results import nights
+from benchweb.results.models import EnvironmentNights
+from benchweb.runs import dispatch, endings, queues
+from benchweb.runs.models import Campaign, Run, State
+from benchweb.schedules import claiming, services, settling
+from benchweb.schedules.models import Schedule, Slot
+from tests.factories import make_pair, make_run, make_schedule
+from tests.runs.test_break_offs import executed
+from workers import ticking
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = datetime(2030, 1, 1, 2, tzinfo=UTC)
+
+
+def test_all_rows_but_the_poisonous_ones_are_done():
+    done, failed = [], []
+
+    def do(rows):
+        if 3 in rows or 6 in rows:
+            raise ValueError("poison")
+        done.extend(rows)
+        return len(rows)
+
+    assert in_parts(list(range(8)), do, lambda row, error: failed.append((row, str(error)))) == 6
+    assert (done, failed) == ([0, 1, 2, 4, 5, 7], [(3, "poison"), (6, "poison")])
+
+
+def test_a_database_in_trouble_is_no_rows_fault():
+    calls = []
+
+    def away(rows):
+        calls.append(rows)
+        raise OperationalError("the server closed the connection")
+
+    with pytest.raises(OperationalError):
+        in_parts([1, 2, 3], away)
+    assert calls == [[1, 2, 3]]
+
+
+def test_a_schedule_that_cannot_be_advanced_loses_its_slot_after_three_tries_and_goes_on(monkeypatch):
+    poisonous, good = make_schedule(name="poisonous"), make_schedule(name="good", target={"pairs": [make_pair().pk]})
+    Schedule.objects.update(next_at=NOW)
+    advance = claiming.advance
+
+    def broken(schedule, now):
+        if schedule.pk == poisonous.pk:
+            raise LookupError("no such pair")
+        return advance(schedule, now)
+
+    monkeypatch.setattr(claiming, "advance", broken)
+    for second in range(3):
+        assert Slot.objects.filter(schedule=poisonous).count() == 0
+        services.claim_due(NOW + timedelta(seconds=second))
+    assert Slot.objects.filter(schedule=good).count() == 1
+    slot = Slot.objects.get(schedule=poisonous)
+    assert (slot.at, slot.state) == (NOW, State.FAILED)
+    assert slot.reason == "Could not be launched: LookupError: no such pair"
+    poisonous.refresh_from_db()
+    assert (poisonous.next_at, poisonous.break_offs) == (NOW + timedelta(days=1), 0)
+
+
+def test_a_schedule_whose_rule_cannot_be_followed_stops_and_says_so():
+    schedule = make_schedule()
+    Schedule.objects.update(next_at=NOW, cron="not a rule")
+    for _ in range(3):
+        services.claim_due(NOW)
+    schedule.refresh_from_db()
+    assert schedule.next_at is None
+    assert "save the schedule again" in Slot.objects.get().reason
+
+
+def test_a_slot_that_cannot_be_settled_fails_and_the_others_are_settled(monkeypatch):
+    slots = []
+    for _ in range(3):
+        run = make_run()
+        endings.end_pending({run.pk: "gone"}, State.NONSTART)
+        slots.append(Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW, campaign=run.campaign))
+    said = settling._reason
+
+    def poisonous(slot, counts):
+        if slot.pk == slots[1].pk:
+            raise ValueError("poison")
+        return said(slot, counts)
+
+    monkeypatch.setattr(settling, "_reason", poisonous)
+    # Three began, two of them were settled.
+    assert settling.settle_slots() == 5
+    found = {slot.pk: slot for slot in Slot.objects.all()}
+    assert [found[slot.pk].state for slot in slots] == ["nonstart", "failed", "nonstart"]
+    assert found[slots[1].pk].reason == "Its runs ended, but could not be counted: ValueError: poison"
+
+
+def test_a_late_run_that_cannot_be_ended_leaves_the_others_to_end(monkeypatch):
+    runs = [make_run() for _ in range(3)]
+    Campaign.objects.update(start_before=datetime(2020, 1, 1, tzinfo=UTC))
+    end = endings.end_pending
+
+    def poisonous(reasons, state, **named):
+        if runs[1].pk in reasons:
+            raise ValueError("poison")
+        return end(reasons, state, **named)
+
+    monkeypatch.setattr(endings, "end_pending", poisonous)
+    assert endings.expire() == 2
+    assert list(Run.objects.order_by("pk").values_list("state", flat=True)) == ["nonstart", "pending", "nonstart"]
+
+
+def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatch):
+    poisonous, good = make_run(), make_run()
+    occupancy = queues.occupancy
+
+    def broken(version_id):
+        if version_id == poisonous.plan_version_id:
+            raise KeyError("kind")
+        return occupancy(version_id)
+
+    monkeypatch.setattr(queues, "occupancy", broken)
+    monkeypatch.setattr("benchweb.runs.claims.occupancy", broken)
+    assert dispatch.dispatch() == 2
+    assert executed(poisonous, times=3).reason == "3 workers broke off on this run: KeyError: 'kind'"
+    good.refresh_from_db()
+    assert good.state == State.PENDING
+
+
+def test_nights_that_cannot_be_made_hold_up_no_others(monkeypatch):
+    environment = make_pair().environment
+    for kind in ("tcp_stream", "udp_stream"):
+        EnvironmentNights.objects.create(
+            environment=environment, kind=kind, metric="throughput_bps", identity_digest="", identity={},
+            stale_from=NOW.date(), nights=[], medians=[], pairs=[], most_pairs=0,
+        )  # fmt: skip
+    make = nights._make
+
+    def poisonous(row):
+        if row.kind == "tcp_stream":
+            raise ValueError("poison")
+        make(row)
+
+    monkeypatch.setattr(nights, "_make", poisonous)
+    assert nights.make() == 1
+    assert not EnvironmentNights.objects.exclude(stale_from=None).exists()
+
+
+def test_a_step_of_the_tick_that_fails_stops_no_other(monkeypatch):
+    done = []
+
+    def broken():
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(ticking, "STEPS", (broken, lambda: done.append(1)))
+    ticking.tick()
+    assert done == [1]
