@@ -32,6 +32,7 @@ def engines(monkeypatch):
     monkeypatch.setattr(running, "ends_of", lambda claimed, stack: object())
     monkeypatch.setattr(running, "_ready", lambda claimed, lease, stack: running.ends_of(claimed, stack))
     monkeypatch.setattr(running, "addresses_document", lambda ends: {})
+    monkeypatch.setattr(running, "with_stored_tokens", lambda claimed, ends, stack: ends)
     monkeypatch.setattr(running, "stop_sessions", lambda trial, ends, reason: None)
     monkeypatch.setattr(running, "acknowledge", lambda trial, ends: None)
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("schedules", "0002_overlap"),
+        ("schedules", "0003_canonical_zones"),
     ]
 
     operations = [
