@@ -8,6 +8,7 @@ import unicodedata
 
 from benchweb.schedules.cron_fields import FIELDS, WEEKDAY, field_normalised
 from benchweb.schedules.errors import TimingError
+from benchweb.schedules.localtime import zone_checked
 
 FORM = "five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day"
 _SHOWN = 60
@@ -38,7 +39,30 @@ def cron_normalised(text: str, timezone: str) -> str:
     if expression.startswith("@"):
         return _of_macro(expression.upper())
     fields = _five_or_six(_LIST_BLANKS.sub(_joint, expression).upper().split())
-    return " ".join(field_normalised(field, value) for field, value in zip(FIELDS[-len(fields) :], fields, strict=True))
+    try:
+        return _joined(fields)
+    except TimingError:
+        if len(fields) == _SIX and _is_sound(fields[:-1]) and not _is_sound([*fields[:-1], "*"]):
+            raise _one_too_many(fields) from None
+        raise
+
+
+def _joined(fields: list[str]) -> str:
+    of = FIELDS[-len(fields) :]
+    return " ".join(field_normalised(field, value) for field, value in zip(of, fields, strict=True))
+
+
+def _is_sound(fields: list[str]) -> bool:
+    try:
+        _joined(fields)
+    except TimingError:
+        return False
+    return True
+
+
+def _one_too_many(fields: list[str]) -> TimingError:
+    cron_part, first = fields[-1][:_SHOWN], " ".join(fields[:-1])[:_SHOWN]
+    return _fault(f"{cron_part!r} is one field too many: six fields begin with seconds. Write {first!r} without it.")
 
 
 def _plain(text: str) -> str:
@@ -57,7 +81,11 @@ def _without_zone(expression: str, timezone: str) -> str:
     if match is None:
         return expression
     zone, rest = match.group(1).strip(_QUOTES), match.group(2)
-    if zone.casefold() != timezone.casefold():
+    try:
+        zone_checked(zone)
+    except TimingError as error:
+        raise _fault(error.message) from error
+    if rest and zone.casefold() != timezone.casefold():
         zone, rest = zone[:_SHOWN], rest[:_SHOWN]
         raise _fault(
             f"The expression names the time zone {zone}, the schedule's is {timezone}: write {rest!r} here, and {zone} "
