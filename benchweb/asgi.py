@@ -16,7 +16,7 @@ from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.contrib.postgres.signals import register_type_handlers
 from django.core.cache import close_caches
-from django.core.exceptions import RequestAborted
+from django.core.exceptions import ImproperlyConfigured, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
@@ -28,11 +28,16 @@ from django.template.loader import get_template
 from django.urls import ResolverMatch, get_resolver, set_script_prefix
 from django.utils.translation import trans_real
 
-from benchweb.asgi_bounds import PROBES, Bounded
-from benchweb.web.language import ActiveLanguage
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 django.setup(set_prefix=False)
+
+# What reads the settings when it is imported comes after them.
+from benchweb.asgi_bounds import PROBES, Bounded  # noqa: E402
+from benchweb.checks import settings_are_usable  # noqa: E402
+from benchweb.web.language import ActiveLanguage  # noqa: E402
+
+if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
+    raise ImproperlyConfigured("\n".join(faults))
 trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
 # Addresses whose view is remembered: longer ones would let strangers fill the memory.
 _LONGEST_KEPT = 120

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
+from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
@@ -17,6 +18,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.problems import Problem, problem_response
+from benchweb.loopback import is_loopback_name
 
 Message = Mapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -42,6 +44,7 @@ _TEXT = "text/plain; charset=utf-8"
 _TOO_LARGE = gettext_noop("The body is larger than %(bytes)s bytes: send less at once.")
 _TOO_SLOW = gettext_noop("The body did not arrive within %(seconds)d seconds.")
 _BAD_LENGTH = gettext_noop("The header Content-Length is not a number.")
+_DEMO_IS_LOCAL = gettext_noop("The demo is for its own machine only. Start with --no-demo for others to use benchweb.")
 _BUSY = gettext_noop("benchweb has too much to do at this moment. Try again in a few seconds.")
 
 
@@ -84,6 +87,7 @@ class Bounded:
             self._body_bytes -= body.counted
 
     async def _answer(self, scope: Scope, body: "_Body", send: Send) -> None:
+        _check_demo(scope)
         _check_length(scope, body.most)
         await self._read(body)
         if scope["path"] in PROBES:
@@ -198,6 +202,13 @@ class _Place:
             await send(message)
 
         return sent
+
+
+def _check_demo(scope: Scope) -> None:
+    """Refuse what doesn't come in by loopback while the demo is on, whatever address the server was told to take."""
+    address, _ = scope.get("server") or ("127.0.0.1", None)
+    if settings.DEMO and not is_loopback_name(str(address)):
+        raise Refusal(HTTPStatus.FORBIDDEN, _DEMO_IS_LOCAL)
 
 
 def _check_length(scope: Scope, most: int) -> None:

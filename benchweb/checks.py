@@ -6,9 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, register
 
 from benchweb.hosts.networks import NetworksError, parsed_networks
+from benchweb.loopback import is_loopback_name
 
 SHORTEST_SECRET = 32
 
@@ -64,16 +65,14 @@ def _is_network(text: str) -> bool:
 
 
 def _demo() -> list[CheckMessage]:
-    reachable = [
-        host for host in settings.ALLOWED_HOSTS if host not in ("localhost", "127.0.0.1", "[::1]", "testserver")
-    ]
+    reachable = [host for host in settings.ALLOWED_HOSTS if not is_loopback_name(host)]
     if not settings.DEMO or not reachable:
         return []
     return [
-        Warning(
+        Error(
             f"The demo is on while BENCHWEB_ALLOWED_HOSTS names {', '.join(reachable)}.",
-            hint="The demo's log-in works from this machine only; start with --no-demo for others to use it.",
-            id="benchweb.W001",
+            hint="The demo is for this machine only: start with --no-demo for others, or name no others.",
+            id="benchweb.E006",
         )
     ]
 

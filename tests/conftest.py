@@ -50,9 +50,10 @@ class Web:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
-        process = started(
-            [*command, "--no-proxy-headers", "--timeout-graceful-shutdown", "1"], environment, ready=b"Uvicorn running"
-        )
+        command += ["--no-proxy-headers", "--timeout-graceful-shutdown", "1"]
+        # pytest's own: `up` leaves it to the application.
+        environment = {name: value for name, value in environment.items() if name != "DJANGO_SETTINGS_MODULE"}
+        process = started(command, environment, ready=b"Uvicorn running")
         url = f"http://127.0.0.1:{port}"
         _await_answer(f"{url}/login")
         return cls(process, url)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 
-Address = IPv4Address | IPv6Address
+from benchweb.loopback import Address, is_loopback_name, parsed_address
+
 Network = IPv4Network | IPv6Network
 # One customer of a network provider has at least a whole /64: they would have a new address for every attempt.
 _IPV6_PREFIX = 64
@@ -48,21 +49,6 @@ def is_from_this_machine(request: HttpRequest) -> bool:
     peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
     host, _ = split_domain_port(request.META.get("HTTP_HOST", ""))
     return peer is not None and peer.is_loopback and is_loopback_name(host)
-
-
-def is_loopback_name(host: str) -> bool:
-    """Tell whether a host name or address, IPv6 with or without brackets, can only mean this machine."""
-    address = parsed_address(host.removeprefix("[").removesuffix("]"))
-    return host.lower() == "localhost" if address is None else address.is_loopback
-
-
-def parsed_address(text: str) -> Address | None:
-    """Read an address; IPv4 in IPv6's clothes is IPv4, a zone is left out, and anything else is None."""
-    try:
-        address = ip_address(text.strip().partition("%")[0])
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _is_trusted(address: Address) -> bool:

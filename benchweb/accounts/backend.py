@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 
+from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.sessions import USER_COLUMNS, user_row_at_hand
 from benchweb.rows import planned_rows
 
@@ -21,3 +22,7 @@ class PasswordBackend(ModelBackend):
             return None
         user = User.from_db("default", USER_COLUMNS, row)
         return user if self.user_can_authenticate(user) else None
+
+    def user_can_authenticate(self, user: Any) -> bool:
+        """Tell whether the account is active, and not the demo's while the demo is off."""
+        return super().user_can_authenticate(user) and not is_shut(user)

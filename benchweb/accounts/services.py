@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
 
 PREFIX = "bw_"
@@ -22,13 +23,13 @@ def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, 
 
 
 def token_user(*, secret: str) -> User | None:
-    """Give the active user of a token that isn't revoked, else None."""
+    """Give the active user of a token that isn't revoked, else None; the demo's only while the demo is on."""
     token = (
         ApiToken.objects.select_related("user")
         .filter(digest=token_digest(secret), revoked_at=None, user__is_active=True)
         .first()
     )
-    if token is None:
+    if token is None or is_shut(token.user):
         return None
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > LAST_USE_STEP:

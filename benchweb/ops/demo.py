@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Q
 
+from benchweb.accounts.demo_account import USERNAME
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
 from benchweb.hosts import services as hosts
@@ -17,7 +18,6 @@ from benchweb.ops.home import Home
 from benchweb.plans import services as plans
 from benchweb.runs import services as runs
 
-USERNAME = "demo"
 TOKEN_FILE = "demo-token"  # noqa: S105  (a file's name)
 TOKEN_NAME = "demo"  # noqa: S105
 ENVIRONMENT = "this machine"
@@ -53,11 +53,18 @@ def fill(home: Home) -> str:
         user, is_new = User.objects.get_or_create(username=USERNAME, defaults={"is_staff": True, "is_superuser": True})
         _ensure_token(user, token)
         if not is_new:
+            # Disabled while the demo was off.
+            User.objects.filter(pk=user.pk, is_active=False).update(is_active=True)
             return _update_addresses(home)
         # No password in the database: `demo` logs in through the demo's own backend only.
         user.set_unusable_password()
         user.save(update_fields=["password"])
         return _create(home, user)
+
+
+def disable() -> bool:
+    """Disable the demo's user, and by that their sessions and tokens; tell whether there was one enabled."""
+    return bool(User.objects.filter(username=USERNAME, is_active=True).update(is_active=False))
 
 
 def _create(home: Home, user: User) -> str:
@@ -115,5 +122,6 @@ def _listening(home: Home, name: str) -> engines.Listening:
 
 
 def _ensure_token(user: User, secret: str) -> None:
-    if not ApiToken.objects.filter(user=user, digest=token_digest(secret), revoked_at=None).exists():
+    # One that somebody revoked stays so.
+    if not ApiToken.objects.filter(digest=token_digest(secret)).exists():
         token_create(user=user, name=TOKEN_NAME, secret=secret)

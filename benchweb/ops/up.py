@@ -11,6 +11,7 @@ import sys
 import time
 from functools import partial
 
+from benchweb.loopback import is_loopback_name
 from benchweb.ops import engines, postgres, programs, valkey
 from benchweb.ops.home import PROJECT, Home, digest_of_files
 from benchweb.ops.processes import SetupError
@@ -87,6 +88,7 @@ class Up:
 
     def start(self, started_at: float) -> None:
         """Start the servers, prepare the database, then start what uses them."""
+        self._check_demo()
         self._set_environment()
         self._start_servers()
         prepared = self._digest_of_what_is_prepared()
@@ -94,6 +96,8 @@ class Up:
             self._supervisor.say("Preparing the database…")
             self._supervisor.run(programs.management("prepare", "prepare"), timeout_seconds=PREPARE_SECONDS)
             self._home.set_stamp("prepared", prepared)
+        if not self._demo:
+            self._disable_demo()
         for program in (programs.web(self._port), programs.worker(), programs.beat()):
             self._supervisor.start(program)
         if self._demo:
@@ -176,6 +180,25 @@ class Up:
             return
         self._supervisor.run(programs.management("demo", "demo"), timeout_seconds=DEMO_SECONDS)
         self._home.set_stamp("demo", digest)
+
+    def _disable_demo(self) -> None:
+        """Disable the user of a demo that was on before; the next start with the demo fills it anew."""
+        if not self._home.stamp("demo"):
+            return
+        # Neither the digest of a filled demo nor empty: whatever interrupts this, the next start does what it has to.
+        self._home.set_stamp("demo", "being disabled")
+        self._supervisor.run(programs.management("demo", "demo", "--disable"), timeout_seconds=DEMO_SECONDS)
+        self._home.set_stamp("demo", "")
+
+    def _check_demo(self) -> None:
+        """Refuse a demo that others are to reach: its password is known to all."""
+        names = os.environ.get("BENCHWEB_ALLOWED_HOSTS", "").split(",")
+        others = [name.strip() for name in names if name.strip() and not is_loopback_name(name.strip())]
+        if self._demo and others:
+            raise SetupError(
+                f"BENCHWEB_ALLOWED_HOSTS names {', '.join(others)}, but the demo is for this machine only: "
+                "start with --no-demo, or name no others."
+            )
 
     def _is_healthy(self) -> bool:
         connection = http.client.HTTPConnection(LOOPBACK, self._port, timeout=5)

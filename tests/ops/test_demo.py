@@ -4,10 +4,12 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import RequestFactory
+from django.utils import timezone
 
 from benchweb.accounts.models import ApiToken
-from benchweb.accounts.services import token_user
+from benchweb.accounts.services import token_create, token_user
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.ops import demo
@@ -68,7 +70,8 @@ def test_an_engine_that_moved_is_followed_and_keeps_its_token(home):
 
 
 @pytest.mark.django_db
-def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch):
+def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch, settings):
+    settings.DEMO = True
     demo.fill(home)
     user = User.objects.get(username="demo")
     assert token_user(secret=(home.folder / "demo-token").read_text().strip()) == user
@@ -78,8 +81,10 @@ def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch):
     assert ApiToken.objects.count() == 2
 
 
-def log_in(*, address: str = "127.0.0.1", username: str = "demo", password: str = "demo") -> User | None:
-    request = RequestFactory().post("/login", REMOTE_ADDR=address)
+def log_in(
+    *, address: str = "127.0.0.1", username: str = "demo", password: str = "demo", host: str = "localhost:8000", **more
+) -> User | None:
+    request = RequestFactory().post("/login", REMOTE_ADDR=address, HTTP_HOST=host, **more)
     return DemoBackend().authenticate(request, username=username, password=password)
 
 
@@ -98,6 +103,49 @@ def test_demo_logs_in_from_this_machine(user, address):
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "::ffff:10.0.0.1", "", "localhost"])
 def test_demo_does_not_log_in_from_elsewhere(user, address):
     assert log_in(address=address) is None
+
+
+@pytest.mark.parametrize("host", ["bench.example.org", "rebound.example:8000", "192.0.2.1", "", "127.0.0.1.nip.io"])
+def test_demo_does_not_log_in_by_another_name_of_this_machine(user, host):
+    assert log_in(host="[::1]:8000") == user
+    assert log_in(host=host) is None
+
+
+def test_demo_does_not_log_in_through_a_proxy_on_this_machine(user):
+    assert log_in(HTTP_X_FORWARDED_FOR="192.0.2.1") is None
+
+
+def test_with_the_demo_off_its_sessions_and_tokens_are_refused_at_once(user, client, settings, home):
+    client.post("/login", {"username": "demo", "password": "demo"}, HTTP_HOST="localhost")
+    assert client.get("/").status_code == 200
+    demos = {"Authorization": f"Bearer {(home.folder / 'demo-token').read_text().strip()}"}
+    own = {"Authorization": f"Bearer {token_create(user=user, name='own')[1]}"}
+    assert [client.get("/api/v1/hosts", headers=each).status_code for each in (demos, own)] == [200, 200]
+    user.set_password("a password of demo's own")
+    user.save()
+    settings.DEMO = False
+    assert client.get("/").status_code == 302
+    for each in (demos, own):
+        assert client.get("/api/v1/hosts", headers=each).status_code == 401
+        assert client.get("/metrics", headers=each).status_code == 401
+    client.force_login(user, backend="benchweb.accounts.backend.PasswordBackend")
+    assert client.get("/").status_code == 302
+    assert not client.login(username="demo", password="a password of demo's own")
+
+
+def test_a_start_without_the_demo_disables_its_user_and_one_with_it_enables_them(user, home):
+    call_command("demo", "--disable")
+    assert not User.objects.get(username="demo").is_active
+    secret = (home.folder / "demo-token").read_text().strip()
+    assert token_user(secret=secret) is None
+    demo.fill(home)
+    assert token_user(secret=secret) == user
+
+
+def test_a_revoked_token_of_demos_stays_revoked(user, home):
+    ApiToken.objects.update(revoked_at=timezone.now())
+    demo.fill(home)
+    assert token_user(secret=(home.folder / "demo-token").read_text().strip()) is None
 
 
 def test_demo_does_not_log_in_outside_demo_mode_and_its_session_ends(user, settings):
@@ -119,6 +167,6 @@ def test_the_database_holds_no_password_of_demos(user, client):
 
 
 def test_the_log_in_page_takes_demo(user, client):
-    answer = client.post("/login", {"username": "demo", "password": "demo"})
+    answer = client.post("/login", {"username": "demo", "password": "demo"}, HTTP_HOST="localhost")
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
     assert client.get("/").status_code == 200

@@ -1,6 +1,14 @@
 """A setting that can't work is told by its name before anything starts."""
 
+import subprocess
+import sys
+
+import pytest
+
 from benchweb.checks import settings_are_usable
+from benchweb.ops.home import Home
+from benchweb.ops.processes import SetupError
+from benchweb.ops.up import Up
 
 
 def messages() -> list[str]:
@@ -26,10 +34,34 @@ def test_a_redis_url_without_a_scheme_is_refused(settings):
     assert messages() == ["BENCHWEB_REDIS_URL must begin with redis:// or rediss:// or unix://."]
 
 
-def test_a_demo_that_others_can_reach_is_warned_of(settings):
+@pytest.mark.parametrize("other", ["bench.example.org", "*", ".localhost.example", "192.0.2.1", "0.0.0.0", "[::]"])
+def test_a_demo_that_others_can_reach_is_refused(settings, other):
     settings.DEMO = True
-    settings.ALLOWED_HOSTS = ["localhost", "bench.example.org"]
-    assert messages() == ["The demo is on while BENCHWEB_ALLOWED_HOSTS names bench.example.org."]
+    settings.ALLOWED_HOSTS = ["localhost", other]
+    (message,) = settings_are_usable()
+    assert message.msg == f"The demo is on while BENCHWEB_ALLOWED_HOSTS names {other}."
+    assert message.is_serious()
+
+
+def test_a_demo_on_loopback_passes(settings):
+    settings.DEMO = True
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "127.0.1.1", "[::1]"]
+    assert messages() == []
+
+
+def test_the_web_server_does_not_start_with_a_setting_that_is_refused(environment_of_test):
+    environment = environment_of_test | {"BENCHWEB_DEMO": "1", "BENCHWEB_ALLOWED_HOSTS": "localhost,bench.example.org"}
+    command = [sys.executable, "-c", "import benchweb.asgi"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "The demo is on while BENCHWEB_ALLOWED_HOSTS names bench.example.org." in done.stderr
+
+
+def test_up_does_not_start_a_demo_that_others_are_to_reach(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHWEB_ALLOWED_HOSTS", "127.0.0.1, bench.example.org")
+    with pytest.raises(SetupError, match=r"names bench\.example\.org, but the demo is for this machine only"):
+        Up(Home(tmp_path), 1, demo=True)._check_demo()
+    Up(Home(tmp_path), 1, demo=False)._check_demo()
 
 
 def test_a_catalog_overlay_that_is_no_file_is_refused(settings, tmp_path):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from benchweb.ops import demo
 from benchweb.ops.translations import compile_translations
 
 
@@ -19,4 +20,7 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         compile_translations(settings.LOCALE_PATHS[0])
+        if not settings.DEMO:
+            # A database that a demo was in, such as a copy, may be served without it.
+            demo.disable()
         self.stdout.write("The database and the static files are ready.")
