@@ -33,6 +33,7 @@ class Engine:
         """Start an engine, by default on free ports, and wait for the line that says which."""
         folder.mkdir(parents=True, exist_ok=True)
         token = secrets.token_hex(32)
+        (folder / "token").touch(mode=0o600)
         (folder / "token").write_text(token)
         command = [str(binary), "serve", "--listen", listen, "--data-port", str(data_port)]
         command += ["--state-dir", str(folder / "state"), "--token-file", str(folder / "token")]

@@ -81,3 +81,40 @@ def test_the_pod_measures_the_nodes_network_and_has_no_rights_to_spare(pod: dict
     assert engine["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert engine["securityContext"]["readOnlyRootFilesystem"] is True
     assert "cpu" not in engine["resources"]["limits"], "a throttled engine would measure its own cgroup"
+
+
+def test_unit_manifest_compose_file_and_image_agree_on_command_and_limits(pod: dict[str, Any]):
+    command = re.search(r"^ExecStart=\S+ (serve .*)$", UNIT.read_text(), flags=re.MULTILINE)
+    assert command
+    unit = _options(command[1].split())
+    manifest = _options(pod["containers"][0]["args"])
+    compose = _options(rules.document()["services"]["engine"]["command"])
+    assert set(unit) == set(manifest) == set(compose)
+    for name in ("--listen", "--data-port", "--state-dir", "--max-duration", "--max-flows", "--max-memory"):
+        assert unit[name] == manifest[name] == compose[name], name
+    assert _options(STAGE.command()).items() <= compose.items()
+    assert (
+        int(compose["--max-memory"]) * 2 <= 2 * 2**30 == _bytes(pod["containers"][0]["resources"]["limits"]["memory"])
+    )
+
+
+@pytest.mark.parametrize("path", [UNIT, MANIFEST, rules.PROJECT / "docker-compose.yml"], ids=lambda path: path.name)
+def test_each_says_how_to_admit_some_networks_only(path: Path):
+    assert re.search(r"--allow[=, ]+192\.0\.2\.0/24", path.read_text(encoding="utf-8"))
+
+
+def test_only_its_group_reads_the_pods_token(pod: dict[str, Any]):
+    secret = next(volume["secret"] for volume in pod["volumes"] if volume["name"] == "token")
+    assert secret["defaultMode"] == 0o440
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsGroup"]
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    """Return the options of `serve` by name, written as `--name value` or `--name=value`."""
+    parts = [part for word in words[1:] for part in word.split("=", 1)]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _bytes(quantity: str) -> int:
+    assert quantity.endswith("Gi")
+    return int(quantity[:-2]) * 2**30

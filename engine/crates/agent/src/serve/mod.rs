@@ -35,6 +35,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,7 @@ use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::ServeOptions;
 use access::Allowed;
@@ -93,6 +94,7 @@ pub fn main(options: &ServeOptions) -> Result<()> {
         tokio::spawn(watchdog::watch(Arc::clone(&engine), finished_at));
         let service = http::serve(Arc::clone(&engine), control, identity.acceptor()?);
         tokio::spawn(service);
+        tokio::spawn(reload_tokens(Arc::clone(&engine), options.token_file.clone(), hang_ups()?));
         let stop = stop_signal()?;
         announce(options, &announcement);
         stop.await;
@@ -218,6 +220,23 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
     })
+}
+
+fn hang_ups() -> Result<Signal> {
+    Ok(signal(SignalKind::hangup())?)
+}
+
+/// Reads the token file anew at every SIGHUP; one that can't be used changes nothing.
+async fn reload_tokens(engine: Arc<Engine>, token_file: PathBuf, mut hang_ups: Signal) {
+    while hang_ups.recv().await.is_some() {
+        match read_tokens(&token_file) {
+            Ok(tokens) => {
+                engine.tokens.replace(&tokens);
+                note!("the token file {} was read anew", token_file.display());
+            }
+            Err(error) => note!("{error:#}; the tokens stay as they were"),
+        }
+    }
 }
 
 async fn stop_sessions(engine: &Arc<Engine>) {

@@ -1,7 +1,9 @@
 //! The bearer tokens of an engine, each with its owner's limits.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use sha2::{Digest as _, Sha256};
@@ -15,6 +17,9 @@ const TOKENS_AT_MOST: usize = 64;
 /// A controller needs a few connections; one that opens more must not take those of others.
 const CONNECTIONS_PER_TOKEN: usize = 256;
 const FILE_LIMIT_BYTES: usize = 256 * 1024;
+/// 16 random bytes in hexadecimal: below it a token may be one that somebody thought up.
+const SHORTEST_TOKEN: usize = 32;
+const OTHERS_MAY_READ: u32 = 0o004;
 
 /// One token: who may use this engine, and for how much.
 pub struct Holder {
@@ -34,10 +39,23 @@ impl Holder {
         let connections = Arc::new(Semaphore::new(CONNECTIONS_PER_TOKEN));
         Self { digest, owner, limits, connections }
     }
+
+    /// This holder with the connections that one of `known` with the same token has open.
+    fn with_connections_of(self: Arc<Self>, known: &[Arc<Self>]) -> Arc<Self> {
+        match known.iter().find(|other| other.digest == self.digest) {
+            Some(other) => Arc::new(Self {
+                digest: self.digest,
+                owner: self.owner.clone(),
+                limits: self.limits.clone(),
+                connections: Arc::clone(&other.connections),
+            }),
+            None => self,
+        }
+    }
 }
 
-/// All tokens; never empty.
-pub struct Tokens(Vec<Arc<Holder>>);
+/// All tokens; never empty. They are replaced as a whole when the file is read anew.
+pub struct Tokens(RwLock<Vec<Arc<Holder>>>);
 
 impl Tokens {
     /// Reads a token file's text: a token a line, its limits behind it; `#` begins a comment.
@@ -52,7 +70,7 @@ impl Tokens {
         }
         match holders.len() {
             0 => Err("it is empty; put one line with a secret in it".to_owned()),
-            1..=TOKENS_AT_MOST => Ok(Self(holders)),
+            1..=TOKENS_AT_MOST => Ok(Self(RwLock::new(holders))),
             more => Err(format!("it has {more} tokens, above the limit of {TOKENS_AT_MOST}")),
         }
     }
@@ -62,7 +80,7 @@ impl Tokens {
         let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
         let digest: [u8; 32] = Sha256::digest(token.trim_ascii()).into();
         let mut found = None;
-        for holder in &self.0 {
+        for holder in &self.all() {
             if bool::from(holder.digest.ct_eq(&digest)) {
                 found = Some(Arc::clone(holder));
             }
@@ -73,7 +91,20 @@ impl Tokens {
     /// Whether a session made by `owner` is `holder`'s. A lone token owns all, so that a changed one still finds the
     /// results of its predecessor.
     pub fn may_see(&self, holder: &Holder, owner: &str) -> bool {
-        self.0.len() == 1 || holder.owner == owner
+        holder.owner == owner || self.all().len() == 1
+    }
+
+    /// Takes the tokens of `newer` instead. Sessions and connections of a token that stays are untouched; the next
+    /// request with one that is gone is refused.
+    pub fn replace(&self, newer: &Self) {
+        let known = self.all();
+        let replacement = newer.all().into_iter().map(|holder| holder.with_connections_of(&known));
+        let replacement = replacement.collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = replacement;
+    }
+
+    fn all(&self) -> Vec<Arc<Holder>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -82,6 +113,12 @@ fn parse_line(text: &str) -> Result<Holder, String> {
     let token = words.next().unwrap_or_default();
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("the token has other than plain ASCII characters".to_owned());
+    }
+    if token.len() < SHORTEST_TOKEN {
+        return Err(format!(
+            "the token has {} characters, fewer than {SHORTEST_TOKEN}; make one with: openssl rand -hex 32",
+            token.len()
+        ));
     }
     Ok(Holder::new(token, Limits::parse(words)?))
 }
@@ -92,9 +129,17 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Reads the tokens of a serving engine.
+/// Reads the tokens of a serving engine; warns of a file that everybody may read.
 pub fn read_tokens(path: &Path) -> Result<Tokens> {
     let text = read(path)?;
+    let mode = fs::metadata(path).map_or(0, |data| data.permissions().mode());
+    if mode & OTHERS_MAY_READ != 0 {
+        let path = path.display();
+        note!(
+            "every user of this host can read the token file {path} (mode {:04o}); keep it from them with: chmod o-rwx {path}",
+            mode & 0o7777
+        );
+    }
     Tokens::parse(&text)
         .map_err(|reason| anyhow!("the token file {} can't be used: {reason}", path.display()))
 }
@@ -115,7 +160,7 @@ pub fn read_token(path: &Path) -> Result<String> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = fs::read_to_string(path).map_err(|error| {
         let path = path.display();
         anyhow!("can't read the token file {path} ({error}); make one with: (umask 077; openssl rand -hex 32 > {path})")
     })?;
@@ -131,24 +176,34 @@ fn read(path: &Path) -> Result<String> {
 mod tests {
     use super::*;
 
+    const FIRST: &str = "first-of-thirty-two-characters-0";
+    const SECOND: &str = "second-of-thirty-two-characters-";
+
+    fn bearer(token: &str) -> Vec<u8> {
+        format!("Bearer {token}").into_bytes()
+    }
+
     #[test]
     fn only_the_whole_token_after_bearer_counts() {
-        let tokens = Tokens::parse("secret\n").unwrap();
-        assert!(tokens.holder(b"Bearer secret").is_some());
-        assert!(tokens.holder(b"bearer secret").is_some());
-        for wrong in
-            [&b"Bearer secre"[..], b"Bearer secrets", b"Basic secret", b"secret", b"", b"Bearer "]
-        {
+        let tokens = Tokens::parse(&format!("{FIRST}\n")).unwrap();
+        assert!(tokens.holder(&bearer(FIRST)).is_some());
+        assert!(tokens.holder(format!("bearer {FIRST}").as_bytes()).is_some());
+        let (shorter, longer) = (&FIRST[1..], format!("{FIRST}s"));
+        let others =
+            [format!("Basic {FIRST}").into_bytes(), FIRST.into(), "".into(), "Bearer ".into()];
+        for wrong in [bearer(shorter), bearer(&longer)].iter().chain(&others) {
             assert!(tokens.holder(wrong).is_none(), "{wrong:?}");
         }
     }
 
     #[test]
     fn each_token_has_its_own_limits_and_sessions() {
-        let text = "# dashboards\nfirst sessions=4 kinds=tcp_rr,tcp_crr\n\n  second  rate=1e9\n";
-        let tokens = Tokens::parse(text).unwrap();
-        let first = tokens.holder(b"Bearer first").unwrap();
-        let second = tokens.holder(b"Bearer second").unwrap();
+        let text = format!(
+            "# dashboards\n{FIRST} sessions=4 kinds=tcp_rr,tcp_crr\n\n  {SECOND}  rate=1e9\n"
+        );
+        let tokens = Tokens::parse(&text).unwrap();
+        let first = tokens.holder(&bearer(FIRST)).unwrap();
+        let second = tokens.holder(&bearer(SECOND)).unwrap();
         assert_eq!((first.limits.sessions, second.limits.sessions), (Some(4), None));
         assert_eq!(second.limits.rate_bps, Some(1e9));
         assert!(tokens.holder(b"Bearer dashboards").is_none());
@@ -158,9 +213,23 @@ mod tests {
 
     #[test]
     fn a_lone_token_sees_the_sessions_of_its_predecessor() {
-        let (old, new) = (Tokens::parse("old").unwrap(), Tokens::parse("new").unwrap());
-        let before = old.holder(b"Bearer old").unwrap();
-        assert!(new.may_see(&new.holder(b"Bearer new").unwrap(), &before.owner));
+        let (old, new) = (Tokens::parse(FIRST).unwrap(), Tokens::parse(SECOND).unwrap());
+        let before = old.holder(&bearer(FIRST)).unwrap();
+        assert!(new.may_see(&new.holder(&bearer(SECOND)).unwrap(), &before.owner));
+    }
+
+    #[test]
+    fn replaced_tokens_keep_the_connections_of_those_that_stay() {
+        let tokens = Tokens::parse(FIRST).unwrap();
+        let _held = tokens.holder(&bearer(FIRST)).unwrap().connections.clone().try_acquire_owned();
+        tokens.replace(&Tokens::parse(&format!("{FIRST} flows=7\n{SECOND}")).unwrap());
+        let (first, second) =
+            (tokens.holder(&bearer(FIRST)).unwrap(), tokens.holder(&bearer(SECOND)).unwrap());
+        assert_eq!(first.limits.flows, Some(7));
+        assert_eq!(first.connections.available_permits(), CONNECTIONS_PER_TOKEN - 1);
+        assert_eq!(second.connections.available_permits(), CONNECTIONS_PER_TOKEN);
+        tokens.replace(&Tokens::parse(SECOND).unwrap());
+        assert!(tokens.holder(&bearer(FIRST)).is_none());
     }
 
     #[test]
@@ -168,14 +237,18 @@ mod tests {
         for (text, reason) in [
             ("", "it is empty; put one line with a secret in it"),
             ("# nothing\n", "it is empty"),
-            ("one\ntwo three", "line 2: \"three\" is not name=value"),
-            ("one\none", "line 2: this token is given twice"),
+            (&format!("{FIRST}\n{SECOND} three"), "line 2: \"three\" is not name=value"),
+            (&format!("{FIRST}\n{FIRST}"), "line 2: this token is given twice"),
             ("t\u{f6}ken", "line 1: the token has other than plain ASCII characters"),
+            (
+                &FIRST[1..],
+                "line 1: the token has 31 characters, fewer than 32; make one with: openssl rand -hex 32",
+            ),
         ] {
             let refusal = Tokens::parse(text).err().unwrap();
             assert!(refusal.contains(reason), "{refusal}");
         }
-        let many: Vec<String> = (0..65).map(|number| format!("token{number}")).collect();
+        let many: Vec<String> = (0..65).map(|number| format!("{FIRST}{number}")).collect();
         assert!(Tokens::parse(&many.join("\n")).err().unwrap().contains("65 tokens"));
     }
 }

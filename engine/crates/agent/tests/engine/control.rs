@@ -21,7 +21,7 @@ fn waiting_sink() -> Value {
 #[test]
 fn a_wrong_token_is_answered_401_and_makes_no_session() {
     let engine = Engine::start();
-    for token in ["wrong", "the-token-of-the-tes", ""] {
+    for token in ["wrong", "the-token-of-the-test-of-the-engin", ""] {
         let (status, answer) =
             engine.call_as(token, Method::PUT, "/v1/sessions/a", Some(&waiting_sink()));
         assert_eq!(status, StatusCode::UNAUTHORIZED);

@@ -4,11 +4,13 @@ use crate::support::{Engine, sink};
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 
-const TWO: &str =
-    "alpha sessions=1 duration=5 flows=4 rate=1e9 kinds=tcp_stream,udp_stream,tcp_rr\nbeta\n";
+const ALPHA: &str = "alpha-alpha-alpha-alpha-alpha-alpha";
+const BETA: &str = "beta-beta-beta-beta-beta-beta-beta";
+const LIMITS: &str = "sessions=1 duration=5 flows=4 rate=1e9 kinds=tcp_stream,udp_stream,tcp_rr";
 
 fn two_tokens(options: &[&str]) -> Engine {
-    Engine::start_with_tokens(tempfile::tempdir().unwrap(), TWO, options)
+    let tokens = format!("{ALPHA} {LIMITS}\n{BETA}\n");
+    Engine::start_with_tokens(tempfile::tempdir().unwrap(), &tokens, options)
 }
 
 fn put(engine: &Engine, token: &str, id: &str, kind: &str, params: &Value) -> (StatusCode, Value) {
@@ -51,7 +53,7 @@ fn a_tokens_limits_refuse_with_field_value_and_whose_they_are() {
         ),
         ("tcp_crr", json!({"duration_seconds": 1}), "kind", "this token may not run tcp_crr"),
     ] {
-        let (status, answer) = put(&engine, "alpha", "a", kind, &params);
+        let (status, answer) = put(&engine, ALPHA, "a", kind, &params);
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
         assert_eq!(
             (&answer["error"]["code"], &answer["error"]["field"]),
@@ -61,7 +63,7 @@ fn a_tokens_limits_refuse_with_field_value_and_whose_they_are() {
     }
     assert_eq!(engine.session_processes().len(), 0);
     assert_eq!(
-        put(&engine, "beta", "b", "tcp_crr", &json!({"duration_seconds": 60, "flows": 9})).0,
+        put(&engine, BETA, "b", "tcp_crr", &json!({"duration_seconds": 60, "flows": 9})).0,
         StatusCode::CREATED
     );
 }
@@ -70,14 +72,14 @@ fn a_tokens_limits_refuse_with_field_value_and_whose_they_are() {
 fn a_tokens_session_limit_counts_its_own_and_the_engines_counts_all() {
     let engine = two_tokens(&["--max-sessions", "2"]);
     let params = json!({"duration_seconds": 1, "rate_bps": 1000, "message_size_bytes": 100});
-    assert_eq!(put(&engine, "alpha", "a1", "tcp_stream", &params).0, StatusCode::CREATED);
-    let (status, answer) = put(&engine, "alpha", "a2", "tcp_stream", &params);
+    assert_eq!(put(&engine, ALPHA, "a1", "tcp_stream", &params).0, StatusCode::CREATED);
+    let (status, answer) = put(&engine, ALPHA, "a2", "tcp_stream", &params);
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
     assert!(
         answer["error"]["message"].as_str().unwrap().contains("this token's limit of 1 at once")
     );
-    assert_eq!(put(&engine, "beta", "b1", "tcp_stream", &params).0, StatusCode::CREATED);
-    let (status, answer) = put(&engine, "beta", "b2", "tcp_stream", &params);
+    assert_eq!(put(&engine, BETA, "b1", "tcp_stream", &params).0, StatusCode::CREATED);
+    let (status, answer) = put(&engine, BETA, "b2", "tcp_stream", &params);
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
     assert!(
         answer["error"]["message"]
@@ -109,7 +111,7 @@ fn the_engines_limits_hold_for_every_token() {
             "(--max-memory)",
         ),
     ] {
-        let (status, answer) = put(&engine, "beta", "b", "tcp_stream", &params);
+        let (status, answer) = put(&engine, BETA, "b", "tcp_stream", &params);
         assert_eq!(
             (status, &answer["error"]["field"]),
             (StatusCode::UNPROCESSABLE_ENTITY, &json!(field))
@@ -117,8 +119,8 @@ fn the_engines_limits_hold_for_every_token() {
         assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
     }
     let params = json!({"duration_seconds": 1, "rate_bps": 8_000_000});
-    assert_eq!(put(&engine, "beta", "b", "tcp_stream", &params).0, StatusCode::CREATED);
-    let limits = &engine.call_as("alpha", Method::GET, "/v1/about", None).1["limits"];
+    assert_eq!(put(&engine, BETA, "b", "tcp_stream", &params).0, StatusCode::CREATED);
+    let limits = &engine.call_as(ALPHA, Method::GET, "/v1/about", None).1["limits"];
     assert_eq!(
         limits["engine"],
         json!({"sessions": 64, "duration_seconds": 2.0, "flows": 2, "bytes": 1e6})
@@ -130,8 +132,8 @@ fn the_engines_limits_hold_for_every_token() {
 fn a_token_neither_sees_nor_ends_the_sessions_of_another() {
     let engine = two_tokens(&[]);
     let params = json!({"duration_seconds": 1, "rate_bps": 1000, "message_size_bytes": 100});
-    assert_eq!(put(&engine, "alpha", "a", "tcp_stream", &params).0, StatusCode::CREATED);
-    let mine = |method: Method, path: &str| engine.call_as("beta", method, path, None);
+    assert_eq!(put(&engine, ALPHA, "a", "tcp_stream", &params).0, StatusCode::CREATED);
+    let mine = |method: Method, path: &str| engine.call_as(BETA, method, path, None);
     for (method, path) in [
         (Method::GET, "/v1/sessions/a"),
         (Method::GET, "/v1/sessions/a/events"),
@@ -143,8 +145,8 @@ fn a_token_neither_sees_nor_ends_the_sessions_of_another() {
         assert_eq!(other.to_string(), nobodys.replace("nobodys", "a"));
     }
     assert_eq!(mine(Method::DELETE, "/v1/sessions/a").0, StatusCode::OK);
-    assert_eq!(put(&engine, "beta", "a", "tcp_stream", &params).0, StatusCode::CONFLICT);
-    let (status, document) = engine.call_as("alpha", Method::GET, "/v1/sessions/a", None);
+    assert_eq!(put(&engine, BETA, "a", "tcp_stream", &params).0, StatusCode::CONFLICT);
+    let (status, document) = engine.call_as(ALPHA, Method::GET, "/v1/sessions/a", None);
     assert_eq!((status, &document["state"]), (StatusCode::OK, &json!("prepared")));
     assert_eq!(engine.session_processes().len(), 1);
 }

@@ -10,4 +10,5 @@ mod limits;
 mod run;
 mod sessions;
 mod sweep;
+mod token_file;
 mod urls;

@@ -4,7 +4,9 @@
 #[path = "../../../kinds/tests/support/stalls.rs"]
 pub mod stalls;
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -16,10 +18,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{self, Runtime};
 
-pub const TOKEN: &str = "the-token-of-the-test";
+pub const TOKEN: &str = "the-token-of-the-test-of-the-engine";
 pub const COOKIE_BYTES: [u8; 32] = [0xab; 32];
 const PATIENCE: Duration = Duration::from_secs(60);
-const PROGRAM: &str = env!("CARGO_BIN_EXE_benchweb-engine");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_benchweb-engine");
 
 /// A serving engine, stopped with its value.
 pub struct Engine {
@@ -41,13 +43,15 @@ impl Engine {
     }
 
     pub fn start_with_tokens(folder: TempDir, tokens: &str, options: &[&str]) -> Self {
-        std::fs::write(folder.path().join("token"), tokens).unwrap();
+        let token_file = folder.path().join("token");
+        std::fs::write(&token_file, tokens).unwrap();
+        std::fs::set_permissions(&token_file, Permissions::from_mode(0o600)).unwrap();
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--listen", "127.0.0.1:0", "--data-port", "0"])
             .arg("--state-dir")
             .arg(folder.path().join("state"))
             .arg("--token-file")
-            .arg(folder.path().join("token"))
+            .arg(token_file)
             .args(options)
             .stdout(Stdio::piped())
             .spawn()
