@@ -125,6 +125,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "benchweb.web.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.storable_text.StorableTextMiddleware",
+    "benchweb.web.csv_files.SpreadsheetMiddleware",
 ]
 
 # "i18n is used for multiple template tag modules": on purpose, see benchweb/web/templatetags/constant_i18n.py.

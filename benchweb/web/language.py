@@ -11,6 +11,8 @@ from django.utils.deprecation import MiddlewareMixin
 
 # Addresses that programs read: their words must not depend on who asks.
 _FOR_PROGRAMS = ("/api/", "/livez", "/readyz", "/healthz", "/metrics")
+# Scripts and formulas go by a file's words, whoever saved it.
+_FILES_FOR_PROGRAMS = (".csv",)
 
 
 class LanguageMiddleware(MiddlewareMixin):
@@ -21,16 +23,19 @@ class LanguageMiddleware(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Choose the language of this request's thread."""
-        is_for_programs = request.path.startswith(_FOR_PROGRAMS)
-        translation.activate("en" if is_for_programs else translation.get_language_from_request(request))
+        translation.activate("en" if _is_for_programs(request.path) else translation.get_language_from_request(request))
         request.LANGUAGE_CODE = translation.get_language()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Say the language; for programs it is one, so no cache needs to tell answers apart by it."""
-        if not request.path.startswith(_FOR_PROGRAMS):
+        if not _is_for_programs(request.path):
             patch_vary_headers(response, ("Accept-Language",))
             response.headers.setdefault("Content-Language", translation.get_language())
         return response
+
+
+def _is_for_programs(path: str) -> bool:
+    return path.startswith(_FOR_PROGRAMS) or path.endswith(_FILES_FOR_PROGRAMS)
 
 
 class ActiveLanguage:

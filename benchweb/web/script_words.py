@@ -15,6 +15,7 @@ TEXTS = (
     gettext_noop("Linear sizes"),
     gettext_noop("Link"),
     gettext_noop("Link copied"),
+    gettext_noop("CSV for Excel"),
     gettext_noop("Log scale"),
     gettext_noop("Measured live"),
     gettext_noop("Measured time of the trials shown"),

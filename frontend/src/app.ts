@@ -2,6 +2,7 @@
 import htmx from "htmx.org";
 
 import { startActions } from "./actions";
+import { startCopying } from "./copied_tables";
 import { showEdges, startEdges } from "./edges";
 import { startKeys } from "./keys";
 import { startLive } from "./live";
@@ -25,6 +26,7 @@ startTheme();
 keepZone();
 startKeys();
 startActions();
+startCopying();
 keepScrolled();
 startSearch();
 startViews();

@@ -19,7 +19,7 @@ test("a table that is sent without rows has one for each point, with count, spre
     { series: "Throughput", x: 64, n: 3, median: 100, low: 90, high: 110, spread: 0.1, reason: "" },
     { series: "Throughput", x: 1024, n: 0, median: null, low: null, high: null, spread: null, reason: "failed: peer lost" },
   ]);
-  assert.equal(csv(sent([]).table.columns, rows(sent([]))), "Series\r\nThroughput\r\nThroughput\r\n");
+  assert.equal(csv(sent([]).table.columns, rows(sent([]))), "series\r\nThroughput\r\nThroughput\r\n");
 });
 
 test("nested bands and the strip below have their figures in the table", () => {

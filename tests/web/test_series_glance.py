@@ -124,7 +124,8 @@ def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
         with override(language):
             told[language] = glance_rows(glances)
     baseline = (
-        '<span class="quantity" title="1,000 transactions/s">1.00<span class="unit"> k transactions/s</span></span>'
+        '<span class="quantity" title="1,000 transactions/s" data-value="1000.0" data-unit="transactions/s">1.00'
+        '<span class="unit"> k transactions/s</span></span>'
     )
     assert f'<span class="meta">was {baseline} · against 8 runs</span>' in told["en"]
     assert "· and 2 more of its series</span>" in told["en"]

@@ -22,7 +22,17 @@ from benchweb.runs import selectors, services
 from benchweb.runs.models import OPEN_STATES, Run, State
 
 router = Router(tags=["runs"])
-_CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
+_CSV = {
+    "parameters": [
+        {
+            "name": "bom",
+            "in": "query",
+            "description": "1 begins the file with a byte order mark, by which Excel knows that it is UTF-8",
+            "schema": {"type": "string", "enum": ["0", "1"]},
+        }
+    ],
+    "responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+}
 
 
 class RunBody(Body):

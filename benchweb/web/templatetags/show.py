@@ -55,7 +55,8 @@ def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | Non
     shown = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
     unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
-    number = f'<span class="quantity" title="{escape(shown.full)}">{shown.number}{unit_shown}</span>'
+    raw = f'data-value="{value!r}" data-unit="{escaped(unit)}"'
+    number = f'<span class="quantity" title="{escape(shown.full)}" {raw}>{shown.number}{unit_shown}</span>'
     return (
         number
         if n is None

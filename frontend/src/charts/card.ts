@@ -170,9 +170,12 @@ function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanv
     if (!tablePlace.hidden) tablePlace.replaceChildren(table(spec()));
     toggle.setAttribute("aria-expanded", String(!tablePlace.hidden));
   });
-  const saveCsv = action("CSV", () => {
-    download(`${id}.csv`, new Blob([csv(spec().table.columns, rows(spec()))], { type: "text/csv" }));
-  });
+  const save = (mark: string): void => {
+    download(`${id}.csv`, new Blob([mark, csv(spec().table.columns, rows(spec()))], { type: "text/csv" }));
+  };
+  const saveCsv = action("CSV", () => save(""));
+  // By the byte order mark Excel knows that a file is UTF-8.
+  const saveForExcel = action(say("CSV for Excel"), () => save("\ufeff"));
   const savePng = action("PNG", () => savePicture(picture(canvas, spec(), hidden), id));
   const link = el("a", { class: "btn btn-small", href: `#chart-${id}` }, say("Link"));
   link.addEventListener("click", () => {
@@ -180,7 +183,7 @@ function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanv
     url.hash = `chart-${id}`;
     void navigator.clipboard?.writeText(url.href).then(() => flash(link, say("Link copied")));
   });
-  return el("div", { class: "chart-actions" }, toggle, saveCsv, savePng, link);
+  return el("div", { class: "chart-actions" }, toggle, saveCsv, saveForExcel, savePng, link);
 }
 
 function action(label: string, act: () => void): HTMLButtonElement {

@@ -54,9 +54,9 @@ function farthestRatio({ n, y, low, high }: SpecPoint): number | null {
   return n < 2 || !y || low === null || high === null ? null : Math.max(high - y, y - low) / Math.abs(y);
 }
 
-/** The same as CSV, in full precision; a missing value is an empty cell. */
+/** The same as CSV, in full precision; a missing value is an empty cell. Its columns are named alike in every language. */
 export function csv(columns: Columns, all: Row[]): string {
-  const header = columns.map(({ label, unit }) => escaped(unit ? `${label} [${unit}]` : label));
+  const header = columns.map(({ key, unit }) => escaped(unit ? `${key} [${unit}]` : key));
   const lines = all.map((row) => columns.map(({ key }) => escaped(row[key] ?? "")).join(","));
   return [header.join(","), ...lines].join("\r\n") + "\r\n";
 }
@@ -76,10 +76,10 @@ function cell(value: unknown, unit: string): HTMLTableCellElement {
   }
   if (typeof value !== "number") return el("td", {}, Array.isArray(value) ? value.join(", ") : String(value));
   // A count, such as n, is exact.
-  if (unit === "") return el("td", { class: "num" }, value.toLocaleString("en"));
+  if (unit === "") return el("td", { class: "num", "data-value": String(value) }, value.toLocaleString("en"));
   const shown = quantity(value, unit);
   const parts = shown.unit ? [shown.number, el("span", { class: "unit" }, ` ${shown.unit}`)] : [shown.number];
-  return el("td", { class: "num", title: `${value} ${unit}`.trim() }, ...parts);
+  return el("td", { class: "num", title: `${value} ${unit}`.trim(), "data-value": String(value), "data-unit": unit }, ...parts);
 }
 
 function isNumeric(all: Row[], key: string): boolean {
