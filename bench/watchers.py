@@ -72,7 +72,7 @@ class Heard:
 def main() -> None:
     """Measure and print."""
     arguments = _arguments()
-    with Rig({"BENCHWEB_LOG_LEVEL": "WARNING"}) as rig:
+    with Rig({"BENCHWEB_LOG_LEVEL": "WARNING", "BENCHWEB_LIVE_STREAMS_PER_USER": "100000"}) as rig:
         engine = {"control": "127.0.0.1:1", "fingerprint": "", "token": "x"}
         steps = [
             {"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384, 65536], "duration_seconds": 2}}

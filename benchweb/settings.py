@@ -69,6 +69,8 @@ SECRET_KEY = _secret_key()
 WORKER_RUNS = int(os.environ.get("BENCHWEB_WORKER_RUNS", "300"))
 # Requests that one web server answers or lets wait at a time; who comes then is told to come again.
 REQUESTS_AT_ONCE = int(os.environ.get("BENCHWEB_REQUESTS_AT_ONCE") or "256")
+# Live streams that one user may have open in one web process.
+LIVE_STREAMS_PER_USER = int(os.environ.get("BENCHWEB_LIVE_STREAMS_PER_USER") or "20")
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 # Networks that engines may be in, read by benchweb.hosts.networks.
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")

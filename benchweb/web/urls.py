@@ -28,6 +28,7 @@ urlpatterns = [
     path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
     path("runs/<int:run_id>/badge.svg", runs.run_badge, name="run_badge"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),
+    path("live", live.live, name="live"),
     path("matrix", matrix.matrix, name="matrix"),
     path("matrix.csv", matrix.matrix_csv_file, name="matrix_csv"),
     path("matrix.png", matrix.matrix_picture_file, name="matrix_picture"),

@@ -31,7 +31,16 @@ STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 # Views that answer with a part of a page, a file, or nothing but a redirection.
 NO_PAGES = {
     *("logout", "run_charts", "run_csv", "run_json", "run_cancel", "run_again", "trial_document", "trial_charts"),
-    *("run_badge", "run_events", "matrix_csv", "matrix_picture", "compare_charts", "compare_csv", "compare_json"),
+    *(
+        "run_badge",
+        "run_events",
+        "live",
+        "matrix_csv",
+        "matrix_picture",
+        "compare_charts",
+        "compare_csv",
+        "compare_json",
+    ),
     *("host_command", "endpoint_check", "endpoint_watch", "endpoint_pin", "plan_steps", "plan_preview"),
     *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),

@@ -1,14 +1,17 @@
 """A run's event stream, from a real ASGI server: what a browser that watches receives."""
 
 import json
+import time
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from benchweb.runs import live
 from benchweb.runs.models import Run, State
@@ -117,3 +120,89 @@ def test_every_watcher_hears_of_the_same_message_and_how_many_they_are(web: str,
     assert [next_message(stream)["watchers"] for stream in streams] == [3, 3, 3]
     # One subscription for all of them.
     assert live.client().pubsub_numsub(live.channel(run.pk))[0][1] == 1
+
+
+def open_live(web: str, query: str, client: Client) -> HTTPResponse:
+    stream = HTTPConnection(urlsplit(web).netloc, timeout=60)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    stream.request("GET", f"/live?{query}", headers={"Cookie": cookie})
+    return stream.getresponse()
+
+
+def next_event(stream: HTTPResponse) -> tuple[str, dict]:
+    name = ""
+    while True:
+        line = stream.readline().decode()
+        assert line, "the stream ended before an event"
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ").strip()
+        if line.startswith("data: "):
+            return name, json.loads(line.removeprefix("data: "))
+
+
+def test_one_stream_tells_of_several_runs_by_their_ids_and_ends_with_the_last(web: str, watcher: Client) -> None:
+    first, second = make_run(), make_run()
+    live.publish_interval(first.pk, interval(1, 1))
+    live.publish_interval(second.pk, interval(1, 1))
+    live.publish_interval(second.pk, interval(1, 2))
+    stream = open_live(web, f"run={first.pk}&run={second.pk}:1.1", watcher)
+    heard = sorted((next_event(stream) for _ in range(4)), key=str)
+    begin = {"type": "run", "state": "pending", "watchers": 1}
+    expected = [(first.pk, begin), (first.pk, interval(1, 1)), (second.pk, begin), (second.pk, interval(1, 2))]
+    assert heard == sorted(((str(run), body) for run, body in expected), key=str)
+    for run in (first, second):
+        assert run_cancel(run=run)
+        assert [next_event(stream)[0] for _ in range(2)] == [str(run.pk)] * 2
+    assert stream.read() == b"\n"
+
+
+def test_of_several_runs_one_that_is_gone_is_told_as_ended(web: str, watcher: Client) -> None:
+    run = make_run()
+    stream = open_live(web, f"run={run.pk}&run=9999", watcher)
+    heard = [next_event(stream) for _ in range(3)]
+    assert ("9999", {"type": "end", "state": ""}) in heard
+    assert (str(run.pk), {"type": "run", "state": "pending", "watchers": 1}) in heard
+
+
+@pytest.mark.parametrize("query", ["", "run=x", "&".join(f"run={n}" for n in range(1, 52))])
+def test_a_stream_names_its_runs(query: str, web: str, watcher: Client) -> None:
+    answer = open_live(web, query, watcher)
+    assert (answer.status, b"Name 1 to 50 runs" in answer.read()) == (400, True)
+
+
+@pytest.mark.parametrize("end", ["log-out", "expiry", "disabled user", "new password"])
+def test_a_stream_ends_with_its_session(end: str, web: str, watcher: Client) -> None:
+    run, user = make_run(), User.objects.get()
+    streams = [open_stream(web, run.pk, watcher), open_live(web, f"run={run.pk}", watcher)]
+    assert [next_message(stream)["type"] for stream in streams] == ["run", "run"]
+    if end == "log-out":
+        watcher.post("/logout")
+    elif end == "expiry":
+        Session.objects.update(expire_date=timezone.now())
+    elif end == "disabled user":
+        User.objects.update(is_active=False)
+    else:
+        user.set_password("another-one")
+        user.save()
+    live.publish_interval(run.pk, interval(1, 1))
+    begin = time.monotonic()
+    assert [b"session has ended" in stream.read() for stream in streams] == [True, True]
+    # Before the keep-alive of the room would have come round.
+    assert time.monotonic() - begin < 12
+
+
+def test_a_user_has_so_many_streams_and_room_again_when_one_is_closed(web: str, watcher: Client) -> None:
+    run = make_run()
+    streams = [open_stream(web, run.pk, watcher) for _ in range(settings.LIVE_STREAMS_PER_USER)]
+    assert {next_message(stream)["type"] for stream in streams} == {"run"}
+    refused = open_live(web, f"run={run.pk}", watcher)
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "30")
+    assert refused.read().decode().startswith(f"{settings.LIVE_STREAMS_PER_USER} live streams of this user are open.")
+    other = Client()
+    other.force_login(User.objects.create_user("other"))
+    assert open_live(web, f"run={run.pk}", other).status == 200
+    streams.pop().close()
+    give_up_at = time.monotonic() + 30
+    while open_live(web, f"run={run.pk}", watcher).status != 200:
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)

@@ -1,15 +1,21 @@
-"""A run's live events as server-sent events; the database stays the truth, Redis only wakes."""
+"""Live events of runs as server-sent events; the database stays the truth, Redis only wakes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.web.watching import Message, Place, parsed_place, watching
+from benchweb.accounts.sessions import SessionStore
+from benchweb.web.live_stream import Watcher, has_room, read_states, stream
+from benchweb.web.watching import Place, parsed_place
 
-_RETRY_MILLISECONDS = 2000
+# A browser watches one run a tab; its stream's address must stay within what proxies take.
+MOST_RUNS = 50
+_RETRY_AFTER_SECONDS = 30
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def run_events(request: HttpRequest, run_id: int) -> HttpResponseBase:
@@ -17,51 +23,52 @@ def run_events(request: HttpRequest, run_id: int) -> HttpResponseBase:
 
     A browser that comes back tells the last id that it heard, and gets the intervals after it.
     """
-    allowed = request.user.is_authenticated
-    state = _read_state(run_id)
-    if not allowed:
-        return HttpResponse("Log in first.", status=403, content_type="text/plain")
-    if not state:
-        return HttpResponse(f"There is no run {run_id}.", status=404, content_type="text/plain")
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    after = parsed_place(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
-    return StreamingHttpResponse(_stream(run_id, after), content_type="text/event-stream", headers=headers)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    return _answer(request, {run_id: parsed_place(after)}, named=False)
 
 
-async def _stream(run_id: int, after: Place) -> AsyncIterator[str]:
-    yield f"retry: {_RETRY_MILLISECONDS}\n\n"
-    async with watching(run_id, _state) as (room, queue):
-        # The state is read after the subscription: an end in between is not lost.
-        state = await _state(run_id)
-        yield Message({"type": "run", "state": state, "watchers": len(room.waiting)}).text
-        for message in room.after(after):
-            after = message.place or after
-            yield message.text
-        while state in OPEN_STATES:
-            heard = await queue.get()
-            if heard is None:
-                # The stream ends; the browser opens it again after the pause and reads the page anew.
-                yield ": the broker is not reachable, or this connection fell behind\n\n"
-                return
-            if isinstance(heard, str):
-                yield heard
-                continue
-            if heard.place is not None and heard.place <= after:
-                continue
-            after = heard.place or after
-            if heard.body.get("type") != "state":
-                yield heard.text
-            if heard.body.get("type") in ("run", "state"):
-                state = heard.body.get("state", state)
-        yield Message({"type": "end", "state": state}).text
+def live(request: HttpRequest) -> HttpResponseBase:
+    """Stream the messages of several runs, `run=ID` or `run=ID:PLACE` each, as events named by the run's id.
+
+    All tabs of a browser share this one stream: with HTTP/1.1 a browser opens six connections to a site.
+    """
+    asked = [text.partition(":") for text in request.GET.getlist("run")]
+    places = {int(run): parsed_place(place) for run, _, place in asked if _is_id(run)}
+    if not 0 < len(places) <= MOST_RUNS:
+        return _plain(f"Name 1 to {MOST_RUNS} runs: run=ID or run=ID:PLACE, once a run.", 400)
+    return _answer(request, places, named=True)
 
 
-def _read_state(run_id: int) -> str:
-    try:
-        return Run.objects.filter(pk=run_id).values_list("state", flat=True).first() or ""
-    finally:
-        # Given back before the next message: two hundred watchers must not hold two hundred connections.
-        connection.close()
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19
 
 
-_state = sync_to_async(_read_state)
+def _answer(request: HttpRequest, places: dict[int, Place], *, named: bool) -> HttpResponseBase:
+    if not request.user.is_authenticated:
+        return _plain("Log in first.", 403)
+    # Of several runs one that is gone is told as ended: the others go on.
+    if not read_states(list(places)):
+        return _plain(f"There is no run {', '.join(map(str, places))}.", 404)
+    if not has_room(request.user.pk):
+        said = f"{settings.LIVE_STREAMS_PER_USER} live streams of this user are open. Close a running run's page."
+        return _plain(said, 429, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
+    watcher = Watcher(request.user.pk, _session_check(request.session.session_key or ""))
+    texts = stream(watcher, places, named=named)
+    return StreamingHttpResponse(texts, content_type="text/event-stream", headers=_HEADERS)
+
+
+def _plain(text: str, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _session_check(key: str) -> Callable[[], Awaitable[bool]]:
+    def is_logged_in() -> bool:
+        """Read the session and its user as the next request would: log-out, expiry, a disabled user, a new password."""
+        fresh = HttpRequest()
+        fresh.session = SessionStore(key)
+        try:
+            return get_user(fresh).is_authenticated
+        finally:
+            connection.close()
+
+    return sync_to_async(is_logged_in)
