@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 # Lower than everything else of the web server: on Linux a thread has a niceness of its own.
-_NICENESS = 10
+_NICENESS = 5
 
 
 class HashingBusyError(Exception):
