@@ -20,7 +20,7 @@ from django.core.exceptions import ImproperlyConfigured, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, reset_queries
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, reset_queries
 from django.db.backends.signals import connection_created
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
@@ -38,6 +38,10 @@ from benchweb.web.language import ActiveLanguage  # noqa: E402
 
 if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
     raise ImproperlyConfigured("\n".join(faults))
+# Before the first connection is made; workers and migrations have no such limit.
+settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]["options"] += (
+    f" -c statement_timeout={round(settings.STATEMENT_SECONDS * 1000)}"
+)
 trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
 # Addresses whose view is remembered: longer ones would let strangers fill the memory.
 _LONGEST_KEPT = 120

@@ -42,6 +42,11 @@ def _secret_key() -> str:
 DATABASE_POOL = int(os.environ.get("BENCHWEB_DATABASE_POOL") or "16")
 
 
+# For so long a statement of a page or of the API may run; 0 for any time. Set by benchweb.asgi:
+# workers and migrations have no such limit.
+STATEMENT_SECONDS = float(os.environ.get("BENCHWEB_STATEMENT_SECONDS") or "15")
+
+
 def _database(url: str) -> dict[str, Any]:
     """Turn postgresql://user:password@host:port/name?host=/socket/folder into Django's mapping."""
     parts = urlsplit(url)
@@ -128,6 +133,7 @@ MIDDLEWARE = [
     "benchweb.web.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.storable_text.StorableTextMiddleware",
     "benchweb.web.csv_files.SpreadsheetMiddleware",
+    "benchweb.web.time_limit.TimeLimitMiddleware",
 ]
 
 # "i18n is used for multiple template tag modules": on purpose, see benchweb/web/templatetags/constant_i18n.py.

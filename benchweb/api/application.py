@@ -17,6 +17,7 @@ from ninja.operation import Operation
 
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
+from benchweb.database_faults import took_too_long
 from benchweb.hosts.services import HostsError
 from benchweb.plans.expansion import PlanError
 from benchweb.runs.services import LaunchError
@@ -167,6 +168,13 @@ def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _database_away(request: HttpRequest, error: Any) -> HttpResponse:
+    if took_too_long(error):
+        _log.error("%s %s was stopped by the time limit for statements", request.method, request.path)
+        detail = (
+            "The answer took the database longer than it may, and nothing of this call was kept: ask for less, such as "
+            "a shorter time or a smaller limit."
+        )
+        return problem_response(request, Problem(503, detail))
     _log.error("%s %s failed, the database can't be used: %s", request.method, request.path, error)
     detail = "The database can't be used at the moment. Nothing of this call was kept: try again in a few seconds."
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}

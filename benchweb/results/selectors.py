@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from benchweb.results.models import Point, Result, Series
 from benchweb.rows import Reading, Rows, document, read
@@ -127,10 +127,22 @@ class PointRow:
 
 
 def points(
-    *, series_id: int, from_time: datetime | None = None, to_time: datetime | None = None, plan: int | None = None
+    *,
+    series_id: int,
+    from_time: datetime | None = None,
+    to_time: datetime | None = None,
+    plan: int | None = None,
+    after: tuple[datetime, int] | None = None,
+    limit: int | None = None,
 ) -> Iterator[PointRow]:
-    """Give a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series."""
+    """Give a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series.
+
+    `after` is the time and the trial of a point: only later ones are given, and at most `limit`.
+    """
     rows = Point.objects.filter(series=series_id)
+    if after is not None:
+        at, trial = after
+        rows = rows.filter(Q(at__gt=at) | Q(trial__gt=trial), at__gte=at)
     if from_time is not None:
         rows = rows.filter(at__gte=from_time)
     if to_time is not None:
@@ -138,4 +150,4 @@ def points(
     if plan is not None:
         rows = rows.filter(run__plan_version__plan=plan)
     columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id")
-    return (PointRow(*column) for column in columns.iterator(chunk_size=10_000))
+    return (PointRow(*column) for column in columns[:limit].iterator(chunk_size=10_000))

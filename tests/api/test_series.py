@@ -121,3 +121,22 @@ def test_points_are_read_from_the_index_alone(series):
         cursor.execute(f"EXPLAIN {query['sql']}")
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "Index Only Scan using point_by_series" in plan
+
+
+def test_points_come_in_pages_that_the_link_header_leads_through(api, series):
+    whole = api.get(f"/series/{series}/points")
+    assert "Link" not in whole.headers
+    url, found, sizes = f"/series/{series}/points?limit=2&from=2026-03-01", [], []
+    while url:
+        answer = api.get(url)
+        sizes.append(len(answer.json()))
+        found += answer.json()
+        link = answer.headers.get("Link", "")
+        assert not link or link.endswith('>; rel="next"')
+        url = link.partition(">")[0].partition("/api/v1")[2]
+    assert (found, sizes) == (whole.json(), [2, 2, 1])
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=10001", "cursor=nonsense", "cursor=AAAA", "cursor=%C3%A4"])
+def test_pages_of_points_that_cannot_be_are_refused(api, refused, series, query):
+    refused(api.get(f"/series/{series}/points?{query}"), 422, query.partition("=")[0])

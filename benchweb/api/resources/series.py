@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
 from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
+from benchweb.api.point_cursors import cursor_of, point_of
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier, IdentifierAsked, Item, MomentAsked
 from benchweb.catalog import catalog
@@ -24,9 +25,15 @@ class SeriesQuery(PageQuery):
     metric: CatalogName = ""
 
 
+# A page of points is some 1 MB; a year of trials by the minute has half a million.
+MAXIMUM_POINTS = 10_000
+
+
 class PointsQuery(BaseModel):
     from_time: Annotated[MomentAsked, Field(alias="from")] = None
     to_time: Annotated[MomentAsked, Field(alias="to")] = None
+    limit: Annotated[int, Field(ge=1, le=MAXIMUM_POINTS)] = MAXIMUM_POINTS
+    cursor: Annotated[str, Field(max_length=200)] = ""
 
 
 class SeriesItem(Item):
@@ -60,12 +67,30 @@ def series_detail(request: HttpRequest, series_id: Identifier) -> SeriesItem:
 
 
 @router.get("/series/{series_id}/points", response=list[PointItem])
-def series_points(request: HttpRequest, series_id: Identifier, query: Query[PointsQuery]) -> list[PointItem]:
-    """List a series' points by time, one per trial, both ends included; a time without zone is UTC."""
+def series_points(
+    request: HttpRequest, response: HttpResponse, series_id: Identifier, query: Query[PointsQuery]
+) -> list[PointItem]:
+    """List a series' points by time, one per trial, both ends included; a time without zone is UTC.
+
+    At most `limit` of them; where more follow, the header `Link: <URL>; rel="next"` (RFC 8288) says where.
+    """
     refuse_unknown(request, PointsQuery)
     row_or_404(Series.objects.all(), series_id)
-    rows = selectors.points(series_id=series_id, from_time=query.from_time, to_time=query.to_time)
-    return [PointItem(at=row.at, value=row.value, run=row.run, trial=row.trial) for row in rows]
+    found = list(
+        selectors.points(
+            series_id=series_id,
+            from_time=query.from_time,
+            to_time=query.to_time,
+            after=point_of(query.cursor) if query.cursor else None,
+            limit=query.limit + 1,
+        )
+    )
+    shown = found[: query.limit]
+    if len(found) > query.limit:
+        following = request.GET.copy()
+        following["cursor"] = cursor_of(shown[-1].at, shown[-1].trial)
+        response["Link"] = f'<{request.build_absolute_uri(request.path)}?{following.urlencode()}>; rel="next"'
+    return [PointItem(at=row.at, value=row.value, run=row.run, trial=row.trial) for row in shown]
 
 
 def _item(series: Series) -> SeriesItem:
