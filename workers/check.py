@@ -7,10 +7,18 @@ from datetime import UTC, datetime
 from benchweb.hosts.facts_shapes import facts_fault
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
-from benchweb.hosts.services import CheckOutcome, endpoint_record_check
+from benchweb.hosts.services import CheckOutcome, endpoint_answered_at, endpoint_record_check
 from benchweb.storable import storable_text
 from workers.connections import client_for, let_database_go, seen_fingerprint
-from workers.engine_client import About, EngineClient, EngineError, EngineGarbage, EngineUnreachable
+from workers.discretion import discreet, place
+from workers.engine_client import (
+    About,
+    EngineClient,
+    EngineError,
+    EngineGarbage,
+    EngineUndisclosed,
+    EngineUnreachable,
+)
 
 # The clock offset is taken from the quickest of these, as NTP does: its error is half the round trip.
 _CLOCK_PROBES = 4
@@ -30,13 +38,19 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
     fingerprint = ""
     try:
         let_database_go()
-        fingerprint = seen_fingerprint(endpoint)
-        with client_for(endpoint) as client:
-            let_database_go()
-            about, offset, round_trip = _probed(client)
-            facts = client.facts()
-            if fault := facts_fault(facts):
-                raise EngineGarbage(f"{client.name} tells facts that can't be read at {fault}.")
+        with discreet(endpoint) as contact:
+            fingerprint = seen_fingerprint(endpoint, contact)
+            with client_for(endpoint, contact) as client:
+                let_database_go()
+                about, offset, round_trip = _probed(client)
+                # What has answered to the token is the engine: all is told of it.
+                endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
+                let_database_go()
+                facts = client.facts()
+                if fault := facts_fault(facts):
+                    raise EngineGarbage(f"{client.name} tells facts that can't be read at {fault}.")
+    except EngineUndisclosed as error:
+        return _fault(endpoint, Endpoint.Status.UNREACHABLE, str(error), "")
     except EngineUnreachable as error:
         return _fault(endpoint, Endpoint.Status.UNREACHABLE, str(error), fingerprint)
     except (EngineError, SecretUnreadable) as error:
@@ -56,6 +70,7 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
         fingerprint=fingerprint,
         facts=facts,
         control_address=endpoint.control_address,
+        answered_address=place(client.address, client.port),
     )
 
 

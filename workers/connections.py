@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
+from workers.discretion import Contact, require_engine
 from workers.engine_client import EngineClient, EngineRefused, shown_certificate
 from workers.resolution import addresses_of, control_address
 
@@ -20,21 +21,20 @@ _IDLE_SECONDS = 45.0
 _log = logging.getLogger(__name__)
 
 
-def client_for(endpoint: Endpoint) -> EngineClient:
+def client_for(endpoint: Endpoint, contact: Contact | None = None) -> EngineClient:
     """Give a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
-    host, _ = control_address(endpoint)
-    pinned, address = _pinned(endpoint, addresses_of(endpoint, host))
+    pinned, address = _pinned(endpoint, _addresses(endpoint, "", contact))
     return _client(pinned, address)
 
 
 @contextmanager
-def shared_client(endpoint: Endpoint, address: str = "") -> Iterator[EngineClient]:
+def shared_client(endpoint: Endpoint, address: str = "", contact: Contact | None = None) -> Iterator[EngineClient]:
     """Give a client that this process's other runs use too: its connections are kept from run to run.
 
     They are those to one IP address: of a name that has moved since, new ones are made. A run that another worker
     began goes on at the `address` that it began with.
     """
-    addresses = addresses_of(endpoint, address or control_address(endpoint)[0])
+    addresses = _addresses(endpoint, address, contact)
     shared = _kept(endpoint, addresses)
     if shared is None:
         pinned, chosen = _pinned(endpoint, addresses)
@@ -45,16 +45,26 @@ def shared_client(endpoint: Endpoint, address: str = "") -> Iterator[EngineClien
         _shared.give_back(shared)
 
 
-def seen_fingerprint(endpoint: Endpoint) -> str:
+def seen_fingerprint(endpoint: Endpoint, contact: Contact | None = None) -> str:
     """Return the fingerprint of the certificate that the engine shows: the pinned one where any address shows it."""
     host, port = control_address(endpoint)
-    name, addresses = str(endpoint), addresses_of(endpoint, host)
+    name, addresses = str(endpoint), _addresses(endpoint, "", contact)
+    pinned = endpoint.fingerprint
     try:
-        return shown_certificate(
-            name=name, host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
-        ).fingerprint
+        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
     except EngineRefused:
-        return shown_certificate(name=name, host=host, port=port, addresses=addresses).fingerprint
+        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses)
+    if shown.fingerprint != pinned:
+        require_engine(endpoint, shown)
+    return shown.fingerprint
+
+
+def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> list[str]:
+    host, port = control_address(endpoint)
+    found = addresses_of(endpoint, address or host)
+    if contact is not None:
+        contact.add(found, port)
+    return found
 
 
 def _kept(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
@@ -79,6 +89,7 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
     )
     if endpoint.fingerprint:
         return endpoint, shown.address
+    require_engine(endpoint, shown)
     pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
     is_same = pinned.control_address == endpoint.control_address
     return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]

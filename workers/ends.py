@@ -9,6 +9,7 @@ from benchweb.hosts.services import endpoint_is_away
 from benchweb.runs.claims import Claimed
 from benchweb.runs.execution import addresses_record
 from workers.connections import let_database_go, shared_client
+from workers.discretion import discreet
 from workers.engine_client import About, EngineClient, EngineRefused, EngineUnreachable
 from workers.paths import Path, Paths, paths_between
 from workers.resolution import data_addresses
@@ -127,7 +128,8 @@ def refuse_another_place(ends: Ends, prepared: dict[str, Any]) -> None:
 def client_of(endpoint: Endpoint, stack: ExitStack, address: str = "") -> EngineClient:
     """Return a client of the endpoint's engine, at this address where the run has one already."""
     try:
-        return stack.enter_context(shared_client(endpoint, address))
+        with discreet(endpoint) as contact:
+            return stack.enter_context(shared_client(endpoint, address, contact))
     except EngineUnreachable:
         # On first contact its certificate is asked for.
         endpoint_is_away(endpoint_id=endpoint.pk)

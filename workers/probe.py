@@ -9,10 +9,11 @@ from http import HTTPStatus
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.probes import Load, Probe, probes_record
 from benchweb.hosts.secrets import SecretUnreadable
-from benchweb.hosts.services import endpoint_check
+from benchweb.hosts.services import endpoint_answered_at, endpoint_check
 from benchweb.in_parts import in_parts
 from benchweb.storable import storable_text
 from workers.connections import client_for, let_database_go, seen_fingerprint
+from workers.discretion import discreet, place
 from workers.engine_client import (
     EngineClient,
     EngineDown,
@@ -102,15 +103,22 @@ def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
 
     None for an engine whose certificate isn't pinned yet: nothing secret is sent to it.
     """
-    if not endpoint.fingerprint:
-        seen_fingerprint(endpoint)
-        return None
-    with client_for(endpoint) as client:
-        client.about()
-        address = _data_address(endpoint, client)
-        started = time.perf_counter()
-        load = _load(client, address, endpoint.bind_device)
-        return time.perf_counter() - started, load
+    with discreet(endpoint) as contact:
+        if not endpoint.fingerprint:
+            seen_fingerprint(endpoint, contact)
+            return None
+        with client_for(endpoint, contact) as client:
+            client.about()
+            endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
+            let_database_go()
+            return _measured(endpoint, client)
+
+
+def _measured(endpoint: Endpoint, client: EngineClient) -> tuple[float, Load]:
+    address = _data_address(endpoint, client)
+    started = time.perf_counter()
+    load = _load(client, address, endpoint.bind_device)
+    return time.perf_counter() - started, load
 
 
 def _data_address(endpoint: Endpoint, client: EngineClient) -> str:

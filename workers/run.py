@@ -15,7 +15,7 @@ from benchweb.catalog import catalog
 from benchweb.database_faults import may_pass
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
-from benchweb.hosts.services import endpoint_is_away, endpoint_is_back
+from benchweb.hosts.services import endpoint_answered_at, endpoint_is_away, endpoint_is_back
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.selectors import trial_rows
 from benchweb.runs import claims, execution
@@ -23,6 +23,7 @@ from benchweb.runs.break_offs import break_off_note
 from benchweb.runs.claims import Claimed
 from benchweb.runs.models import OPEN_STATES, State, Trial
 from workers.connections import let_database_go
+from workers.discretion import discreet, place
 from workers.ends import Ends, addresses_document, ends_of, with_data_port, with_stored_tokens
 from workers.engine_client import About, EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.leases import Lease, keeper
@@ -107,17 +108,14 @@ def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
 
 def _answered(endpoint: Endpoint, client: EngineClient) -> About:
     """Ask whether an engine is there and free, and note since when it is not; raises EngineError when it isn't."""
-    started = time.monotonic()
     try:
-        try:
-            about = client.about()
-        except EngineUnreachable:
-            if time.monotonic() - started > _STALE_SECONDS:
-                raise
-            about = client.about()
+        with discreet(endpoint) as contact:
+            contact.add([client.address], client.port)
+            about = _asked(client)
     except EngineUnreachable:
         endpoint_is_away(endpoint_id=endpoint.pk)
         raise
+    endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
     if endpoint.unreachable_since is not None:
         endpoint_is_back(endpoint_id=endpoint.pk)
     if about.is_busy:
@@ -127,6 +125,16 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> About:
             status=429,
         )
     return about
+
+
+def _asked(client: EngineClient) -> About:
+    started = time.monotonic()
+    try:
+        return client.about()
+    except EngineUnreachable:
+        if time.monotonic() - started > _STALE_SECONDS:
+            raise
+        return client.about()
 
 
 def _go_on(claimed: Claimed, lease: Lease, stack: ExitStack) -> None:

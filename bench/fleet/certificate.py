@@ -12,8 +12,8 @@ from cryptography.x509.oid import NameOID
 LIFE = datetime.timedelta(days=2)
 
 
-def write_certificate(path: Path) -> str:
-    """Write key and certificate to `path`; give the fingerprint that a dashboard pins."""
+def write_certificate(path: Path, name_of: str = "benchweb-engine") -> str:
+    """Write key and certificate to `path`, made out as engines do; give the fingerprint that a dashboard pins."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "simulated engine")])
     now = datetime.datetime.now(datetime.UTC)
@@ -25,6 +25,7 @@ def write_certificate(path: Path) -> str:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - LIFE)
         .not_valid_after(now + LIFE)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name_of)]), critical=False)
         .sign(key, hashes.SHA256())
     )
     path.touch(mode=0o600)

@@ -95,6 +95,8 @@ class Endpoint(models.Model):
     catalog_version = models.IntegerField(null=True)
     # What its last check found: a run's traffic goes to no other port.
     data_port = models.PositiveIntegerField(null=True)
+    # The IP address and port at which its engine answered last: of any other nothing is told but that it can't be used.
+    answered_address = models.CharField(max_length=60, blank=True, default="", db_default="")
     clock_offset_seconds = models.FloatField(null=True)
     round_trip_seconds = models.FloatField(null=True)
     seen_fingerprint = models.CharField(max_length=71, blank=True)

@@ -43,6 +43,8 @@ class CheckOutcome:
     fingerprint: str = ""
     data_port: int | None = None
     facts: dict[str, Any] | None = None
+    # The IP address and port at which the engine answered with the endpoint's token.
+    answered_address: str = ""
     # Where the check looked: of an endpoint that was changed meanwhile nothing is recorded. Empty for anywhere.
     control_address: str = ""
 
@@ -91,7 +93,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
         _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
     if stored.control_address != values["control_address"]:
-        values |= {"seen_fingerprint": "", "data_port": None}
+        values |= {"seen_fingerprint": "", "data_port": None, "answered_address": ""}
     Endpoint.objects.filter(pk=endpoint.pk).update(
         status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
     )
@@ -166,10 +168,21 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
         return
     is_back = outcome.status == Endpoint.Status.ANSWERED
     if is_back:
-        Endpoint.objects.filter(pk=endpoint_id).update(data_port=outcome.data_port)
+        Endpoint.objects.filter(pk=endpoint_id).update(
+            data_port=outcome.data_port, answered_address=outcome.answered_address
+        )
     (endpoint_is_back if is_back else endpoint_is_away)(endpoint_id=endpoint_id)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)
+
+
+def endpoint_answered_at(*, endpoint: Endpoint, address: str) -> None:
+    """Note at which IP address and port an engine answered with the endpoint's token, unless it was moved since."""
+    if endpoint.answered_address == address:
+        return
+    same = Endpoint.objects.filter(pk=endpoint.pk, control_address=endpoint.control_address)
+    same.update(answered_address=address)
+    endpoint.answered_address = address
 
 
 def endpoint_is_away(*, endpoint_id: int) -> None:

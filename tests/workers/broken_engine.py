@@ -66,7 +66,7 @@ def hang(seconds: float = 30) -> Answer:
 class BrokenEngine:
     """Serves on a free port of 127.0.0.1; `answers` maps "METHOD /path-prefix" to what happens."""
 
-    def __init__(self, folder: Path, answers: dict[str, Answer]) -> None:
+    def __init__(self, folder: Path, answers: dict[str, Answer], name: str = "benchweb-engine") -> None:
         self.requests: list[str] = []
         # What came as bearer tokens, in their order, each once.
         self.bearers: list[str] = []
@@ -75,7 +75,7 @@ class BrokenEngine:
         self._server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         certificate = folder / "engine.pem"
-        self.fingerprint = write_certificate(certificate)
+        self.fingerprint = write_certificate(certificate, name)
         context.load_cert_chain(certificate)
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.address = f"127.0.0.1:{self._server.server_address[1]}"

@@ -27,7 +27,14 @@ def endpoint_of(engine: Engine | BrokenEngine, **fields: str) -> Endpoint:
     control = engine.control if isinstance(engine, Engine) else engine.address
     token = engine.token if isinstance(engine, Engine) else "t"
     values = {"token": token, "fingerprint": engine.fingerprint} | fields
-    return make_endpoint(control_address=control, **values)
+    return known(make_endpoint(control_address=control, **values))
+
+
+def known(endpoint: Endpoint) -> Endpoint:
+    """Let the endpoint's engine have answered at its address before: all is told of it then."""
+    endpoint.answered_address = endpoint.control_address
+    endpoint.save(update_fields=["answered_address"])
+    return endpoint
 
 
 def probed(endpoint: Endpoint) -> AvailabilitySpan:
@@ -115,7 +122,7 @@ def test_an_engine_that_hangs_is_down_for_its_machine_still_takes_the_connection
 
 def test_an_address_whose_packets_are_dropped_is_unreachable(monkeypatch, dropping):
     monkeypatch.setattr(client, "CONNECT_SECONDS", 0.5)
-    endpoint = make_endpoint(control_address=dropping, token="t", fingerprint="sha256:" + "0" * 64)
+    endpoint = known(make_endpoint(control_address=dropping, token="t", fingerprint="sha256:" + "0" * 64))
     found = probed(endpoint)
     assert (found.state, endpoint.status) == ("unreachable", "unreachable")
     assert "timed out" in found.reason
@@ -188,7 +195,7 @@ def test_an_engine_that_was_never_pinned_is_left_to_its_check(engine, monkeypatc
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    assert probed(make_endpoint(control_address=f"127.0.0.1:{port}")).state == "engine_down"
+    assert probed(known(make_endpoint(control_address=f"127.0.0.1:{port}"))).state == "engine_down"
 
 
 def test_an_archived_endpoint_is_left_alone(engine):

@@ -7,19 +7,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cryptography import x509
+
 from workers.engine_client import dialing
 from workers.engine_client.errors import EngineDown, EngineError, EngineGarbage, EngineRefused
 from workers.engine_client.faults import engine_name, unreachable, unreachable_text
 
 CONNECT_SECONDS = 3.0
+# Whom an engine makes its certificate out to.
+ENGINE_NAME = "benchweb-engine"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A certificate's fingerprint, sha256:…, and the IP address that showed it."""
+    """A certificate's fingerprint, sha256:…, the IP address that showed it, and whether it is made out to an engine."""
 
     fingerprint: str
     address: str
+    is_engines: bool = True
 
 
 def shown_certificate(*, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = "") -> Shown:
@@ -37,7 +42,9 @@ def shown_certificate(*, name: str, host: str, port: int, addresses: Sequence[st
             raise fault or unreachable(engine_name(name, host, port, _only(left)), error) from error
         who = engine_name(name, host, port, address)
         try:
-            shown = Shown(_fingerprint(who, connection), address)
+            certificate = _certificate(who, connection)
+            digest = hashlib.sha256(certificate).hexdigest()
+            shown = Shown(f"sha256:{digest}", address, _is_engines(certificate))
             if fingerprint in ("", shown.fingerprint):
                 return shown
             fault = fault or other_certificate(who)
@@ -56,19 +63,27 @@ def other_certificate(who: str) -> EngineRefused:
     )
 
 
-def _fingerprint(who: str, connection: socket.socket) -> str:
+def _certificate(who: str, connection: socket.socket) -> bytes:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     # Self-signed by design: the fingerprint is what gets checked, by whoever asks.
     context.verify_mode = ssl.CERT_NONE
     try:
         with connection, context.wrap_socket(connection) as wrapped:
-            certificate = wrapped.getpeercert(binary_form=True) or b""
+            return wrapped.getpeercert(binary_form=True) or b""
     except ssl.SSLError as error:
         raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
     except OSError as error:
         raise EngineDown(unreachable_text(who, error)) from error
-    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+
+
+def _is_engines(certificate: bytes) -> bool:
+    try:
+        extensions = x509.load_der_x509_certificate(certificate).extensions
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound):
+        return False
+    return ENGINE_NAME in names.get_values_for_type(x509.DNSName)
 
 
 def _only(addresses: Sequence[str]) -> str:

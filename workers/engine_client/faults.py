@@ -40,8 +40,8 @@ def unusable(who: str, error: ValueError) -> EngineRefused:
 def undisclosed(who: str) -> EngineUndisclosed:
     """Return the one answer for an address of which nothing may be told."""
     return EngineUndisclosed(
-        f"{who} could not be used. Is benchweb-engine serve running there, and does a firewall let the port through? "
-        "The worker's log says more, to an administrator."
+        f"{who} could not be used. Is benchweb-engine serve running there with the pinned certificate, and does a "
+        "firewall let the port through? The worker's log says more, to an administrator."
     )
 
 
