@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
+from benchweb.web.clock_words import is_far_off
 from benchweb.web.engine_command import EngineCommand, engine_command
 from benchweb.web.facts import FactsGroup, facts_glance, facts_groups
 
@@ -68,6 +69,10 @@ class EndpointPanel:
         if engines < ours:
             return _("older than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
         return _("newer than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
+
+    @property
+    def is_clock_far_off(self) -> bool:
+        return is_far_off(self.endpoint.clock_offset_seconds)
 
     @property
     def fingerprint_changed(self) -> bool:

@@ -239,3 +239,31 @@ def test_a_second_endpoint_has_a_name_of_its_own(signed_in: Client) -> None:
     assert 'value="192.0.2.7:7410"' in answer.content.decode()
     signed_in.post(f"/hosts/{first.host_id}/endpoints/new", values | {"endpoint_name": "second"})
     assert first.host.endpoints.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("offset", "text"),
+    [
+        (-1_770_000_000.0, "56 years behind"),
+        (1_770_000_000.0, "56 years ahead"),
+        (-86_400.0 * 12, "12 days behind"),
+        (11_100.0, "3 h 5 min ahead"),
+        (-12.6, "12.6 s behind"),
+    ],
+)
+def test_a_clock_that_is_far_off_is_said_in_words_with_the_next_step(
+    signed_in: Client, offset: float, text: str
+) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint, engine_version="1.0", clock_offset_seconds=offset, round_trip_seconds=0.001)
+    page = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert f">{text}</span>" in page
+    assert "timedatectl set-ntp true" in page
+
+
+def test_a_clock_that_is_right_is_told_by_its_difference_alone(signed_in: Client) -> None:
+    endpoint = make_endpoint()
+    answered(endpoint, engine_version="1.0", clock_offset_seconds=-0.0125, round_trip_seconds=0.001)
+    page = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert ">−12.5<" in page
+    assert "timedatectl" not in page

@@ -22,6 +22,7 @@ from benchweb.charts.axes import with_unit
 from benchweb.charts.verdict import Setting, limit_words
 from benchweb.hosts.models import Pair
 from benchweb.web import state_words
+from benchweb.web.clock_words import WORDS_FROM_SECONDS, clock_words
 from benchweb.web.escaping import escaped
 from benchweb.web.zones import moment_said, reader_zone, zone_named
 
@@ -187,6 +188,15 @@ def _exact(utc: datetime) -> str:
 def half(value: float | None) -> float | None:
     """Give half of a value: a clock's offset is as uncertain as half of the round trip."""
     return None if value is None else value / 2
+
+
+@register.simple_tag
+def clock_offset(seconds: float | None) -> SafeString:
+    """Show how far an engine's clock is off; all digits on hover."""
+    if seconds is None or abs(seconds) < WORDS_FROM_SECONDS:
+        return metric(seconds, "s")
+    title = formatting.quantity(seconds, "s").full
+    return format_html('<span class="quantity" title="{}">{}</span>', title, clock_words(seconds))
 
 
 @register.filter
