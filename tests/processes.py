@@ -29,10 +29,12 @@ class Engine:
     folder: Path
 
     @classmethod
-    def start(cls, binary: Path, folder: Path, *, listen: str = "127.0.0.1:0", data_port: int = 0) -> "Engine":
+    def start(
+        cls, binary: Path, folder: Path, *, listen: str = "127.0.0.1:0", data_port: int = 0, token: str = ""
+    ) -> "Engine":
         """Start an engine, by default on free ports, and wait for the line that says which."""
         folder.mkdir(parents=True, exist_ok=True)
-        token = secrets.token_hex(32)
+        token = token or secrets.token_hex(32)
         (folder / "token").touch(mode=0o600)
         (folder / "token").write_text(token)
         command = [str(binary), "serve", "--listen", listen, "--data-port", str(data_port)]

@@ -1,5 +1,6 @@
 """The newcomer's path in a real browser, with real engines and a real worker."""
 
+import secrets
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from benchweb.runs.models import Run
 from tests.browser import steps
 from tests.factories import make_user
 from tests.processes import Engine
+from tests.setup.processes import free_port
 
 
 @pytest.fixture
@@ -58,19 +60,16 @@ def test_a_host_turns_green_by_itself_when_its_engine_starts(
 ) -> None:
     worker()
     steps.log_in(page)
-    running = engine("late")
+    address, token = f"127.0.0.1:{free_port()}", secrets.token_hex(32)
     page.goto("/hosts/new")
     page.get_by_label("Host's name").fill("cedar")
-    # Nobody listens on port 1: the engine "starts" when the address is mended to its own.
-    page.get_by_label("Engine's address").fill("127.0.0.1:1")
-    page.get_by_label("Engine's token").fill(running.token)
+    page.get_by_label("Engine's address").fill(address)
+    page.get_by_label("Engine's token").fill(token)
     page.get_by_role("button", name="Add the host").click()
     watch = page.locator(".endpoint-watch")
     expect(watch.locator(".state-unreachable")).to_be_visible()
     expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_visible()
-    from benchweb.hosts.models import Endpoint
-
-    Endpoint.objects.update(control_address=running.control)
+    running = engine("late", listen=address, token=token)
     expect(watch.locator(".state-answered")).to_be_visible()
     expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_hidden()
     expect(page.get_by_text(running.fingerprint)).to_be_visible()
