@@ -6,12 +6,14 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 
 from benchweb.catalog import catalog
+from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 
 # 25 bits: among the few hosts of a report two never look like one.
 _TAG_CHARACTERS = 5
@@ -19,6 +21,8 @@ _TAG_CHARACTERS = 5
 # they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
 _NAMING = re.compile(r"\b(?:hosts?|uplink|endpoint|engine of|address \S+ of) ")
+# A blank in a name; in the parameters of a URL it is a plus.
+_BLANKS = re.compile(r"[\s+]+")
 _URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 _FINGERPRINT = re.compile(r"\bsha256:[0-9a-f]{16,64}\b", re.IGNORECASE)
@@ -46,15 +50,27 @@ def url_hosts(value: Any) -> list[str]:
     return [host for host in hosts if host and not host.startswith("[") and not _is_address(host)]
 
 
+@dataclass(frozen=True)
+class _Match:
+    """A part of a text that goes, and what takes its place."""
+
+    start: int
+    end: int
+    instead: str
+
+
 class Pseudonyms:
     """Replaces known names, and whatever looks like an address or an id of a machine, in texts and documents."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        """`names` maps real names to their pseudonyms; they are found whatever their case."""
-        self._names = {name.casefold(): pseudonym for name, pseudonym in names.items() if name.strip()}
-        shown = set(filter(str.strip, names))
-        common = set(filter(_is_common, shown))
-        self._patterns = [*_patterns(common, after=_NAMING.pattern), *_patterns(shown - common)]
+        """`names` maps real names to their pseudonyms; they are found in whatever form a text writes them."""
+        names = {name: pseudonym for name, pseudonym in names.items() if name.strip()}
+        self._exact = {name.casefold(): pseudonym for name, pseudonym in names.items()}
+        # Names as URLs write them come last: they are someone's own as well.
+        names = {url_name: pseudonym for name, pseudonym in names.items() for url_name in _url_names(name)} | names
+        self._forms = {lookalikes: _forms(names, lookalikes=lookalikes) for lookalikes in (False, True)}
+        self._patterns = {lookalikes: list(_all_patterns(forms)) for lookalikes, forms in self._forms.items()}
+        self._given = set(names.values())
         self._done: dict[str, str] = {}
 
     def text(self, text: str) -> str:
@@ -80,24 +96,92 @@ class Pseudonyms:
                 return value
 
     def _replaced(self, text: str) -> str:
-        for pattern in self._patterns:
-            text = pattern.sub(lambda found: found[1] + self._pseudonym(found[2]), text)
-        text = _URL.sub(self._url, text)
+        text = _spliced(text, [match for reading in readings(text) for match in self._named(text, reading)])
+        text = _substituted(_URL, self._url, text)
         for pattern, what in _FORMS:
-            text = pattern.sub(_tagger(what), text)
+            text = _substituted(pattern, _tagger(what), text)
         # ::ffff:192.0.2.1 is one address, not the end of one.
-        return _IPV4.sub(_address, _IPV6.sub(_address, text))
+        return _substituted(_IPV4, _address, _substituted(_IPV6, _address, text))
 
-    def _pseudonym(self, name: str) -> str:
-        # A regular expression takes a few letters for each other that case folding doesn't: ı for i.
-        return self._names.get(name.casefold()) or tagged("host", name.casefold())
+    def _named(self, text: str, reading: Reading) -> Iterator[_Match]:
+        """Find the names in one reading of a text, before those that only look like one."""
+        for lookalikes in (True,) if reading.text.isascii() else (False, True):
+            form = folded(reading, lookalikes=lookalikes)
+            for pattern in self._patterns[lookalikes]:
+                for found in pattern.finditer(form.text):
+                    if not goes_on(form.text, found.end(2)):
+                        start, end = form.place(found.start(2), found.end())
+                        name = text[slice(*form.place(*found.span(2)))]
+                        yield _Match(start, end, self._pseudonym(name, found[2], lookalikes=lookalikes))
+
+    def _pseudonym(self, name: str, form: str, *, lookalikes: bool) -> str:
+        form = _BLANKS.sub(" ", form)
+        return self._exact.get(name.casefold()) or self._forms[lookalikes].get(form) or tagged("host", form)
 
     def _url(self, found: re.Match[str]) -> str:
         """Replace a URL's host, and leave out the user and password that may stand before it."""
         host, port = _host_and_port(found["authority"])
-        if not host.startswith("[") and not _is_address(host) and host not in self._names.values():
+        if not host.startswith("[") and not _is_address(host) and host not in self._given:
             host = tagged("host", host.lower())
+            self._given.add(host)
         return f"{found['scheme']}{host}{port}"
+
+
+def _spliced(text: str, matches: Iterable[_Match]) -> str:
+    """Replace parts of a text; of those that overlap all goes, and the longest says what takes its place."""
+    merged: list[tuple[int, _Match]] = []
+    for match in sorted(matches, key=lambda match: match.start):
+        length = match.end - match.start
+        if not merged or match.start >= merged[-1][1].end:
+            merged.append((length, match))
+            continue
+        longest, last = merged.pop()
+        instead = match.instead if length > longest else last.instead
+        merged.append((max(length, longest), _Match(last.start, max(last.end, match.end), instead)))
+    for _, match in reversed(merged):
+        text = text[: match.start] + match.instead + text[match.end :]
+    return text
+
+
+def _substituted(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
+    """Replace what a pattern finds in a text as it stands, and then in its other readings."""
+    text = pattern.sub(replacement, text)
+    if text.isascii() and not any(sign in text for sign in "%&\\"):
+        return text
+    found = (
+        (form, match)
+        for form in (folded(reading, lookalikes=False) for reading in readings(text))
+        for match in pattern.finditer(form.text)
+    )
+    instead = ((form.place(*match.span()), match[0], replacement(match)) for form, match in found)
+    return _spliced(text, [_Match(*place, new) for place, old, new in instead if new != old])
+
+
+def _forms(names: Mapping[str, str], *, lookalikes: bool) -> dict[str, str]:
+    """Map names as they are looked for to pseudonyms; whose own letters they are comes before who looks like them."""
+    plain = {name: folded_text(name, lookalikes=False) for name in names}
+    forms = {name: folded_text(name, lookalikes=lookalikes) for name in names}
+    own = {_BLANKS.sub(" ", forms[name]): names[name] for name in names if forms[name] == plain[name]}
+    return {_BLANKS.sub(" ", forms[name]): names[name] for name in names} | own
+
+
+def _url_names(name: str) -> Iterator[str]:
+    """Give a name of letters beyond ASCII as the name service writes it, and the other way round."""
+    try:
+        if not name.isascii() and " " not in name:
+            yield name.encode("idna").decode()
+        elif "xn--" in name.lower():
+            yield name.encode().decode("idna")
+    except UnicodeError:
+        return
+
+
+def _all_patterns(forms: Iterable[str]) -> Iterator[re.Pattern[str]]:
+    """Find names that are words of every report where they name something, and the others everywhere."""
+    shown = set(filter(str.strip, forms))
+    common = set(filter(_is_common, shown))
+    yield from _patterns(common, after=_NAMING.pattern)
+    yield from _patterns(shown - common)
 
 
 def _is_common(name: str) -> bool:
@@ -115,7 +199,7 @@ def _catalog_words() -> frozenset[str]:
 
 
 def _patterns(names: Iterable[str], *, after: str = "") -> Iterator[re.Pattern[str]]:
-    """Find names, whatever their case, the longest first: of host-1 and host-1.example.com the whole name goes.
+    """Find names in folded texts, the longest first: of host-1 and host-1.example.com the whole name goes.
 
     Letters and digits beside a name make another word of it; underscores don't, nor does a script that is written
     without spaces. A domain behind a name goes with it.
@@ -124,8 +208,8 @@ def _patterns(names: Iterable[str], *, after: str = "") -> Iterator[re.Pattern[s
     for name in sorted(names, key=len, reverse=True):
         begin, end = (each.isascii() and each.isalnum() for each in (name[0], name[-1]))
         bounds = r"(?<![a-z0-9])" if begin else "", r"(?![a-z0-9])" if end else ""
-        by_bounds.setdefault(bounds, []).append(re.escape(name))
-    domain = r"(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_-]*)*" + (r"(?!-)" if after else "")
+        by_bounds.setdefault(bounds, []).append(re.escape(name).replace(r"\ ", _BLANKS.pattern))
+    domain = r"(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_\u0300-\u036f-]*)*" + (r"(?!-)" if after else "")
     for (before, behind), words in sorted(by_bounds.items()):
         # The words by themselves: only so are thousands of them found as fast as one.
         yield re.compile(f"({after}){before}({'|'.join(words)}){domain}{behind}", re.IGNORECASE)

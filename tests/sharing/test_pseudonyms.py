@@ -1,6 +1,7 @@
 """Pseudonyms in texts: nothing that names a machine stays, and what is no name does."""
 
 import re
+import unicodedata
 
 import pytest
 
@@ -98,3 +99,100 @@ def test_a_host_called_as_a_word_of_the_catalog_or_a_number_is_hidden_where_a_se
 def test_a_host_whose_name_is_a_word_of_every_report_spoils_no_sentence():
     names = Pseudonyms({"source": HOST_A, "Host": HOST_B})
     assert names.text("the source's host") == "the source's host"
+
+
+RING = "M\u00fcller-Ring"
+FORMS = {
+    "composed": RING,
+    "decomposed": unicodedata.normalize("NFD", RING),
+    "capitals": RING.upper(),
+    "small and decomposed": unicodedata.normalize("NFD", RING.lower()),
+    "full width": "\uff2du\u0308\uff4c\uff4c\uff45\uff52\uff0d\uff32\uff49\uff4e\uff47",
+    "zero width": "M\u00fc\u200blle\u200dr-\u2060R\u00ading\ufeff",
+    "accent after a joiner": "Mu\u034f\u0308ller-Ring",
+    "Cyrillic": "\u041c\u00fcll\u0435r-R\u0456ng",
+    "Greek": "\u039c\u00fcller-R\u03b9ng",
+    "mathematical": "\U0001d40c\u00fcller-Ring",
+    "dash": "M\u00fcller\u2011Ring",
+    "percent-encoded": "M%C3%BCller-Ring",
+    "percent-encoded and decomposed": "Mu%cc%88ller%2DRing",
+    "percent-encoded twice": "M%25C3%25BCller-Ring",
+    "Latin-1": "M%FCller-Ring",
+    "named entity": "M&uuml;ller-Ring",
+    "numbered entity": "M&#252;ller-Ring",
+    "numbered entity of base 16": "M&#xFC;ller&#x2d;Ring",
+    "JSON": "M\\u00fcller-Ring",
+    "JSON, decomposed": "Mu\\u0308ller-Ring",
+    "JSON in a page": "M&#92;u00fcller-Ring",
+    "backslash x": "M\\xfcller-Ring",
+    "name service": "xn--mller-ring-9db",
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("known", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_a_name_is_found_in_whatever_form_a_text_or_the_dashboard_has_it(form: str, known) -> None:
+    names = Pseudonyms({unicodedata.normalize(known, RING): HOST_A})
+    assert (
+        names.text(f"Ärger: host {form} (\u00fc) is away").replace("\ufeff", "") == f"Ärger: host {HOST_A} (ü) is away"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Straße", "STRASSE, strasse, STRAẞE", "<A>, <A>, <A>"),
+        ("STRASSE", "an der Straße", "an der <A>"),
+        ("İzmir", "izmir, IZMIR, İZMİR, ızmır, i\u0307zmir", "<A>, <A>, <A>, <A>, <A>"),
+        ("DIYAR", "dıyar", "<A>"),
+        ("ΝΗΣΟΣ", "νησος, νησοσ, Νησος", "<A>, <A>, <A>"),
+        ("\u0430lpha", "alpha, ALPHA, alphabet", "<A>, <A>, alphabet"),
+        ("сервер", "СЕРВЕР, сервера", "<A>, <A>а"),
+        ("ﬁbre", "fibre, FIBRE", "<A>, <A>"),
+        ("Web server 7", "Web%20server%207, Web+server+7, Web\u00a0server\u20097", "<A>, <A>, <A>"),
+        ("한국", unicodedata.normalize("NFD", "한국"), "<A>"),
+        ("하", "한", "한"),
+        ("mu", "Mu\u0308 and mu", "Mu\u0308 and <A>"),
+        ("müller", "muller", "muller"),
+        ("nas1", r"\\files\nas1 and a\nnas1", r"\\files\<A> and a\n<A>"),
+        ("quartz", "to\\u0020quartz\\u0020now, quartz%2Elab%2Eexample", "to\\u0020<A>\\u0020now, <A>"),
+        ("müller.example", "xn--mller-kva.example", "<A>"),
+        ("xn--mller-kva.example", "MÜLLER.example", "<A>"),
+        ("\U0001f600box", "\\ud83d\\ude00box, \\U0001F600box, %F0%9F%98%80box, &#128512;box", "<A>, <A>, <A>, <A>"),
+        ('a"b', r"host a\"b, a&quot;b", "host <A>, <A>"),
+        ("\u0455ource", "the source, \u0455ource, host source", "the source, <A>, host <A>"),
+    ],
+)
+def test_a_name_of_another_script_is_found_and_no_other_word(name: str, text: str, expected: str) -> None:
+    assert Pseudonyms({name: HOST_A}).text(text) == filled(expected)
+
+
+@pytest.mark.parametrize("text", ["100 % of 5 %C3 & Ü &uuml; \\u00fc \u200b Жуков", "C:\\new\\table ２ ½ ﬁ İ ß"])
+def test_what_names_nothing_stays_as_it_was_written(text: str) -> None:
+    assert NAMES.text(text) == text
+
+
+def test_the_longest_name_goes_first_whatever_its_letters() -> None:
+    names = Pseudonyms({"华北": HOST_A, "华北-a": HOST_B, "Mü": HOST_A, "Mü-2": HOST_B})
+    assert names.text("华北-a, 华北, Mu\u0308-2, MÜ") == filled("<B>, <A>, <B>, <A>")
+
+
+def test_of_two_names_that_look_alike_each_is_its_own() -> None:
+    names = Pseudonyms({"alpha": HOST_A, "\u0430lpha": HOST_B})
+    assert names.text("alpha, \u0430lpha, %D0%B0lpha") == filled("<A>, <B>, <B>")
+    assert Pseudonyms({"\u0430lpha": HOST_B, "alpha": HOST_A}).text("ALPHA, \u0410LPHA") == filled("<A>, <B>")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10.1.\u200b2.3", "<address 10.1.2.3>"),
+        ("１０.1.2.3", "<address 10.1.2.3>"),
+        ("2001%3Adb8%3A%3A7 &", "<address 2001:db8::7> &"),
+        ("52%3A54%3A00%3Aab%3Acd%3Aef", "<address 52:54:00:ab:cd:ef>"),
+        ("http%3A%2F%2Fdb.internal%2Fx", "http://<host db.internal>%2Fx"),
+        ("http://db.internal/%20x", "http://<host db.internal>/%20x"),
+    ],
+)
+def test_addresses_are_found_in_other_forms_too(text: str, expected: str) -> None:
+    assert NAMES.text(text) == filled(expected)
