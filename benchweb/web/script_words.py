@@ -10,8 +10,10 @@ TEXTS = (
     gettext_noop("Chart of {series}; the table below holds the same figures."),
     gettext_noop("Choose one from the list."),
     gettext_noop("Copied"),
+    gettext_noop("Cut at the bottom of the axis, for they reach zero or below: {lines}."),
     gettext_noop("End of the time shown"),
     gettext_noop("Filter"),
+    gettext_noop("Left out, for a log axis has no place at or below zero: {lines}."),
     gettext_noop("Linear sizes"),
     gettext_noop("Link"),
     gettext_noop("Link copied"),
@@ -22,6 +24,7 @@ TEXTS = (
     gettext_noop("Press Ctrl+C"),
     gettext_noop("Series: press to show or hide, i to show alone"),
     gettext_noop("Share of a trial's latencies in a cell:"),
+    gettext_noop("Symlog scale"),
     gettext_noop("Table"),
     gettext_noop("Table: {title}"),
     gettext_noop("Trial's number"),
@@ -44,6 +47,8 @@ TEXTS = (
     gettext_noop("{number} h ago"),
     gettext_noop("{number} lines:"),
     gettext_noop("{number} min ago"),
+    gettext_noop("{number} of {total} spreads of {line}"),
+    gettext_noop("{number} of {total} values of {line}"),
     gettext_noop("{number} s ago"),
 )
 

@@ -9,8 +9,9 @@ import { type Card, card } from "./charts/card";
 import { registerSameX } from "./charts/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
 import { type Spec, largest, received } from "./charts/spec";
+import { SymlogScale } from "./charts/symlog";
 
-Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, Tooltip);
+Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, SymlogScale, Tooltip);
 registerSameX();
 
 // Charts of one quantity share their scale, unless the smaller would be flattened to nothing.

@@ -173,3 +173,29 @@ def test_a_switch_of_the_theme_recolours_the_points_too(page: Page, run: Run) ->
     assert page.evaluate(_DARK_PIXELS) > 0
     page.get_by_role("button", name="Switch between light and dark").click()
     assert page.evaluate(_DARK_PIXELS) == 0
+
+
+def test_a_log_axis_tells_what_it_leaves_out_and_offers_symlog(page: Page, transactional_db: None) -> None:
+    make_user("ada", PASSWORD)
+    run = make_run(steps=[{"kind": "tcp_rr", "params": {"request_size_bytes": [1, 1024], "duration_seconds": 1}}])
+    for trial in run.trials.order_by("index"):
+        scale = 0.0 if trial.index == 1 else 3e-4
+        metrics = {"latency_min_seconds": 0.0, "latency_p50_seconds": scale, "latency_p99_seconds": 2e-2}
+        assert ingest(
+            trial=trial,
+            result=parsed_result(trial.kind, {"kind": trial.kind, "metrics": metrics}),
+            state=State.FINISHED,
+        )
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    chart = page.get_by_role("region", name="Latency percentiles", exact=True)
+    left_out = "zero: 2 of 3 values of Request size 1 B; 1 of 3 values of Request size 1 KiB."
+    expect(chart.locator(".chart-note")).to_contain_text(left_out)
+    expect(chart.get_by_role("img")).to_have_attribute("aria-label", re.compile(re.escape(left_out)))
+    chart.get_by_role("button", name="Symlog scale").click()
+    expect(chart.get_by_role("button", name="Log scale", exact=True)).to_have_attribute("aria-pressed", "false")
+    expect(chart.locator(".chart-note")).to_be_hidden()
+    page.reload()
+    expect(chart.get_by_role("button", name="Symlog scale")).to_have_attribute("aria-pressed", "true")
+    expect(chart.locator(".chart-note")).to_be_hidden()

@@ -2,10 +2,12 @@
 import type { Chart, ScaleOptions } from "chart.js";
 
 import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../format";
-import { type Axis, type Spec, hasValues, largest, xValue } from "./spec";
+import { type Axis, type Spec, largest, xValue } from "./spec";
+import { linearUpTo } from "./symlog";
 import type { Palette } from "./theme";
 import { inBothZones } from "../times";
 import { commonDate, isOverYears, timeTick, timeTicks } from "./time_ticks";
+import { hasPlace, hasPlacedValues, heatRange, linearRange, logRange, magnitude, symlogRange } from "./value_range";
 
 /** The part of an axis that is shown. */
 export interface Range {
@@ -29,7 +31,7 @@ const HALF_HOUR = 30 * 60 * 1000;
 export function fullRange(spec: Spec): Range {
   if (spec.x.scale === "category") return { low: -0.5, high: spec.x.categories.length - 0.5 };
   if (spec.x_from && spec.x_to) return { low: Date.parse(spec.x_from), high: Date.parse(spec.x_to) };
-  const values = spec.series.flatMap(({ points }) => points.map(({ x }) => xValue(spec, x)));
+  const values = spec.series.flatMap(({ points }) => points.map(({ x }) => xValue(spec, x))).filter((each) => hasPlace(spec.x.scale, each));
   const ends = spec.heat ? spec.heat.ends.map((end) => Date.parse(end)) : [];
   const low = values.reduce((best, each) => Math.min(best, each), Infinity);
   const high = [...values, ...ends].reduce((best, each) => Math.max(best, each), -Infinity);
@@ -65,22 +67,19 @@ export function yScale(spec: Spec, top: number, colors: Palette): ScaleOptions {
   const [factor, prefix] = yFactor(spec, top);
   const isLog = isLogarithmic(spec.y);
   // Without a tick the title has the unit.
-  const hasOwnUnits = isLog && spec.y.unit === "s" && (hasValues(spec) || Boolean(spec.heat));
+  const hasOwnUnits = (isLog || spec.y.scale === "symlog") && spec.y.unit === "s" && (hasPlacedValues(spec) || Boolean(spec.heat));
   return {
-    type: isLog ? "logarithmic" : "linear",
-    beginAtZero: spec.y.from_zero,
-    ...(top > 0 && !isLog ? { suggestedMax: top } : {}),
-    ...(isLog && !spec.heat ? logRange(spec) : {}),
-    ...(spec.heat ? { min: spec.heat.edges[0], max: spec.heat.edges.at(-1) } : {}),
+    ...yRange(spec, top),
     ...(spec.strip ? { stack: "y", stackWeight: 5, weight: 1 } : {}),
     title: { display: true, text: hasOwnUnits ? spec.y.label : yTitle(spec.y, prefix), color: colors.soft, font: { size: 12 } },
     grid: { color: colors.rule, drawTicks: false },
     border: { display: false },
     ticks: {
       // Numbers on the axis of nothing would be made up.
-      display: hasValues(spec) || spec.lines.length > 0 || Boolean(spec.heat),
+      display: hasPlacedValues(spec) || spec.lines.some(({ y }) => hasPlace(spec.y.scale, y)) || Boolean(spec.heat),
+      autoSkip: spec.y.scale !== "symlog",
       color: colors.soft, padding: 6, maxTicksLimit: isLog ? 12 : 6, font: { size: 11 }, includeBounds: !spec.heat,
-      ...(spec.y.unit === "B" && !isLog ? { stepSize: evenStep(Math.max(top, largest(spec)) / factor) * factor } : {}),
+      ...(spec.y.unit === "B" && spec.y.scale === "linear" ? { stepSize: evenStep(Math.max(top, magnitude(spec)) / factor) * factor } : {}),
       callback(this: { height: number }, value: string | number, _index: number, ticks: { value: number }[]) {
         if (isLog && !isEvenTick(Number(value), ticks, this.height)) return null;
         return hasOwnUnits ? ownTick(Number(value), spec.y.unit) : trimmed(Number(value) / factor);
@@ -110,16 +109,12 @@ function ownTick(value: number, unit: string): string {
   return `${trimmed(value / factor)} ${joined(prefix, unit)}`;
 }
 
-/** On a logarithmic axis the outermost bands and whiskers fit too, with room for a marker; the axis itself knows of the lines alone. */
-function logRange(spec: Spec): { suggestedMin: number; suggestedMax: number } | object {
-  const borders = spec.series.flatMap(({ bands, points }) => [
-    ...(bands ?? []).flatMap(({ low, high }) => [...low, ...high]),
-    ...points.flatMap(({ y, low, high }) => [y, low, high]),
-  ]);
-  const positive = borders.filter((each): each is number => each !== null && each > 0);
-  if (!positive.length) return {};
-  const extreme = (choose: (a: number, b: number) => number): number => positive.reduce((best, each) => choose(best, each));
-  return { suggestedMin: extreme(Math.min) * 0.9, suggestedMax: extreme(Math.max) * 1.1 };
+/** The kind of the y axis and its range. */
+function yRange(spec: Spec, top: number): object {
+  if (spec.y.scale === "symlog") return { type: "symlog", linear: linearUpTo(spec), ...symlogRange(spec) };
+  const fitted = spec.heat ? heatRange(spec) : null;
+  if (isLogarithmic(spec.y)) return { type: "logarithmic", ...(fitted ?? logRange(spec)) };
+  return { type: "linear", ...(fitted ?? linearRange(spec, top)) };
 }
 
 /** Options of the strip's own axis, below the chart's. */
@@ -168,8 +163,8 @@ function evenStep(top: number): number {
 
 function yFactor(spec: Spec, top: number): [number, string] {
   if (spec.y.unit === "ratio") return [0.01, "%"];
-  if (spec.y.unit === "B") return binaryPrefixFor(Math.max(top, largest(spec)));
-  return prefixFor(Math.max(top, largest(spec)), spec.y.unit);
+  if (spec.y.unit === "B") return binaryPrefixFor(Math.max(top, magnitude(spec)));
+  return prefixFor(Math.max(top, magnitude(spec)), spec.y.unit);
 }
 
 /** A long title in two lines: on paper a chart is too low for one. */

@@ -4,6 +4,7 @@ import { el } from "./dom";
 import { lookAt } from "./look";
 import { type Spec, largest, received, xValue } from "./spec";
 import { type Palette, palette } from "./theme";
+import { lowest } from "./value_range";
 import { toTheSecond } from "../times";
 import { say } from "../words";
 
@@ -85,7 +86,8 @@ function draw(brush: Brush): void {
   ctx.scale(ratio, ratio);
   const xOf = (time: number): number => ((time - whole.low) / (whole.high - whole.low)) * width;
   const top = Math.max(...specs.map(largest)) || 1;
-  for (const spec of specs) drawLines(ctx, spec, width, xOf, (y) => HEIGHT - 3 - (y / top) * (HEIGHT - 6), colors);
+  const bottom = Math.min(0, ...specs.map(lowest));
+  for (const spec of specs) drawLines(ctx, spec, width, xOf, (y) => HEIGHT - 3 - ((y - bottom) / (top - bottom)) * (HEIGHT - 6), colors);
   const [low, high] = [xOf(shown.low), xOf(shown.high)];
   ctx.fillStyle = colors.isDark ? "rgb(20 24 29 / 70%)" : "rgb(255 255 255 / 70%)";
   ctx.fillRect(0, 0, low, HEIGHT);

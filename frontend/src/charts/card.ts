@@ -2,10 +2,11 @@
 import { Chart } from "chart.js";
 
 import { type Range, fullRange } from "./axes";
-import { axisChoice, axisSwitches, withAxes } from "./axis_choice";
+import { axisChoice, axisSwitches, offersSymlog, withAxes } from "./axis_choice";
 import { type DrawnPoint, configuration, datasets, scales } from "./config";
 import { csv, rows, table } from "./table";
 import { download, el } from "./dom";
+import { leftOutWords } from "./left_out";
 import { legend } from "./legend";
 import { picture } from "./picture";
 import { ownDrawing } from "./plugins";
@@ -30,6 +31,7 @@ interface Parts {
   canvas: HTMLCanvasElement;
   frame: HTMLElement;
   subtitle: HTMLElement;
+  note: HTMLElement;
   legend: HTMLElement;
   table: HTMLElement;
   actions: HTMLElement;
@@ -45,7 +47,7 @@ export function card(first: Spec, firstTop: number): Card {
   let axes = axisChoice(spec);
   let range: Range | null = rangeInUrl(spec.id, fullRange(withAxes(spec, axes)));
   const hidden = new Set(chosen(`hide.${spec.id}`).split(BETWEEN_IDS).filter((id) => spec.series.some((each) => each.id === id)));
-  const parts = build(spec, () => spec, hidden);
+  const parts = build(spec, () => withAxes(spec, axes), hidden);
   const chart = new Chart(parts.canvas, {
     ...configuration(withAxes(spec, axes), range ?? fullRange(withAxes(spec, axes)), top, hidden, colors),
     plugins: [ownDrawing(() => spec, () => colors)],
@@ -78,8 +80,9 @@ export function card(first: Spec, firstTop: number): Card {
 
   /** Put the state into the chart; datasets are patched in place, so that live points slide to where they belong. */
   function apply(mode: "none" | "default" = "none"): void {
-    patch(chart.data.datasets, datasets(spec, hidden, colors));
     const shown = withAxes(spec, axes);
+    patch(chart.data.datasets, datasets(shown, hidden, colors));
+    describeIn(parts, shown, hidden);
     chart.options.scales = scales(shown, range ?? fullRange(shown), top, colors) as never;
     chart.options.animation = mode === "none" ? false : { duration: 300 };
     chart.update(mode);
@@ -90,7 +93,6 @@ export function card(first: Spec, firstTop: number): Card {
     update(next, nextTop) {
       const [isSameShape, hasSameAxes] = [shapeOf(next) === shapeOf(spec), axesOf(next) === axesOf(spec)];
       [spec, top] = [next, nextTop];
-      describeIn(parts, spec);
       // A running run draws one test after the other, each with its own quantity.
       if (!hasSameAxes) offer(spec, axes = axisChoice(spec));
       if (!isSameShape) rebuildLegend();
@@ -114,7 +116,7 @@ function shapeOf(spec: Spec): string {
 
 /** What the choice of axes depends on. */
 function axesOf(spec: Spec): string {
-  return `${spec.x.scale} ${spec.y.unit}`;
+  return `${spec.x.scale} ${spec.y.unit} ${spec.y.scale} ${offersSymlog(spec)}`;
 }
 
 function patch<Dataset extends object>(old: Dataset[], fresh: Dataset[]): void {
@@ -129,13 +131,14 @@ function build(spec: Spec, current: () => Spec, hidden: ReadonlySet<string>): Pa
   const label = say("Table: {title}", { title: spec.title });
   const tablePlace = el("div", { class: "chart-table", id: `table-${spec.id}`, hidden: "", tabindex: "0", role: "region", "aria-label": label });
   const keys = el("div", {});
+  const note = el("p", { class: "chart-note", hidden: "" });
   const buttons = actions(current, hidden, canvas, tablePlace);
   const element = el(
     "section", { class: "chart", id: `chart-${spec.id}`, "aria-label": named(spec) },
-    el("h3", {}, spec.title), subtitle, keys, frame, buttons, tablePlace,
+    el("h3", {}, spec.title), subtitle, keys, frame, note, buttons, tablePlace,
   );
-  const parts = { element, canvas, frame, subtitle, legend: keys, table: tablePlace, actions: buttons };
-  describeIn(parts, spec);
+  const parts = { element, canvas, frame, subtitle, note, legend: keys, table: tablePlace, actions: buttons };
+  describeIn(parts, current(), hidden);
   return parts;
 }
 
@@ -145,9 +148,12 @@ function named(spec: Spec): string {
   return isTaken && spec.subtitle ? `${spec.title}. ${spec.subtitle}` : spec.title;
 }
 
-function describeIn(parts: Parts, spec: Spec): void {
+function describeIn(parts: Parts, spec: Spec, hidden: ReadonlySet<string>): void {
+  const note = leftOutWords(spec, hidden);
   parts.subtitle.textContent = keptWhole(spec.subtitle);
-  parts.canvas.setAttribute("aria-label", describe(spec));
+  parts.note.textContent = note;
+  parts.note.hidden = note === "";
+  parts.canvas.setAttribute("aria-label", `${describe(spec)} ${note}`.trim());
   if (!parts.table.hidden) parts.table.replaceChildren(table(spec));
 }
 

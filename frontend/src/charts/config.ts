@@ -6,7 +6,9 @@ import { type Range, stripScale, xScale, xText, yScale } from "./axes";
 import { heatLines } from "./heat_hover";
 import { DASHES } from "./marks";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
+import { isShown } from "./left_out";
 import { type Palette, faint } from "./theme";
+import { hasPlace } from "./value_range";
 import { say } from "../words";
 import { wrapped } from "./wrapping";
 
@@ -76,7 +78,8 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
   const color = colors.series(series.color);
   return {
     type: "line", label: series.label, series, role: "median", hidden,
-    data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: source.y ?? NaN, source })),
+    // What the axis has no place for is a gap, and no point at its end.
+    data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: isShown(spec, source) ? Number(source.y) : NaN, source })),
     borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
     pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6,
     // What is under a hollow marker is seen through it: what was sent is often what was received.
@@ -91,7 +94,7 @@ function repetitionPoints(spec: Spec, series: Series, hidden: boolean, colors: P
   return {
     type: "line", label: `${series.label}, repetitions`, series, role: "repetitions", hidden, showLine: false,
     data: sorted(spec, series).flatMap((source) =>
-      source.repetitions.map((y) => ({ x: xValue(spec, source.x), y, source }))),
+      source.repetitions.filter((y) => hasPlace(spec.y.scale, y)).map((y) => ({ x: xValue(spec, source.x), y, source }))),
     pointStyle: "circle", pointRadius: 2.5, pointHoverRadius: 2.5, pointBorderWidth: 0,
     borderColor: color, backgroundColor: color, order: 2,
   };

@@ -2,6 +2,7 @@
 import { heatStops } from "./heat_scale";
 import { gapWords, hasShownGaps, heatWords } from "./legend";
 import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./marks";
+import { leftOutWords } from "./left_out";
 import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";
 import { wrapped } from "./wrapping";
@@ -37,6 +38,7 @@ export function picture(chart: HTMLCanvasElement, spec: Spec, hidden: ReadonlySe
   const lines = [
     ...lineWrapped(ctx, { font: TITLE, color: colors.text, words: spec.title }, width - 2 * MARGIN),
     ...lineWrapped(ctx, { font: META, color: colors.soft, words: spec.subtitle }, width - 2 * MARGIN),
+    ...lineWrapped(ctx, { font: META, color: colors.soft, words: leftOutWords(spec, hidden) }, width - 2 * MARGIN),
   ];
   const rows = legendRows(ctx, entries(spec, hidden, colors), width - 2 * MARGIN);
   const top = MARGIN + (lines.length + rows.length) * ROW;

@@ -9,7 +9,7 @@ import { keepPointer } from "./heat_hover";
 import type { Spec } from "./spec";
 import { strokeAcross, strokeDown } from "./strokes";
 import { type Palette, faint } from "./theme";
-import { drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
+import { borderPixel, drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
 
 const CAP_PIXELS = 4;
 // Beside each other.
@@ -130,14 +130,15 @@ function drawWhisker(chart: Chart, dataset: Drawn, { x, index, cap }: { x: numbe
   // What has a band needs no whiskers.
   if (!scale || !point || point.low === null || point.high === null || point.n < 2 || dataset.series.bands?.length) return;
   const { ctx } = chart;
-  const [low, high] = [scale.getPixelForValue(point.low), scale.getPixelForValue(point.high)];
+  const [low, high] = [borderPixel(scale, point.low), borderPixel(scale, point.high)].map((y) => Math.min(scale.bottom, Math.max(scale.top, y))) as [number, number];
   ctx.save();
   ctx.strokeStyle = faint(colors.series(dataset.series.color), 0.7);
   ctx.lineWidth = 1;
   if (dataset.series.dash !== "solid") ctx.setLineDash(WHISKER_DASH);
   strokeDown(ctx, x, low, high);
   ctx.setLineDash([]);
-  for (const y of [low, high]) strokeAcross(ctx, x - cap, x + cap, y);
+  // A cut whisker has no end there.
+  for (const [y, value] of [[low, point.low], [high, point.high]] as const) if (value >= scale.min && value <= scale.max) strokeAcross(ctx, x - cap, x + cap, y);
   ctx.restore();
 }
 

@@ -29,7 +29,7 @@ interface Lying {
   left: number;
   right: number;
   words: string;
-  isAbove: boolean;
+  isBeyond: boolean;
 }
 
 /** Where each reference line lies, the highest first; one beyond the axis lies at its end, one of another time nowhere. */
@@ -39,10 +39,10 @@ function referenceLines(chart: Chart, spec: Spec): Lying[] {
   return [...spec.lines]
     .sort((a, b) => b.y - a.y)
     .map((line) => {
-      const isAbove = line.y > scale.max;
-      const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : ""}`;
-      const y = isAbove ? chart.chartArea.top : scale.getPixelForValue(line.y);
-      return { y, left: edge(chart, line.since, "left"), right: edge(chart, line.until, "right"), words, isAbove };
+      const [isAbove, isBelow] = [line.y > scale.max, line.y < scale.min];
+      const words = `${line.label} ${text(line.y, spec.y.unit)}${isAbove ? " ↑" : isBelow ? " ↓" : ""}`;
+      const y = isAbove ? chart.chartArea.top : isBelow ? scale.bottom : scale.getPixelForValue(line.y);
+      return { y, left: edge(chart, line.since, "left"), right: edge(chart, line.until, "right"), words, isBeyond: isAbove || isBelow };
     })
     .filter(({ left, right }) => left < right);
 }
@@ -59,8 +59,8 @@ export function drawReferenceLines(chart: Chart, spec: Spec, colors: Palette): v
   ctx.save();
   ctx.lineWidth = 1;
   ctx.strokeStyle = faint(colors.soft, 0.6);
-  for (const { y, left, right, isAbove } of referenceLines(chart, spec)) {
-    if (!isAbove) strokeAcross(ctx, left, right, y);
+  for (const { y, left, right, isBeyond } of referenceLines(chart, spec)) {
+    if (!isBeyond) strokeAcross(ctx, left, right, y);
   }
   ctx.restore();
 }

@@ -1,6 +1,6 @@
 // The chart specification as benchweb/charts/spec.py writes it.
 
-export type Scale = "linear" | "log2" | "log" | "category" | "time";
+export type Scale = "linear" | "log2" | "log" | "symlog" | "category" | "time";
 
 export interface Axis {
   label: string;
@@ -144,11 +144,6 @@ export function largest(spec: Spec): number {
   const line = maximum(values);
   const bands = spec.series.flatMap(({ bands: all }) => (all ?? []).map(({ high }) => maximum(high.map((each) => each ?? 0))));
   return Math.max(line, ...bands.filter((each) => each <= line * MOST_BEYOND_LINE));
-}
-
-/** Whether there is any value at all: an axis of none has no numbers. */
-export function hasValues({ series }: Spec): boolean {
-  return series.some(({ points }) => points.some(({ y }) => y !== null));
 }
 
 /** Whether a line has places without a value: each is a cross on the axis. */

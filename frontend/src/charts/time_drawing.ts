@@ -1,5 +1,5 @@
 // What belongs to charts over time: bands around lines, sticks on the strip, flags, and the heat map's cells.
-import type { Chart } from "chart.js";
+import type { Chart, Scale } from "chart.js";
 
 import type { Drawn } from "./config";
 import { shareColor } from "./heat_scale";
@@ -19,7 +19,7 @@ const MARKER_REACH = 6;
 export function drawBands(chart: Chart, colors: Palette): void {
   const [x, y] = [chart.scales["x"], chart.scales["y"]];
   if (!x || !y) return;
-  clipped(chart, (ctx) => {
+  clipped(chart, y, (ctx) => {
     for (const dataset of visible(chart, "median")) {
       const bands = dataset.series.bands ?? [];
       ctx.fillStyle = faint(colors.series(dataset.series.color), bands.length > 1 ? 0.16 : 0.2);
@@ -29,10 +29,10 @@ export function drawBands(chart: Chart, colors: Palette): void {
           ctx.beginPath();
           // A point alone has a band too, as wide as its marker.
           const reach = first === last ? 2 : 0;
-          for (const [place, index] of places) ctx.lineTo(place - reach, y.getPixelForValue(high[index] ?? NaN));
-          if (reach) for (const [place, index] of places) ctx.lineTo(place + reach, y.getPixelForValue(high[index] ?? NaN));
-          for (const [place, index] of [...places].reverse()) ctx.lineTo(place + reach, y.getPixelForValue(low[index] ?? NaN));
-          if (reach) for (const [place, index] of places) ctx.lineTo(place - reach, y.getPixelForValue(low[index] ?? NaN));
+          for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, high[index]));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place + reach, borderPixel(y, high[index]));
+          for (const [place, index] of [...places].reverse()) ctx.lineTo(place + reach, borderPixel(y, low[index]));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, low[index]));
           ctx.closePath();
           ctx.fill();
         }
@@ -46,16 +46,16 @@ export function drawMarkers(chart: Chart, colors: Palette): void {
   const x = chart.scales["x"];
   const y = chart.scales["y"];
   if (!x || !y) return;
-  clipped(chart, (ctx) => {
+  clipped(chart, y, (ctx) => {
     ctx.strokeStyle = colors.ground;
     ctx.lineWidth = 1;
     for (const dataset of visible(chart, "median")) {
       ctx.fillStyle = colors.series(dataset.series.color);
       const outline = new Path2D(shape(dataset.series.marker));
-      const places = dataset.data.map((point) => (point.source.y === null ? NaN : x.getPixelForValue(point.x)));
+      const places = dataset.data.map((point) => (Number.isFinite(point.y) ? x.getPixelForValue(point.x) : NaN));
       for (const index of marked(places, MARKER_ROOM)) {
         ctx.save();
-        ctx.translate((places[index] ?? 0) - 12, y.getPixelForValue(dataset.data[index]?.source.y ?? NaN) - 6);
+        ctx.translate((places[index] ?? 0) - 12, y.getPixelForValue(dataset.data[index]?.y ?? NaN) - 6);
         ctx.fill(outline);
         ctx.stroke(outline);
         ctx.restore();
@@ -68,7 +68,7 @@ export function drawMarkers(chart: Chart, colors: Palette): void {
 export function drawSticks(chart: Chart, colors: Palette): void {
   const [x, y] = [chart.scales["x"], chart.scales["strip"]];
   if (!x || !y) return;
-  clipped(chart, (ctx) => {
+  clipped(chart, y, (ctx) => {
     for (const dataset of visible(chart, "strip")) {
       ctx.strokeStyle = ctx.fillStyle = colors.series(dataset.series.color);
       ctx.lineWidth = 2;
@@ -110,13 +110,13 @@ export function drawHeat(chart: Chart, spec: Spec, colors: Palette): void {
   const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
   if (!x || !y || !heat) return;
   const most = largestShare(heat);
-  clipped(chart, (ctx) => {
+  clipped(chart, y, (ctx) => {
     heat.shares.forEach((column, index) => {
       const left = x.getPixelForValue(Date.parse(heat.starts[index] ?? ""));
       const right = Math.max(left + 1, x.getPixelForValue(Date.parse(heat.ends[index] ?? "")));
       column.forEach((share, row) => {
         if (share <= 0) return;
-        const [low, high] = [y.getPixelForValue(heat.edges[row] ?? 1), y.getPixelForValue(heat.edges[row + 1] ?? 1)];
+        const [low, high] = [borderPixel(y, heat.edges[row]), borderPixel(y, heat.edges[row + 1])];
         ctx.fillStyle = shareColor(share, most, colors);
         ctx.fillRect(left, high, right - left + 0.5, low - high + 0.5);
       });
@@ -129,14 +129,14 @@ export function drawMedians(chart: Chart, spec: Spec, colors: Palette): void {
   const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
   if (!x || !y || !heat) return;
   const ends = new Map(heat.starts.map((start, index) => [Date.parse(start), Date.parse(heat.ends[index] ?? "")]));
-  clipped(chart, (ctx) => {
+  clipped(chart, y, (ctx) => {
     for (const dataset of visible(chart, "median")) {
       const path = new Path2D();
       let reached = NaN;
       for (const point of dataset.data) {
         const end = ends.get(point.x);
-        if (point.source.y === null || end === undefined) continue;
-        const [left, right, level] = [x.getPixelForValue(point.x), x.getPixelForValue(end), y.getPixelForValue(point.source.y)];
+        if (!Number.isFinite(point.y) || end === undefined) continue;
+        const [left, right, level] = [x.getPixelForValue(point.x), x.getPixelForValue(end), y.getPixelForValue(Number(point.y))];
         if (point.x === reached) path.lineTo(left, level);
         else path.moveTo(left, level);
         path.lineTo(Math.max(left + 1, right), level);
@@ -192,10 +192,10 @@ function clusters(marks: Mark[], placeOf: (mark: Mark) => number): { place: numb
 }
 
 /** First and last index of each stretch in which both borders are there. */
-function stretches(low: (number | null)[], high: (number | null)[]): [number, number][] {
+export function stretches(low: (number | null)[], high: (number | null)[]): [number, number][] {
   const found: [number, number][] = [];
   low.forEach((value, index) => {
-    if (value === null || typeof high[index] !== "number") return;
+    if (!Number.isFinite(value) || !Number.isFinite(high[index])) return;
     const last = found.at(-1);
     if (last && last[1] === index - 1) last[1] = index;
     else found.push([index, index]);
@@ -212,11 +212,18 @@ function visible(chart: Chart, role: Drawn["role"]): Drawn[] {
   return all.filter((dataset, index) => dataset.role === role && chart.isDatasetVisible(index));
 }
 
-function clipped(chart: Chart, draw: (ctx: CanvasRenderingContext2D) => void, reach = 0): void {
+/** Where the border of a spread lies; one that the axis has no place for, such as zero on a logarithmic one, at its bottom. */
+export function borderPixel(scale: Pick<Scale, "type" | "bottom" | "getPixelForValue">, value: number | null | undefined): number {
+  if (scale.type === "logarithmic" && typeof value === "number" && value <= 0) return scale.bottom;
+  return scale.getPixelForValue(value ?? NaN);
+}
+
+/** Draw within the area of an axis: below a chart's own may be that of its strip. */
+function clipped(chart: Chart, { top, bottom }: Pick<Scale, "top" | "bottom">, draw: (ctx: CanvasRenderingContext2D) => void, reach = 0): void {
   const { ctx, chartArea } = chart;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(chartArea.left - reach, chartArea.top - reach, chartArea.right - chartArea.left + 2 * reach, chartArea.bottom - chartArea.top + 2 * reach);
+  ctx.rect(chartArea.left - reach, top - reach, chartArea.right - chartArea.left + 2 * reach, bottom - top + 2 * reach);
   ctx.clip();
   draw(ctx);
   ctx.restore();
