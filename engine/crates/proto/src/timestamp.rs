@@ -5,6 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
+/// The last second that has a year of four digits, which is all that readers take.
+const LAST_SECOND: u64 = 253_402_300_799;
+
 /// A wall-clock time, to the microsecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -25,6 +28,7 @@ impl From<Timestamp> for SystemTime {
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let since_epoch = self.0.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = since_epoch.min(Duration::from_secs(LAST_SECOND));
         let (days, second) = (since_epoch.as_secs() / 86_400, since_epoch.as_secs() % 86_400);
         let (year, month, day) = civil_from_days(days);
         let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
@@ -114,6 +118,13 @@ mod tests {
         let time = Timestamp(UNIX_EPOCH + Duration::new(1_709_209_845, 123_456_000));
         assert_eq!(time.to_string(), "2024-02-29T12:30:45.123456Z");
         assert_eq!(parse("2024-02-29T12:30:45.123456Z"), Some(time));
+    }
+
+    #[test]
+    fn a_clock_beyond_the_year_9999_is_written_as_its_last_second() {
+        let time = Timestamp(UNIX_EPOCH + Duration::from_secs(LAST_SECOND + 86_400));
+        assert_eq!(time.to_string(), "9999-12-31T23:59:59.000000Z");
+        assert!(parse(&time.to_string()).is_some());
     }
 
     #[test]

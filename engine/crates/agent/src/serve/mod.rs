@@ -23,6 +23,7 @@ mod store;
 mod tcp_acceptor;
 mod tokens;
 mod udp_acceptor;
+mod uptime;
 mod urls;
 mod waiting_room;
 mod watchdog;
@@ -183,8 +184,7 @@ fn descriptor_limit() -> usize {
 fn restore(store: &Store) -> Result<(Sessions, HashMap<String, Instant>)> {
     let sessions = Sessions::default();
     let mut finished_at = HashMap::new();
-    for (at, session) in store.read_all().context("can't read the sessions in the state folder")? {
-        let age = at.elapsed().unwrap_or_default();
+    for (age, session) in store.read_all().context("can't read the sessions in the state folder")? {
         // An instant before the host's boot can't be told; such a result waits a full term again.
         let since = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
         finished_at.insert(session.id.clone(), since);

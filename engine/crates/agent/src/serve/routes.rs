@@ -77,14 +77,13 @@ pub fn holder(engine: &Engine, request: &Request<Incoming>) -> Option<Arc<Holder
 
 fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
     let catalog = Catalog::embedded();
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     document(
         StatusCode::OK,
         &json!({
             "engine_version": proto::ENGINE_VERSION,
             "protocol_version": proto::PROTOCOL_VERSION,
             "catalog_version": catalog.version,
-            "boot_id": boot_id.trim(),
+            "boot_id": super::uptime::boot_id(),
             "time": Timestamp::from(SystemTime::now()),
             "data_port": engine.data.port,
             "url_prefixes": engine.allowed_urls.0.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -4,12 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use proto::{EventBody, FailureCode};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::event_log::EventLog;
 use super::session::{Name, Session};
+use super::uptime::Moment;
 
 /// How long a finished session waits for its acknowledgement.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3_600);
@@ -21,6 +24,51 @@ pub const RETAINED_BYTES: usize = 512 * 1024 * 1024;
 /// The folder of sessions' files.
 pub struct Store {
     folder: PathBuf,
+    /// The sequence number of the next file that is written.
+    next: AtomicU64,
+}
+
+/// The first line of a file: the session's name, and when it was written, without the wall clock.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    #[serde(flatten)]
+    name: Name,
+    /// None from an engine that went by the file's date, or in a form that this engine doesn't know.
+    #[serde(default, deserialize_with = "known_form")]
+    written: Option<Written>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    /// Larger than that of any file written before.
+    sequence: u64,
+    #[serde(flatten)]
+    moment: Moment,
+}
+
+/// A result is worth more than the note of when it was written: a broken note is no reason to drop the file.
+fn known_form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Written>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).ok())
+}
+
+/// A session's file as it was read.
+struct Stored {
+    session: Session,
+    written: Option<Written>,
+}
+
+impl Stored {
+    fn sequence(&self) -> u64 {
+        self.written.as_ref().map_or(0, |written| written.sequence)
+    }
+
+    /// How long the result has waited; None where it begins to wait now: its session had not ended, or nobody knows
+    /// how long before the host's last boot it was written.
+    fn age(&self, now: &Moment) -> Option<Duration> {
+        let written = self.written.as_ref().filter(|_| self.session.is_final())?;
+        now.since(&written.moment)
+    }
 }
 
 impl Store {
@@ -28,13 +76,18 @@ impl Store {
     pub fn open(state_folder: &Path) -> io::Result<Self> {
         let folder = state_folder.join("sessions");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(Self { folder })
+        Ok(Self { folder, next: AtomicU64::new(1) })
     }
 
     /// Writes a session as it is now, whole or not at all.
     pub fn write(&self, session: &Session) -> io::Result<()> {
-        // The first line is the session's name; its events follow, a line each.
-        let mut content = serde_json::to_vec(&session.name)?;
+        self.write_as(session, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn write_as(&self, session: &Session, sequence: u64) -> io::Result<()> {
+        let written = Some(Written { sequence, moment: Moment::now() });
+        // The events follow the header, a line each.
+        let mut content = serde_json::to_vec(&Header { name: session.name.clone(), written })?;
         content.push(b'\n');
         for line in session.log().after(0).0 {
             content.extend_from_slice(&line);
@@ -57,33 +110,57 @@ impl Store {
         let _ = fs::remove_file(self.path(id));
     }
 
-    /// Reads the sessions back after a restart, oldest first. One that had not ended fails; a broken file is
-    /// dropped, with a line in the log.
-    pub fn read_all(&self) -> io::Result<Vec<(SystemTime, Session)>> {
+    /// Reads the sessions back after a restart, oldest first, each with how long its result has waited. One that had
+    /// not ended fails; a broken file is dropped, with a line in the log.
+    ///
+    /// Neither order nor age goes by the files' dates: the clock may have been set by years since.
+    pub fn read_all(&self) -> io::Result<Vec<(Duration, Session)>> {
+        let mut stored = self.read_files()?;
+        stored.sort_by_key(Stored::sequence);
+        let newest = stored.last().map_or(0, Stored::sequence);
+        self.next.store(newest.saturating_add(1), Ordering::Relaxed);
+        let now = Moment::now();
         let mut sessions = Vec::new();
+        for each in stored {
+            let age = each.age(&now);
+            if age.is_some_and(|age| age > RETENTION) {
+                self.remove(&each.session.id);
+                continue;
+            }
+            if age.is_none() {
+                self.begin_wait(&each);
+            }
+            sessions.push((age.unwrap_or_default(), each.session));
+        }
+        Ok(sessions)
+    }
+
+    fn read_files(&self) -> io::Result<Vec<Stored>> {
+        let mut stored = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
-            let is_expired = |at: SystemTime| at.elapsed().is_ok_and(|age| age > RETENTION);
             match read(&path) {
-                Ok((at, _)) if is_expired(at) => fs::remove_file(&path)?,
-                Ok(session) => sessions.push(session),
+                Ok(each) => stored.push(each),
                 Err(error) => {
                     note!("{} is not a session's file ({error}); it is dropped", path.display());
                     fs::remove_file(&path)?;
                 }
             }
         }
-        sessions.sort_by_key(|(at, _)| *at);
-        for (_, session) in &sessions {
-            if !session.is_final() {
-                session.push(restart_failure());
-                // A full disk is no reason to serve nobody.
-                if let Err(error) = self.write(session) {
-                    note!("session {}: can't be written to disk: {error}", session.id);
-                }
-            }
+        Ok(stored)
+    }
+
+    /// Lets a result's wait begin now, in its old place. A session whose process is gone with the engine that started
+    /// it ends first.
+    fn begin_wait(&self, stored: &Stored) {
+        let session = &stored.session;
+        if !session.is_final() {
+            session.push(restart_failure());
         }
-        Ok(sessions)
+        // A full disk is no reason to serve nobody.
+        if let Err(error) = self.write_as(session, stored.sequence()) {
+            note!("session {}: can't be written to disk: {error}", session.id);
+        }
     }
 
     fn path(&self, id: &str) -> PathBuf {
@@ -96,16 +173,15 @@ pub fn private_file(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-fn read(path: &Path) -> anyhow::Result<(SystemTime, Session)> {
-    let at = fs::metadata(path)?.modified()?;
+fn read(path: &Path) -> anyhow::Result<Stored> {
     let content = fs::read(path)?;
     let mut lines = content.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let name: Name = proto::parse_json(lines.next().unwrap_or_default())?;
+    let Header { name, written } = proto::parse_json(lines.next().unwrap_or_default())?;
     let mut log = EventLog::default();
     for line in lines {
         log.restore(line)?;
     }
-    Ok((at, Session::new(name, log, None)))
+    Ok(Stored { session: Session::new(name, log, None), written })
 }
 
 fn restart_failure() -> EventBody {
@@ -115,6 +191,8 @@ fn restart_failure() -> EventBody {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use proto::{Role, SessionState};
 
     use super::*;
@@ -142,6 +220,107 @@ mod tests {
         assert_eq!((session.id.as_str(), session.log().state()), ("ran", SessionState::Failed));
         assert!(session.log().failure().unwrap().1.starts_with("the engine was restarted"));
         assert_eq!(session.log().last_id(), 1);
+    }
+
+    fn finished(id: &str) -> Session {
+        session(id, [EventBody::failure(FailureCode::PeerLost, "the link broke", None)])
+    }
+
+    fn date(folder: &Path, id: &str, at: SystemTime) {
+        let path = folder.join(format!("sessions/{id}.ndjson"));
+        File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+    }
+
+    /// Writes the file's header as if it had been written `seconds` of the host's uptime ago.
+    fn rewrite_as_of(folder: &Path, id: &str, seconds: f64, boot_id: Option<&str>) {
+        let path = folder.join(format!("sessions/{id}.ndjson"));
+        let content = fs::read_to_string(&path).unwrap();
+        let (first, rest) = content.split_once('\n').unwrap();
+        let mut header: serde_json::Value = serde_json::from_str(first).unwrap();
+        let uptime = header["written"]["uptime_seconds"].as_f64().unwrap();
+        header["written"]["uptime_seconds"] = (uptime - seconds).into();
+        if let Some(boot_id) = boot_id {
+            header["written"]["boot_id"] = boot_id.into();
+        }
+        fs::write(path, format!("{header}\n{rest}")).unwrap();
+    }
+
+    fn ids(sessions: &[(Duration, Session)]) -> Vec<&str> {
+        sessions.iter().map(|(_, session)| session.id.as_str()).collect()
+    }
+
+    #[test]
+    fn results_are_kept_in_their_order_whatever_their_files_dates_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let years = Duration::from_secs(56 * 365 * 86_400);
+        let dates = [SystemTime::now(), SystemTime::UNIX_EPOCH, SystemTime::now() + years];
+        for (id, at) in ["first", "second", "third"].into_iter().zip(dates) {
+            store.write(&finished(id)).unwrap();
+            date(folder.path(), id, at);
+        }
+        let restarted = Store::open(folder.path()).unwrap();
+        let restored = restarted.read_all().unwrap();
+        assert_eq!(ids(&restored), ["first", "second", "third"]);
+        assert!(restored.iter().all(|(age, _)| *age < Duration::from_secs(60)));
+        restarted.write(&finished("fourth")).unwrap();
+        date(folder.path(), "fourth", SystemTime::UNIX_EPOCH);
+        let restored = Store::open(folder.path()).unwrap().read_all().unwrap();
+        assert_eq!(ids(&restored), ["first", "second", "third", "fourth"]);
+    }
+
+    #[test]
+    fn a_result_goes_after_a_day_of_the_hosts_uptime_and_waits_anew_after_a_boot() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for (id, hours, boot_id) in
+            [("old", 25.0, None), ("young", 23.0, None), ("other-boot", 25.0, Some("another"))]
+        {
+            store.write(&finished(id)).unwrap();
+            rewrite_as_of(folder.path(), id, hours * 3_600.0, boot_id);
+        }
+        let restored = store.read_all().unwrap();
+        assert_eq!(ids(&restored), ["young", "other-boot"]);
+        assert_eq!(restored[0].0.as_secs() / 3_600, 23);
+        assert_eq!(restored[1].0, Duration::ZERO);
+        assert!(!folder.path().join("sessions/old.ndjson").exists());
+    }
+
+    #[test]
+    fn a_wait_that_began_anew_goes_on_at_the_next_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for id in ["other-boot", "this-boot"] {
+            store.write(&finished(id)).unwrap();
+        }
+        rewrite_as_of(folder.path(), "other-boot", 0.0, Some("another"));
+        store.read_all().unwrap();
+        rewrite_as_of(folder.path(), "other-boot", 3_600.0, None);
+        let restored = store.read_all().unwrap();
+        assert_eq!(ids(&restored), ["other-boot", "this-boot"]);
+        assert_eq!(restored[0].0.as_secs() / 3_600, 1);
+    }
+
+    #[test]
+    fn a_file_without_a_readable_note_of_when_it_was_written_is_kept() {
+        let forms = [
+            "",
+            r#","written":null"#,
+            r#","written":5"#,
+            r#","written":{"sequence":-1}"#,
+            r#","written":{"sequence":1,"boot_id":"a","uptime_seconds":"long"}"#,
+        ];
+        for form in forms {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            let earlier = finished("earlier");
+            let name = serde_json::to_string(&earlier.name).unwrap();
+            let header = format!("{}{form}}}\n", name.strip_suffix('}').unwrap());
+            let content = [header.as_bytes(), &earlier.log().after(0).0[0]].concat();
+            fs::write(folder.path().join("sessions/earlier.ndjson"), content).unwrap();
+            date(folder.path(), "earlier", SystemTime::UNIX_EPOCH);
+            assert_eq!(ids(&store.read_all().unwrap()), ["earlier"], "{form}");
+        }
     }
 
     #[test]

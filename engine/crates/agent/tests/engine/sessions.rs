@@ -1,6 +1,7 @@
 //! Tests between two sessions, as the dashboard runs them.
 
-use std::time::{Duration, Instant};
+use std::fs::{self, File};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::{Engine, can_take_less, wait_until};
 use hyper::{Method, StatusCode};
@@ -53,6 +54,27 @@ fn a_result_survives_the_engines_kill_until_it_is_acknowledged() {
     let engine = engine.restart();
     assert_eq!(engine.call(Method::GET, "/v1/sessions/a-source", None).0, StatusCode::NOT_FOUND);
     assert_eq!(engine.get("/v1/sessions/a-sink")["state"], "finished");
+}
+
+#[test]
+fn a_result_is_delivered_after_a_restart_whatever_its_files_date_says() {
+    let decades = Duration::from_secs(56 * 365 * 86_400);
+    let mut engine = Engine::start();
+    engine.start_pair("a", "tcp_rr", &json!({"duration_seconds": 0.2}));
+    let events = engine.events("a-source", 0);
+    wait_until(|| engine.session_processes().is_empty());
+    for date in [SystemTime::now() - decades, SystemTime::now() + decades] {
+        engine.stop();
+        for entry in fs::read_dir(engine.folder.path().join("state/sessions")).unwrap() {
+            let file = File::options().write(true).open(entry.unwrap().path()).unwrap();
+            file.set_modified(date).unwrap();
+        }
+        engine = engine.restart();
+        assert_eq!(engine.events("a-source", 0), events);
+        assert_eq!(engine.get("/v1/sessions/a-sink")["state"], "finished");
+    }
+    assert_eq!(engine.call(Method::DELETE, "/v1/sessions/a-source", None).0, StatusCode::OK);
+    assert_eq!(engine.call(Method::GET, "/v1/sessions/a-source", None).0, StatusCode::NOT_FOUND);
 }
 
 #[test]
