@@ -5,7 +5,7 @@ import { startActions } from "./actions";
 import { startCopying } from "./copied_tables";
 import { showEdges, startEdges } from "./edges";
 import { startKeys } from "./keys";
-import { startLive } from "./live";
+import { startLive } from "./live/page";
 import { keepScrolled, shortenLists } from "./long_lists";
 import { loadScripts, startParts } from "./parts";
 import { startSearch } from "./search";
