@@ -96,6 +96,21 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
 X_FRAME_OPTIONS = "DENY"
+# A browser that came once by TLS comes by TLS only, for a year; 0 tells nothing.
+SECURE_HSTS_SECONDS = int(os.environ.get("BENCHWEB_HSTS_SECONDS") or "31536000") if BEHIND_TLS else 0
+# Our own files and nothing inline; the style sheet's small pictures are data. Share pages have a stricter one.
+SECURE_CSP = {
+    "default-src": ["'self'"],
+    "img-src": ["'self'", "data:"],
+    "object-src": ["'none'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'self'"],
+    "frame-ancestors": ["'none'"],
+}
+FEATURES_NOT_USED = [
+    *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "display-capture", "geolocation"),
+    *("gyroscope", "hid", "magnetometer", "microphone", "midi", "payment", "serial", "usb", "xr-spatial-tracking"),
+]
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -119,6 +134,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # First, so that no answer goes out without: refusals and faults of the others too.
+    "benchweb.web.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchweb.web.compression.CompressionMiddleware",

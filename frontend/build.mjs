@@ -1,6 +1,6 @@
 // Bundle the scripts and the style into dist/, and hold the page's budget.
 import { context, build, transform } from "esbuild";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { watch } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -12,7 +12,7 @@ const dist = `${here}dist`;
 const BUDGET_BYTES = 200_000;
 const FILES = ["early.js", "app.js", "charts.js", "live_worker.js", "app.css"];
 // Pages for readers without a log-in load this one instead of app.js.
-const OTHERS = ["share.js"];
+const OTHERS = ["share.js", "fault.css"];
 
 const scripts = {
   entryPoints: Object.fromEntries(
@@ -36,6 +36,7 @@ async function buildStyle() {
   });
   const { code } = await transform(css, { loader: "css", minify: true, legalComments: "none" });
   await writeFile(`${dist}/app.css`, code);
+  await copyFile(`${here}styles/fault.css`, `${dist}/fault.css`);
 }
 
 async function weigh() {

@@ -91,6 +91,7 @@ def _combinations(arguments: argparse.Namespace) -> Iterator[tuple[str, str, str
 def _page(browser: Browser, width: str, theme: str, language: str) -> Page:
     wide, high = WIDTHS[width]
     context = browser.new_context(
+        bypass_csp=True,
         viewport={"width": wide, "height": high},
         color_scheme=theme,
         device_scale_factor=1,

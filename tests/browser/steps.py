@@ -1,10 +1,11 @@
 """What a newcomer does in the browser, step by step, by the words that the pages show."""
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, expect
 
 from tests.processes import Engine
 
@@ -13,6 +14,7 @@ PASSWORD = "lovelace-1815"
 RUN_MILLISECONDS = 240_000
 # A page with more stops than this before what it is about is no page for a keyboard.
 MOST_TABS = 60
+PATIENCE_SECONDS = 60.0
 _FOCUSED = """() => {
     const focused = document.activeElement, style = getComputedStyle(focused);
     const name = focused.getAttribute("aria-label") ?? focused.labels?.[0]?.textContent ?? focused.textContent;
@@ -33,7 +35,25 @@ def travel(page: Page, go: Callable[[], Any]) -> None:
     """Go back or forth, and wait for the page that is fetched: until then the one before still takes clicks."""
     page.evaluate("window.isLeft = true")
     go()
-    page.wait_for_function("!window.isLeft")
+    wait_until(page, "!window.isLeft")
+
+
+def wait_until(page: Page, expression: str) -> None:
+    """Wait until an expression holds; wait_for_function would evaluate it where the pages' policy forbids that."""
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while not _holds(page, expression):
+        assert time.monotonic() < give_up_at, f"never held: {expression}"
+        page.wait_for_timeout(50)
+
+
+def _holds(page: Page, expression: str) -> bool:
+    try:
+        return bool(page.evaluate(expression))
+    except Error as error:
+        # Another page comes in meanwhile.
+        if "context was destroyed" in str(error):
+            return False
+        raise
 
 
 def tab_to(page: Page, name: str) -> list[str]:

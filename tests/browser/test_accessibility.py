@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from playwright.sync_api import Page
 
 from tests.browser.site import Address, filled_site, names_of_pages
-from tests.browser.steps import log_in
+from tests.browser.steps import log_in, wait_until
 
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
@@ -17,7 +17,7 @@ _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
 _COLOURS = "type: 'rule', values: ['color-contrast']"
 _AXE = """async runOnly => (await axe.run(document, {runOnly, resultTypes: ["violations"]})).violations"""
 _MOST_BYTES = 200_000
-_IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
+IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
 # What a first visit fetches, as it came over the wire; charts, and the rows of the tables that they open.
 _VISIT = """() => {
     const fetched = ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type));
@@ -81,7 +81,7 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     # A log-in page in its place would keep all the rules.
     assert (answer.status, page.url) == (address.status, urljoin(page.url, address.path))
     # What the page fetches by itself belongs to it.
-    page.wait_for_function(_IS_WHOLE)
+    wait_until(page, IS_WHOLE)
     visit = page.evaluate(_VISIT)
     found = [f"light: {fault}" for fault in violations(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs import live
 from benchweb.runs.models import Run, State, Trial
-from tests.browser.steps import PASSWORD, log_in
+from tests.browser.steps import PASSWORD, log_in, wait_until
 from tests.factories import make_run, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,7 +97,7 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     page.add_init_script("document.addEventListener('benchweb:run', () => (window.isSubscribed = true), true)")
     log_in(page)
     page.goto(f"/runs/{run.pk}")
-    page.wait_for_function("window.isSubscribed")
+    wait_until(page, "window.isSubscribed")
     page.evaluate("window.sameDocument = true")
     expect(page.get_by_text("0 of 3 trials over")).to_be_visible()
     throughput_chart(page).get_by_role("button", name="Table").click()

@@ -1,6 +1,11 @@
 """Sharing, printing and watching in a real browser."""
 
 import re
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 
 import pytest
 from django.contrib.auth.models import User
@@ -27,8 +32,19 @@ def ada(transactional_db: None) -> User:
     return make_user("ada", PASSWORD)
 
 
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[str]:
+    """Serve a page of another site, which has no policy; gives its address."""
+    (tmp_path / "news.html").write_text("<title>News</title><link rel=icon href=data:,>", encoding="utf-8")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_port}/news.html"
+    server.shutdown()
+    server.server_close()
+
+
 def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
-    page: Page, browser: Browser, web: str, ada: User
+    page: Page, browser: Browser, web: str, elsewhere: str, ada: User
 ) -> None:
     run = told_run()
     log_in(page)
@@ -58,7 +74,7 @@ def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
         assert re.search("quartz|basalt|10\\.77", seen.content(), re.IGNORECASE) is None
         assert stranger.cookies() == []
         # Another site that shows the chart in a frame: to a browser this is one.
-        seen.goto(web.replace("127.0.0.1", "localhost") + "/login")
+        seen.goto(elsewhere)
         seen.evaluate(_FRAME, f"{url}/embed")
         expect(seen.frame_locator("iframe").locator("canvas")).to_be_visible()
         assert complaints == []

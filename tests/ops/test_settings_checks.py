@@ -1,5 +1,6 @@
 """A setting that can't work is told by its name before anything starts."""
 
+import os
 import subprocess
 import sys
 
@@ -74,3 +75,26 @@ def test_a_trusted_proxy_that_is_no_address_is_refused(settings):
     assert messages() == [
         "BENCHWEB_TRUSTED_PROXIES holds proxy.example.org, which is neither an address nor a network."
     ]
+
+
+@pytest.mark.parametrize(
+    ("environment", "seconds"),
+    [
+        ({}, "0"),
+        ({"BENCHWEB_HSTS_SECONDS": "60"}, "0"),
+        ({"BENCHWEB_BEHIND_TLS": "1"}, "31536000"),
+        ({"BENCHWEB_BEHIND_TLS": "1", "BENCHWEB_HSTS_SECONDS": "60"}, "60"),
+        ({"BENCHWEB_BEHIND_TLS": "1", "BENCHWEB_HSTS_SECONDS": "0"}, "0"),
+    ],
+)
+def test_browsers_are_told_to_come_by_tls_only_behind_it(environment, seconds):
+    command = [sys.executable, "-c", "from benchweb import settings; print(settings.SECURE_HSTS_SECONDS)"]
+    answer = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == seconds
+
+
+@pytest.mark.django_db
+def test_an_answer_by_tls_tells_so(client, settings):
+    settings.SECURE_HSTS_SECONDS = 60
+    assert client.get("/login", secure=True)["Strict-Transport-Security"] == "max-age=60"
+    assert "Strict-Transport-Security" not in client.get("/login")

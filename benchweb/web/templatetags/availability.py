@@ -11,6 +11,8 @@ from benchweb.phrasebook import said
 from benchweb.web.availability import Cell, StripCell, StripPart
 
 register = template.Library()
+# The strip is 32 pixels high; _availability.scss has a class for each.
+_SHARES = 32
 
 
 @register.simple_tag
@@ -48,5 +50,8 @@ def _cell(begin: str, said: str, parts: str) -> str:
 
 def _parts(parts: Sequence[StripPart]) -> str:
     return "".join(
-        [f'<span class="strip-part availability-{part.state}" style="flex-grow:{part.share}"></span>' for part in parts]
+        [
+            f'<span class="strip-part availability-{part.state} share-{max(1, round(part.share * _SHARES))}"></span>'
+            for part in parts
+        ]
     )

@@ -1,0 +1,112 @@
+"""Every page keeps its own Content-Security-Policy: a real browser is asked for what it had to block."""
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from playwright.sync_api import Page, Response, expect
+
+from benchweb.runs import live
+from benchweb.runs.models import Run, State
+from tests.browser.site import Address, filled_site, names_of_pages
+from tests.browser.steps import log_in, wait_until
+from tests.browser.test_accessibility import IS_WHOLE
+from tests.factories import make_run
+
+_LISTEN = """
+    window.blocked = [];
+    document.addEventListener("securitypolicyviolation", event =>
+        window.blocked.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
+"""
+_OF_STRANGERS = {"login", "shared", "shared_embed"}
+_API_DOCS = Address("API", "/api/v1/docs")
+
+
+def test_no_page_does_what_its_policy_forbids(page: Page, web: str) -> None:
+    pages = filled_site()
+    assert {each.name for each in pages} == names_of_pages() | {"not found"}
+    page.context.add_init_script(_LISTEN)
+    faults: list[str] = []
+    for each in (each for each in pages if each.name in _OF_STRANGERS):
+        faults += visited(page, each)
+    log_in(page)
+    for each in (*(each for each in pages if each.name not in _OF_STRANGERS), _API_DOCS):
+        faults += visited(page, each)
+    faults += of_a_fault(page, Client().get("/login").headers["Content-Security-Policy"])
+    faults += of_a_run_under_way(page)
+    assert "\n".join(faults) == ""
+    # The listener does hear: what no page does is blocked and told.
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.isRun = 1'}))")
+    assert len(page.evaluate("window.blocked")) == 2
+    assert page.evaluate("window.isRun === undefined")
+
+
+def visited(page: Page, address: Address) -> list[str]:
+    """Look at a page, press what opens by itself, and give what was blocked."""
+    answer = page.goto(address.path)
+    assert answer is not None
+    assert answer.status == address.status
+    wait_until(page, IS_WHOLE)
+    if address is _API_DOCS:
+        expect(page.locator(".opblock").first).to_be_visible()
+    page.locator(".chart-actions [aria-expanded=false]").evaluate_all("all => all.forEach(each => each.click())")
+    return [*unguarded(answer), *blocked(page, address.path)]
+
+
+def blocked(page: Page, name: str) -> list[str]:
+    """Give what the page did and wasn't allowed to."""
+    return [f"{name}: {each}" for each in page.evaluate("window.blocked")]
+
+
+def unguarded(answer: Response) -> list[str]:
+    """Give what is wrong with the headers of a page."""
+    policy = answer.headers.get("content-security-policy", "")
+    loose = [each for each in ("unsafe", "http:", "https:") if each in policy] or "default-src" not in policy
+    return [f"{answer.url}: policy {policy!r}"] if loose else []
+
+
+def of_a_fault(page: Page, policy: str) -> list[str]:
+    """Look at the page of a fault."""
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    body = render_to_string("500.html")
+    page.route("**/fault", lambda route: route.fulfill(status=500, headers=headers, body=body))
+    page.goto("/fault")
+    expect(page.get_by_role("heading", name="This page failed")).to_be_visible()
+    return blocked(page, "/fault")
+
+
+def of_a_run_under_way(page: Page) -> list[str]:
+    """Watch a run: a worker, a stream, a chart that grows and a dialog."""
+    run = make_run()
+    Run.objects.filter(pk=run.pk).update(state=State.RUNNING)
+    interval = {"start_seconds": 0, "end_seconds": 1, "metrics": {"throughput_bps": 1e9}}
+    message = {"type": "interval", "trial": run.trials.get().pk, "index": 1, "event": 1, "metric": "throughput_bps"}
+    live.publish_interval(run.pk, message | {"interval": interval})
+    page.goto(f"/runs/{run.pk}")
+    expect(page.get_by_role("region", name="Measured live", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    return blocked(page, "a run under way")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/login", "/no-such-page", "/", "/healthz", "/api/v1/hosts", "/s/none", "/live"])
+def test_every_answer_has_a_policy(path: str, client: Client) -> None:
+    answer = client.get(path)
+    assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+    assert "camera=()" in answer["Permissions-Policy"]
+    assert (answer["X-Content-Type-Options"], answer["X-Frame-Options"]) == ("nosniff", "DENY")
+
+
+def fails(*_: object) -> None:
+    """Break as a view with a fault does."""
+    raise RuntimeError("the view is broken")
+
+
+@pytest.mark.django_db
+def test_a_fault_and_a_wrong_host_are_answered_with_a_policy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.raise_request_exception = False
+    assert "default-src 'self'" in client.get("/", headers={"Host": "evil.example"})["Content-Security-Policy"]
+    monkeypatch.setattr("benchweb.web.views.session.Login.get", fails)
+    answer = client.get("/login")
+    assert (answer.status_code, "default-src 'self'" in answer["Content-Security-Policy"]) == (500, True)
