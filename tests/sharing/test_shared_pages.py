@@ -80,6 +80,7 @@ def test_a_shared_page_leads_nowhere_else(run: Run) -> None:
     links = re.findall(r'(?:href|src|action|hx-get|data-charts)="([^"]*)"', page)
     assert {link for link in links if not link.startswith(("/static/", "data:"))} == {
         f"{path}/results.csv",
+        f"{path}/results.csv?bom=1",
         f"{path}/results.json",
     }
     assert "<form" not in page

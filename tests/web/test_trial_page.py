@@ -123,7 +123,7 @@ def test_a_trial_that_is_not_there_is_not_found(reader: Client) -> None:
 
 
 def test_limits_that_are_none_are_refused_and_nothing_is_stored() -> None:
-    with pytest.raises(ResultInvalid, match="limits are not a list of direction, by and summary"):
+    with pytest.raises(ResultInvalid, match=r"can't be read at limits.0.direction: Field required"):
         finished(DOCUMENT | {"limits": [{"by": "sender_cpu"}]})
     assert not Result.objects.exists()
 
