@@ -220,7 +220,7 @@ fn text_targets() -> Vec<Target> {
     vec![
         Target {
             name: "token file",
-            whole: vec![b"# who\nfirst sessions=4 duration=60 flows=64 rate=1e9 bytes=5e9 kinds=tcp_rr,udp_rr\nsecond\n".to_vec()],
+            whole: vec![b"# who\nfirst-of-thirty-two-characters-0 sessions=4 duration=60 flows=64 rate=1e9 bytes=5e9 kinds=tcp_rr,udp_rr\nsecond-of-thirty-two-characters-\n".to_vec()],
             parse: agent::fuzzing::token_file,
         },
         Target {
