@@ -145,7 +145,7 @@ def verdict(holds: bool) -> str:
 def main() -> int:
     """Run every case; 1 when one doesn't hold."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "token").write_text("the-token-of-the-bench\n")
+        Path(folder, "token").write_text("the-token-of-the-bench-of-the-engine\n")
         Path(folder, "token").chmod(0o600)
         open_link()
         serve = [str(ENGINE), "serve", "--listen", f"{ADDRESSES[SINK]}:7410", "--state-dir", f"{folder}/state"]

@@ -61,7 +61,7 @@ def nginx(folder: Path) -> Iterator[str]:
 def engine(folder: Path) -> Iterator[list[str]]:
     """Yield the arguments that name the sink, which has nothing to do where a URL is loaded."""
     token = folder / "token"
-    token.write_text("a-token-of-this-bench\n")
+    token.write_text("a-token-of-this-bench-of-the-engine\n")
     listening = ["--listen", "127.0.0.1:0", "--data-port", "0"]
     server = subprocess.Popen(
         [str(ENGINE), "serve", *listening, "--state-dir", str(folder / "state"), "--token-file", str(token)],

@@ -52,7 +52,7 @@ def allow_ping_sockets(allowed: bool) -> None:
 @contextmanager
 def engine(folder: Path, address: str) -> Iterator[list[str]]:
     token = folder / "token"
-    token.write_text("a-token-of-this-bench\n")
+    token.write_text("a-token-of-this-bench-of-the-engine\n")
     listen = f"[{address}]:0" if ":" in address else f"{address}:0"
     words = [str(ENGINE), "serve", "--listen", listen, "--data-port", "0", "--token-file", str(token)]
     words += ["--state-dir", str(folder / "state")]

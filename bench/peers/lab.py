@@ -101,6 +101,7 @@ def lab(is_veth: bool, seconds: float) -> Iterator[Lab]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="benchweb-bench-")))
         source, sink, address = stack.enter_context(namespaces(is_veth))
         token = folder / "token"
+        token.touch(mode=0o600)
         token.write_text(secrets.token_hex(32))
         token.chmod(0o600)
         made = Lab(source, sink, address, token, seconds)

@@ -20,6 +20,7 @@ def engines(folder: Path, count: int, environment: Mapping[str, str] | None = No
     """Run `count` engines while the block runs; give what the dashboard has to know of each."""
     folder.mkdir()
     token = folder / "token"
+    token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))
     with ExitStack() as stack:
         yield [_engine(stack, folder, token, number, environment) for number in range(1, count + 1)]

@@ -33,6 +33,7 @@ class RealEngine:
         folder.mkdir()
         self.space, self.folder, self.control = space, folder, control
         self.token = secrets.token_hex(32)
+        (folder / "token").touch(mode=0o600)
         (folder / "token").write_text(self.token)
         self.clock = Clock(folder)
         self.boot_id_file = folder / "boot_id"

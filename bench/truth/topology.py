@@ -168,6 +168,7 @@ def link(has_middle: bool = False) -> Iterator[Link]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwtruth-")))
         token = folder / "token"
         token.touch(mode=0o600)
+        token.touch(mode=0o600)
         token.write_text(secrets.token_hex(32))
         source = stack.enter_context(namespace("a"))
         sink = stack.enter_context(namespace("b"))

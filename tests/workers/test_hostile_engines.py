@@ -202,6 +202,8 @@ def test_a_check_keeps_what_it_can_of_an_odd_answer(hostile, about):
 def test_a_check_of_what_is_no_engine_is_refused_with_a_reason(hostile, path, answer):
     endpoint_id = hostile().pair.source_id
     hostile.engine._answers[f"GET /v1/{path}"] = answer
+    # It answered at its address before: all is told of it.
+    Endpoint.objects.update(answered_address=hostile.engine.address)
     check.check(endpoint_id)
     endpoint = Endpoint.objects.get(pk=endpoint_id)
     assert endpoint.status == Endpoint.Status.REFUSED
