@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
@@ -14,6 +14,13 @@ import pytest
 from benchweb import asgi_bounds
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.asgi_bounds import Bounded
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread of its own: a browser's test leaves a running loop in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, coroutine).result()
+
 
 MIB = 1024 * 1024
 Messages = list[dict[str, Any]]
@@ -81,7 +88,7 @@ def test_a_request_beyond_the_bound_is_refused_and_probes_never() -> None:
         assert [status(answer) for answer in await asyncio.gather(*waiting, *probes)] == [200] * 5
         assert status(await asked(bounded)) == 200
 
-    asyncio.run(crowd())
+    run(crowd())
 
 
 def test_a_stream_of_events_leaves_its_place_when_it_begins() -> None:
@@ -97,7 +104,7 @@ def test_a_stream_of_events_leaves_its_place_when_it_begins() -> None:
         assert bounded._requests == 0
         assert status(await asked(bounded)) == 200
 
-    asyncio.run(watched())
+    run(watched())
 
 
 def test_a_failure_of_the_application_gives_its_place_back() -> None:
@@ -111,7 +118,7 @@ def test_a_failure_of_the_application_gives_its_place_back() -> None:
                 await asked(bounded)
         assert bounded._requests == 0
 
-    asyncio.run(fail())
+    run(fail())
 
 
 def test_a_body_in_parts_comes_whole_and_one_too_large_never_reaches_the_application() -> None:
@@ -131,7 +138,7 @@ def test_a_body_in_parts_comes_whole_and_one_too_large_never_reaches_the_applica
         assert len(application.bodies) == 2
         assert bounded._body_bytes == 0
 
-    asyncio.run(send_parts())
+    run(send_parts())
 
 
 def test_an_address_for_uploads_takes_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +161,7 @@ def test_a_body_that_does_not_come_is_refused_and_takes_no_place_meanwhile(monke
         assert status(await asked(bounded)) == 200
         assert status(await slow) == 408
 
-    asyncio.run(slowly())
+    run(slowly())
 
 
 def test_bodies_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +179,7 @@ def test_bodies_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [status(answer) for answer in await asyncio.gather(*waiting)] == [200] * 3
         assert bounded._body_bytes == 0
 
-    asyncio.run(together())
+    run(together())
 
 
 pytest_server = pytest.mark.django_db(transaction=True)
