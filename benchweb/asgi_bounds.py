@@ -157,7 +157,7 @@ class _Body:
         return len(part)
 
     async def replay(self) -> Message:
-        """Give the body, then whatever the server says next."""
+        """Return the body, then whatever the server says next."""
         if self._is_given:
             return await self._receive()
         self._is_given = True

@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 
 
 def client_for(endpoint: Endpoint, contact: Contact | None = None) -> EngineClient:
-    """Give a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
+    """Return a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
     pinned, address = _pinned(endpoint, _addresses(endpoint, "", contact))
     return _client(pinned, address)
 
 
 @contextmanager
 def shared_client(endpoint: Endpoint, address: str = "", contact: Contact | None = None) -> Iterator[EngineClient]:
-    """Give a client that this process's other runs use too: its connections are kept from run to run.
+    """Return a client that this process's other runs use too: its connections are kept from run to run.
 
     They are those to one IP address: of a name that has moved since, new ones are made. A run that another worker
     began goes on at the `address` that it began with.

@@ -23,7 +23,7 @@ def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, 
 
 
 def token_user(*, secret: str) -> User | None:
-    """Give the active user of a token that isn't revoked, else None; the demo's only while the demo is on."""
+    """Return the active user of a token that isn't revoked, else None; the demo's only while the demo is on."""
     token = (
         ApiToken.objects.select_related("user")
         .filter(digest=token_digest(secret), revoked_at=None, user__is_active=True)

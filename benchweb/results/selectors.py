@@ -49,12 +49,12 @@ ORDER BY t.run_id, t.index
 
 
 def trial_rows(run_id: int) -> list[TrialRow]:
-    """Give a run's trials in order, with metrics and flags but without documents; one query."""
+    """Return a run's trials in order, with metrics and flags but without documents; one query."""
     return trial_rows_of_runs([run_id])[run_id]
 
 
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
-    """Give the trials of each of several runs as `trial_rows` does; one query."""
+    """Return the trials of each of several runs as `trial_rows` does; one query."""
     return read(trials_reading(run_ids))
 
 
@@ -102,7 +102,7 @@ def _facts(rows: Rows) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def run_results(run_id: int) -> "QuerySet[Result, Result]":
-    """Give a run's results with whole documents and facts, in the order of its trials; one query."""
+    """Return a run's results with whole documents and facts, in the order of its trials; one query."""
     return (
         Result.objects.filter(trial__run=run_id)
         .select_related("trial", "source_facts", "sink_facts")
@@ -111,7 +111,7 @@ def run_results(run_id: int) -> "QuerySet[Result, Result]":
 
 
 def series_list(*, pair: int | None = None, kind: str = "", metric: str = "") -> "QuerySet[Series, Series]":
-    """Give the series that match; the caller orders and slices."""
+    """Return the series that match; the caller orders and slices."""
     wanted = {"pair": pair, "kind": kind or None, "metric": metric or None}
     return Series.objects.filter(**{field: value for field, value in wanted.items() if value is not None})
 
@@ -135,7 +135,7 @@ def points(
     after: tuple[datetime, int] | None = None,
     limit: int | None = None,
 ) -> Iterator[PointRow]:
-    """Give a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series.
+    """Return a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series.
 
     `after` is the time and the trial of a point: only later ones are given, and at most `limit`.
     """

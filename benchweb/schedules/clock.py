@@ -9,7 +9,7 @@ GRACE = timedelta(seconds=60)
 
 
 def database_now() -> datetime:
-    """Give the database's time."""
+    """Return the database's time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]

@@ -18,7 +18,7 @@ from benchweb.schedules.timing import Rule, occurrences, rule_check, spread_star
 
 
 def rule_of(schedule: Schedule) -> Rule:
-    """Give the rule of a schedule, saved or not yet; what was saved by an older version is read as it was then."""
+    """Return the rule of a schedule, saved or not yet; what was saved by an older version is read as it was then."""
     return rule_from(
         is_stored=True,
         cron=schedule.cron,
@@ -89,7 +89,7 @@ def seed_of(plan_id: int | None, target: Mapping[str, Any], cron: str, every: st
 
 
 def window_text(begins: time | None, ends: time | None) -> dict[str, str] | None:
-    """Give a window as the API spells it."""
+    """Return a window as the API spells it."""
     return {"from": begins.isoformat(), "until": ends.isoformat()} if begins and ends else None
 
 

@@ -37,19 +37,19 @@ class SuccessRate:
 
 
 def next_slots(what: Schedule | Rule, n: int = 10, after: datetime | None = None) -> list[datetime]:
-    """Give the next times, in UTC; of a schedule fewer when it ends or is paused, and as many as `max_runs` allows."""
+    """Return the next times, in UTC; fewer when the schedule ends or is paused, at most as `max_runs` allows."""
     if isinstance(what, Rule):
         return list(islice(occurrences(what, after or database_now()), n))
     return list(islice(_times(what, after), n))
 
 
 def times_between(schedule: Schedule, first: datetime, last: datetime) -> list[datetime]:
-    """Give the schedule's times to come after `first` and up to `last`, for a calendar; at most a thousand."""
+    """Return the schedule's times to come after `first` and up to `last`, for a calendar; at most a thousand."""
     return list(islice(takewhile(lambda at: at <= last, _times(schedule, first)), _MOST_SHOWN))
 
 
 def seconds_until_due(within_seconds: float) -> float | None:
-    """Give the seconds until the first slot that comes within so many, None when none does; what is due isn't meant."""
+    """Return the seconds until the first slot within so many to come, None without one; what is due does not count."""
     now = database_now()
     active = Schedule.objects.filter(paused_at=None, archived_at=None)
     coming = active.filter(next_at__gt=now, next_at__lte=now + timedelta(seconds=within_seconds))
@@ -58,7 +58,7 @@ def seconds_until_due(within_seconds: float) -> float | None:
 
 
 def slots_of(schedule: Schedule) -> QuerySet[Slot]:
-    """Give a schedule's slots, newest first, with their campaigns."""
+    """Return a schedule's slots, newest first, with their campaigns."""
     return schedule.slots.select_related("campaign").order_by("-at")
 
 
@@ -69,7 +69,7 @@ def slots_between(first: datetime, last: datetime) -> QuerySet[Slot]:
 
 
 def success_rates(schedules: Iterable[Schedule], since: datetime) -> dict[int, SuccessRate]:
-    """Give each schedule's rate over its slots since then; open and cancelled ones don't count. One query."""
+    """Return each schedule's rate over its slots since then; open and cancelled ones don't count. One query."""
     ended = Slot.objects.filter(schedule__in=[schedule.pk for schedule in schedules], at__gte=since)
     ended = ended.exclude(state__in=[*OPEN_STATES, State.CANCELLED])
     grouped = ended.order_by().values_list("schedule")
@@ -88,7 +88,7 @@ def rates_since() -> datetime:
 
 
 def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:
-    """Give the times that are no slots yet: `next_at` and those that follow it."""
+    """Return the times that are no slots yet: `next_at` and those that follow it."""
     if schedule.paused_at is not None or schedule.archived_at is not None or schedule.next_at is None:
         return iter(())
     times: Iterator[datetime] = chain([schedule.next_at], occurrences(rule_of(schedule), schedule.next_at))

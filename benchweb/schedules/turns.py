@@ -67,7 +67,7 @@ def turn_give(schedule: Schedule, now: datetime, *, but: int = 0) -> int:
 
 
 def campaign_under_way(schedule: Schedule) -> int | None:
-    """Give the id of the schedule's campaign that has not ended, or None."""
+    """Return the id of the schedule's campaign that has not ended, or None."""
     still_open = Run.objects.filter(campaign=OuterRef("campaign"), state__in=OPEN_STATES)
     under_way = _slots(schedule).filter(Exists(still_open), state__in=OPEN_STATES).order_by("at")
     return under_way.values_list("campaign_id", flat=True).first()

@@ -37,13 +37,13 @@ _FORMS = ((_UUID, "id"), (_FINGERPRINT, "fingerprint"), (_NAMED_BY_MAC, "interfa
 
 
 def tagged(what: str, real: str) -> str:
-    """Give the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
+    """Return the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"pseudonym:{what}:{real}".encode(), hashlib.sha256)
     return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
 
 
 def url_hosts(value: Any) -> list[str]:
-    """Give the names, not the addresses, of the servers whose URLs are anywhere in a document."""
+    """Return the names, not the addresses, of the servers whose URLs are anywhere in a document."""
     if isinstance(value, dict | list):
         return [host for each in (value.values() if isinstance(value, dict) else value) for host in url_hosts(each)]
     hosts = [_host_and_port(found["authority"])[0] for found in _URL.finditer(value)] if isinstance(value, str) else []
@@ -74,14 +74,14 @@ class Pseudonyms:
         self._done: dict[str, str] = {}
 
     def text(self, text: str) -> str:
-        """Give a text with every name and address replaced."""
+        """Return a text with every name and address replaced."""
         # Documents repeat the same few texts a thousand times.
         if text not in self._done:
             self._done[text] = self._replaced(text)
         return self._done[text]
 
     def deep(self, value: Any) -> Any:
-        """Give a JSON document with every text in it replaced; keys are the catalog's and stay."""
+        """Return a JSON document with every text in it replaced; keys are the catalog's and stay."""
         match value:
             case str():
                 return self.text(value)
@@ -166,7 +166,7 @@ def _forms(names: Mapping[str, str], *, lookalikes: bool) -> dict[str, str]:
 
 
 def _url_names(name: str) -> Iterator[str]:
-    """Give a name of letters beyond ASCII as the name service writes it, and the other way round."""
+    """Return a name of letters beyond ASCII as the name service writes it, and the other way round."""
     try:
         if not name.isascii() and " " not in name:
             yield name.encode("idna").decode()

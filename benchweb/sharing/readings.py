@@ -36,7 +36,7 @@ class Reading:
     ends: Sequence[int]
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Give the place in the original of a part of this form."""
+        """Return the place in the original of a part of this form."""
         return min(self.starts[start:end]), max(self.ends[start:end])
 
 
@@ -49,7 +49,7 @@ def readings(text: str) -> list[Reading]:
 
 
 def folded(reading: Reading, *, lookalikes: bool) -> Reading:
-    """Give a form in which case and composition make no difference; nor, if asked for, do letters that look alike."""
+    """Return a form in which case and composition make no difference; nor, if asked for, do letters that look alike."""
     if reading.text.isascii():
         return Reading(reading.text.lower(), reading.starts, reading.ends)
     each = zip(reading.text, reading.starts, reading.ends, strict=True)

@@ -106,12 +106,12 @@ def endpoint_panel(
 
 
 def checked_text(endpoint: Endpoint) -> str:
-    """Give the time of the last recorded check as text that a form can carry."""
+    """Return the time of the last recorded check as text that a form can carry."""
     return endpoint.checked_at.isoformat() if endpoint.checked_at else ""
 
 
 def _command(endpoint: Endpoint, *, shows_token: bool) -> EngineCommand | None:
-    """Give the command to run on the host, only as long as no engine has ever answered."""
+    """Return the command to run on the host, only as long as no engine has ever answered."""
     if endpoint.fingerprint or endpoint.status in (Endpoint.Status.ANSWERED, Endpoint.Status.NEVER_ASKED):
         return None
     try:

@@ -64,6 +64,6 @@ def _machine_answers(error: BaseException) -> bool:
 
 
 def cause(error: BaseException) -> str:
-    """Give the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
+    """Return the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
     text = str(error.__cause__ or error.__context__ or error)
     return _ERROR_NUMBER.sub("", text.rsplit(">: ", 1)[-1])[:200]
