@@ -267,7 +267,7 @@ def _slot_seconds(trial: Trial) -> float:
 
 
 def _ended_unreachable(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
-    stop_sessions(trial, ends, "the other engine can't be reached")
+    stop_sessions(trial, ends, str(error))
     state = State.CANCELLED if lease.cancelled else State.FAILED
     execution.trial_end(trial=trial, owner=lease.owner, state=state, reason=str(error))
     let_database_go()

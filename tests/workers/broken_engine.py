@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
 from pathlib import Path
 
 from bench.fleet.certificate import write_certificate
@@ -54,6 +55,23 @@ def answer_chunks(*chunks: bytes, end: bool = True, then_sleep_seconds: float = 
         else:
             time.sleep(then_sleep_seconds)
             handler.close_connection = True
+
+    return answer
+
+
+def drip(data: bytes, *, at_once: int = 0, seconds: float = 0.2) -> Answer:
+    """Answer with these raw bytes: the first `at_once` together, then one at a time, over and over the last one."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        handler.wfile.write(data[:at_once])
+        try:
+            for byte in chain(data[at_once:], repeat(data[-1])):
+                handler.wfile.write(bytes([byte]))
+                time.sleep(seconds)
+        except OSError:
+            # The client has given up.
+            return
 
     return answer
 

@@ -17,15 +17,19 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 from benchweb.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
+from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_of
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_name, unreachable, unusable
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
 
+# For a whole answer, from its first byte to its last.
 ANSWER_SECONDS = 5.0
 # A sink answers when it is ready, which on a loaded host takes its process a while.
 CREATE_SECONDS = 10.0
 # The engine sends a blank line each second: three missing ones are a hang.
 EVENT_SILENCE_SECONDS = 4.0
+# From the end of one event to that of the next: the longest result, over a slow line.
+EVENT_SECONDS = 30.0
 # A result with intervals, flows and a histogram; more is not one.
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
 _KEPT_CONNECTIONS = 8
@@ -34,7 +38,7 @@ _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class EngineClient:
-    """Calls of one engine. Every call has a time-out and may be repeated; errors name the engine and a next step."""
+    """Calls of one engine, each within a time as a whole, and repeatable; errors name the engine and a next step."""
 
     def __init__(
         self,
@@ -62,7 +66,7 @@ class EngineClient:
                 code="fingerprint",
             )
         try:
-            self._pool = urllib3.HTTPSConnectionPool(
+            self._pool = EnginePool(
                 self.address,
                 port,
                 maxsize=_KEPT_CONNECTIONS,
@@ -158,9 +162,13 @@ class EngineClient:
 
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         pending = b""
+        within = deadline_of(response)
+        within(EVENT_SECONDS)
         for chunk in response.stream(65536):
             *lines, pending = (pending + chunk).split(b"\n")
             yield from lines
+            if lines:
+                within(EVENT_SECONDS)
             if len(pending) > MAXIMUM_LINE_BYTES:
                 raise self._garbage(f"an event is longer than {MAXIMUM_LINE_BYTES:,} bytes")
         if pending.strip():
@@ -256,4 +264,5 @@ def _context() -> ssl.SSLContext:
     context = create_urllib3_context(ssl_minimum_version=ssl.TLSVersion.TLSv1_3, cert_reqs=ssl.CERT_NONE)
     # The certificate is self-signed by design, and checked by its fingerprint.
     context.check_hostname = False
+    context.sslsocket_class = AnswerSocket
     return context
