@@ -1,20 +1,25 @@
 """End runs that have not begun, many at once: cancelled, too late, or with a host that does not answer."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from benchweb.hosts.models import Endpoint
 from benchweb.in_parts import in_parts
 from benchweb.runs import live
+from benchweb.runs.break_offs import MAXIMUM
 from benchweb.runs.events import events_add
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State, Trial
 from benchweb.runs.wording import moment
+from benchweb.storable import storable_text
 
 # So many are ended in one transaction; the tick comes again a second later.
 _LIMIT = 5_000
+_log = logging.getLogger(__name__)
 # Locked in one order, so that two that end the same runs at once never wait for each other.
 _END_RUNS = """
 WITH ended AS MATERIALIZED (
@@ -50,7 +55,8 @@ SELECT run.id
 FROM runs_run run
 JOIN runs_campaign campaign ON campaign.id = run.campaign_id
 JOIN hosts_pair pair ON pair.id = run.pair_id
-WHERE run.state = 'pending' AND run.lease_owner = '' AND %(endpoint)s IN (pair.source_id, pair.sink_id)
+WHERE run.state = 'pending' AND run.lease_owner = '' AND run.break_offs < %(maximum)s
+    AND %(endpoint)s IN (pair.source_id, pair.sink_id)
     AND (run.planned_at IS NULL OR run.planned_at <= statement_timestamp()) AND campaign.retries > 0
     AND %(since)s + campaign.retries * campaign.retry_pause_seconds * interval '1 second' <= statement_timestamp()
 ORDER BY run.id LIMIT %(limit)s
@@ -109,7 +115,9 @@ def end_running(*, run_id: int, reason: str) -> bool:
 
 def expire() -> int:
     """End as nonstart what has not begun by its campaign's time, saying what it waited for; give how many."""
-    late = Run.objects.filter(state=State.PENDING, lease_owner="", campaign__start_before__lte=Now())
+    late = Run.objects.filter(
+        state=State.PENDING, lease_owner="", break_offs__lt=MAXIMUM, campaign__start_before__lte=Now()
+    )
     rows = late.values_list(
         "pk", "waiting_for", "campaign__start_before", "pair__source__host__name", "pair__sink__host__name"
     )
@@ -135,7 +143,31 @@ def _ended_in_parts(reasons: Mapping[int, str]) -> int:
     def ended(run_ids: Sequence[int]) -> int:
         return len(end_pending({run_id: reasons[run_id] for run_id in run_ids}, State.NONSTART))
 
-    return in_parts(list(reasons), ended)
+    return in_parts(list(reasons), ended, lambda run_id, error: _end_failed(run_id, reasons[run_id], error))
+
+
+def _end_failed(run_id: int, reason: str, error: Exception) -> None:
+    """Count a try to end a run that failed by the run's own fault; the third one ends it by as little as that takes."""
+    tried = Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner="")
+    tried.update(break_offs=F("break_offs") + 1)
+    if not tried.filter(break_offs__gte=MAXIMUM).exists():
+        return
+    why = storable_text(f"{reason}; could not be ended: {type(error).__name__}: {error}")
+    try:
+        _end_barely(run_id, why)
+    except Exception:
+        # Its count keeps the tick from trying again.
+        _log.exception("Run %s can't be ended", run_id)
+
+
+@transaction.atomic
+def _end_barely(run_id: int, reason: str) -> None:
+    values = {"state": State.NONSTART, "reason": reason, "finished_at": Now()}
+    if Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner="").update(
+        **values, waiting_for="", break_offs=0
+    ):
+        Trial.objects.filter(run=run_id, state=State.PENDING).update(**values)
+        Reservation.objects.filter(run=run_id).delete()
 
 
 def _given_up(endpoint: Endpoint) -> int:
@@ -143,7 +175,7 @@ def _given_up(endpoint: Endpoint) -> int:
     if since is None:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT})
+        cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT, "maximum": MAXIMUM})
         ids = [row[0] for row in cursor.fetchall()]
     reason = f"host {endpoint.host.name} has given no valid answer since {moment(since)}"
     return _ended_in_parts(dict.fromkeys(ids, reason))

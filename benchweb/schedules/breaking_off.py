@@ -1,4 +1,4 @@
-"""A schedule that can't be advanced: tried three times, then its slot fails with the reason and the next one counts."""
+"""A schedule that can't go on: tried three times, then the slot at hand fails with the reason, and the next counts."""
 
 import logging
 from datetime import datetime
@@ -32,6 +32,18 @@ def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
     values = {"claimed_at": now, "state": State.FAILED, "reason": reason}
     Slot.objects.get_or_create(schedule=schedule, at=at, defaults=values)
     tried.update(next_at=following, break_offs=0)
+
+
+@transaction.atomic
+def waiting_break_off(schedule_id: int, error: Exception) -> None:
+    """Count a try to launch a schedule's slot that waits; the third one that failed by its own fault fails the slot."""
+    waiting = Slot.objects.filter(schedule=schedule_id, state=State.PENDING, campaign=None)
+    longest = waiting.order_by("at").values_list("pk", flat=True).first()
+    tried = waiting.filter(pk=longest)
+    tried.update(break_offs=F("break_offs") + 1)
+    why = storable_text(f"{type(error).__name__}: {error}")
+    given_up = tried.filter(break_offs__gte=MAXIMUM)
+    given_up.update(state=State.FAILED, reason=f"Could not be launched: {why}")
 
 
 def _following(schedule: Schedule, now: datetime) -> datetime | None:

@@ -17,6 +17,7 @@ from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.rules import rule_of
 from benchweb.schedules.timing import closes_at
 from benchweb.schedules.words import duration_said, time_said
+from benchweb.storable import storable_text
 
 # A host silent for so long is not tried by a slot; the probes go on, and find it when it returns.
 SILENT_AFTER = timedelta(minutes=5)
@@ -51,7 +52,8 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
     except Exception as error:
         # A bug would fail each second anew, and hold up the schedule for ever.
         _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
-        slot.state, slot.reason = State.FAILED, f"Could not be launched: {type(error).__name__}: {error}"
+        why = storable_text(f"{type(error).__name__}: {error}")
+        slot.state, slot.reason = State.FAILED, f"Could not be launched: {why}"
     if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
         lateness = duration_said(slot.claimed_at - slot.at)
         slot.reason = " ".join(filter(None, [f"Found {lateness} after its time.", slot.reason]))

@@ -85,6 +85,8 @@ class Slot(models.Model):
     # "Run now" is a slot like any other, at the time that somebody asked.
     is_extra = models.BooleanField(default=False)
     claimed_at = models.DateTimeField()
+    # How often it could not be launched when its turn had come: after three tries it fails.
+    break_offs = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["schedule_id", "-at"]

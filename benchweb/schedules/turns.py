@@ -10,7 +10,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from benchweb.database_faults import may_pass
 from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.schedules.breaking_off import waiting_break_off
 from benchweb.schedules.clock import database_now
 from benchweb.schedules.launching import slot_begin
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
@@ -110,9 +112,11 @@ def _begun(schedule_id: int, now: datetime) -> int:
             schedule = Schedule.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=schedule_id)
             locked = schedule.select_related("plan", "created_by").first()
             return turn_give(locked, now) if locked else 0
-    except Exception:
+    except Exception as error:
         # One schedule's fault must not keep the others waiting.
-        _log.exception("Schedule %s could not launch its waiting slot; the next tick tries again", schedule_id)
+        _log.exception("Schedule %s could not launch its waiting slot", schedule_id)
+        if not may_pass(error):
+            waiting_break_off(schedule_id, error)
         return 0
 
 

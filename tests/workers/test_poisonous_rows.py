@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import OperationalError
 
+from benchweb.hosts.models import Endpoint
 from benchweb.in_parts import in_parts
 from benchweb.results import nights
 from benchweb.results.models import EnvironmentNights
 from benchweb.runs import dispatch, endings, queues
 from benchweb.runs.models import Campaign, Run, State
-from benchweb.schedules import claiming, services, settling
+from benchweb.schedules import claiming, launching, services, settling, turns
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_pair, make_run, make_schedule
 from tests.runs.test_break_offs import executed
@@ -111,6 +112,87 @@ def test_a_late_run_that_cannot_be_ended_leaves_the_others_to_end(monkeypatch):
     monkeypatch.setattr(endings, "end_pending", poisonous)
     assert endings.expire() == 2
     assert list(Run.objects.order_by("pk").values_list("state", flat=True)) == ["nonstart", "pending", "nonstart"]
+    assert endings.expire() == 0
+    assert Run.objects.get(pk=runs[1].pk).break_offs == 2
+    assert endings.expire() == 0
+    ended = Run.objects.get(pk=runs[1].pk)
+    assert (ended.state, ended.break_offs, ended.reservations.count()) == (State.NONSTART, 0, 0)
+    assert ended.reason.startswith("not started by ")
+    assert ended.reason.endswith("; could not be ended: ValueError: poison")
+    assert set(ended.trials.values_list("state", "reason")) == {(State.NONSTART, ended.reason)}
+
+
+@pytest.mark.parametrize("way", ["late", "silent"])
+def test_a_run_that_cannot_be_ended_in_any_way_is_tried_three_times(monkeypatch, way):
+    row = make_run()
+    Campaign.objects.update(retries=1, retry_pause_seconds=0)
+    if way == "late":
+        Campaign.objects.update(start_before=datetime(2020, 1, 1, tzinfo=UTC))
+    else:
+        Endpoint.objects.filter(pk=row.pair.source_id).update(unreachable_since=datetime(2020, 1, 1, tzinfo=UTC))
+    tries = []
+
+    def poisonous(*_, **__):
+        tries.append(1)
+        raise ValueError("poison\0")
+
+    monkeypatch.setattr(endings, "end_pending", poisonous)
+    monkeypatch.setattr(endings, "_end_barely", poisonous)
+    step = endings.expire if way == "late" else endings.give_up_unreachable
+    for _ in range(5):
+        assert step() == 0
+    # The last resort was tried once.
+    assert len(tries) == 4
+    assert Run.objects.get().break_offs == 3
+
+
+def test_a_waiting_slot_that_cannot_be_launched_fails_after_three_tries_and_the_next_waits(monkeypatch):
+    poisonous, good = make_schedule(name="poisonous"), make_schedule(name="good", target={"pairs": [make_pair().pk]})
+    first, second = (
+        Slot.objects.create(schedule=poisonous, at=NOW + timedelta(minutes=n), claimed_at=NOW) for n in range(2)
+    )
+    Slot.objects.create(schedule=good, at=NOW, claimed_at=NOW)
+    give = turns.turn_give
+
+    def broken(schedule, now, **named):
+        if schedule.pk == poisonous.pk:
+            raise LookupError("no such pair\0")
+        return give(schedule, now, **named)
+
+    monkeypatch.setattr(turns, "turn_give", broken)
+    assert [services.begin_waiting(NOW) for _ in range(3)] == [1, 0, 0]
+    first.refresh_from_db()
+    assert (first.state, first.break_offs) == (State.FAILED, 3)
+    assert first.reason == "Could not be launched: LookupError: no such pair\ufffd"
+    second.refresh_from_db()
+    assert (second.state, second.break_offs) == (State.PENDING, 0)
+    monkeypatch.setattr(turns, "turn_give", give)
+    services.begin_waiting(NOW)
+    second.refresh_from_db()
+    assert second.state != State.FAILED
+
+
+def test_a_slot_whose_launch_tells_a_reason_that_cannot_be_stored_fails_at_once(monkeypatch):
+    Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW)
+
+    def broken(*_, **__):
+        raise LookupError("no\0")
+
+    monkeypatch.setattr(launching, "_launched", broken)
+    services.begin_waiting(NOW)
+    assert Slot.objects.get().reason == "Could not be launched: LookupError: no\ufffd"
+
+
+def test_a_database_in_trouble_costs_a_waiting_slot_no_try(monkeypatch):
+    Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW)
+
+    def away(*_, **__):
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(turns, "turn_give", away)
+    for _ in range(5):
+        services.begin_waiting(NOW)
+    assert (Slot.objects.get().state, Slot.objects.get().break_offs) == (State.PENDING, 0)
 
 
 def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatch):
