@@ -38,8 +38,10 @@ def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
 def waiting_break_off(schedule_id: int, error: Exception) -> None:
     """Count a try to launch a schedule's slot that waits; the third one that failed by its own fault fails the slot."""
     waiting = Slot.objects.filter(schedule=schedule_id, state=State.PENDING, campaign=None)
-    longest = waiting.order_by("at").values_list("pk", flat=True).first()
-    tried = waiting.filter(pk=longest)
+    longest = waiting.order_by("at").first()
+    if longest is None:
+        return
+    tried = waiting.filter(pk=longest.pk)
     tried.update(break_offs=F("break_offs") + 1)
     why = storable_text(f"{type(error).__name__}: {error}")
     given_up = tried.filter(break_offs__gte=MAXIMUM)
