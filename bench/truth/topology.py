@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +33,9 @@ class Failed(Exception):
     """A command of the proof itself failed."""
 
 
-def command(*words: str) -> str:
+def command(*words: str, limit_seconds: float = RUN_LIMIT_SECONDS) -> str:
     """Run a command to its end; its standard output."""
-    finished = subprocess.run(words, capture_output=True, text=True, timeout=RUN_LIMIT_SECONDS, check=False)
+    finished = subprocess.run(words, capture_output=True, text=True, timeout=limit_seconds, check=False)
     if finished.returncode != 0:
         raise Failed(f"{' '.join(words)} failed with {finished.returncode}:\n{finished.stdout}{finished.stderr}")
     return finished.stdout
@@ -92,11 +92,12 @@ class Link:
     sink: Namespace
     token: Path
     middle: Namespace | None = None
+    control: str = SINK_CONTROL
 
     def words(self, kind: str, params: dict[str, Any], address: str = SINK_ADDRESS) -> list[str]:
         settings = [word for name, value in params.items() for word in ("--set", f"{name}={value}")]
         return self.source.words(
-            str(ENGINE), "run", kind, "--peer", f"{SINK_CONTROL}:7410", "--data-address", address,
+            str(ENGINE), "run", kind, "--peer", f"{self.control}:7410", "--data-address", address,
             "--token-file", str(self.token), "--json", *settings,
         )  # fmt: skip
 
@@ -161,13 +162,18 @@ def wait_for_port(space: Namespace, port: int) -> None:
         time.sleep(0.05)
 
 
+Join = Callable[[ExitStack, Namespace, Namespace], None]
+
+
 @contextmanager
-def link(has_middle: bool = False) -> Iterator[Link]:
-    """Source and sink joined by `data`: directly, or through a third namespace that forwards nothing by itself."""
+def link(has_middle: bool = False, *, join: Join | None = None, is_control_apart: bool = True) -> Iterator[Link]:
+    """Source and sink joined by `data`: directly, through a third namespace that forwards nothing, or as `join` does.
+
+    Control has a cable of its own, or goes over `data` too.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bwtruth-")))
         token = folder / "token"
-        token.touch(mode=0o600)
         token.touch(mode=0o600)
         token.write_text(secrets.token_hex(32))
         source = stack.enter_context(namespace("a"))
@@ -175,21 +181,25 @@ def link(has_middle: bool = False) -> Iterator[Link]:
         middle = stack.enter_context(namespace("m")) if has_middle else None
         for space in (source, sink):
             space.run("sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
-        cable(source, "control", sink, "control")
-        if middle is None:
+        if is_control_apart:
+            cable(source, "control", sink, "control")
+            address(source, "control", SOURCE_CONTROL)
+            address(sink, "control", SINK_CONTROL)
+        if join is not None:
+            join(stack, source, sink)
+        elif middle is None:
             cable(source, "data", sink, "data")
         else:
             middle.run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
             cable(source, "data", middle, "left")
             cable(middle, "right", sink, "data")
-        address(source, "control", SOURCE_CONTROL)
-        address(sink, "control", SINK_CONTROL)
         address(source, "data", SOURCE_ADDRESS, SOURCE_ADDRESS_V6)
         address(sink, "data", SINK_ADDRESS, SINK_ADDRESS_V6)
+        control = SINK_CONTROL if is_control_apart else SINK_ADDRESS
         serve = sink.words(
-            str(ENGINE), "serve", "--listen", f"{SINK_CONTROL}:7410", "--state-dir", str(folder / "state"),
+            str(ENGINE), "serve", "--listen", f"{control}:7410", "--state-dir", str(folder / "state"),
             "--token-file", str(token),
         )  # fmt: skip
         stack.enter_context(process(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         wait_for_port(sink, 7411)
-        yield Link(source, sink, token, middle)
+        yield Link(source, sink, token, middle, control)

@@ -120,6 +120,13 @@ REQUIREMENTS = (
     Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),
     Requirement("ip", lambda: bool(shutil.which("ip") or shutil.which("/usr/sbin/ip")), ("iproute2",), ("test",)),
     Requirement(
+        "network namespaces",
+        lambda: os.geteuid() == 0 and Path("/dev/net/tun").exists() and by_name("ip").is_met(),
+        ("iproute2",),
+        ("test",),
+        "and be root, on a kernel with TUN: sudo modprobe tun",
+    ),
+    Requirement(
         "ARM compiler and emulator",
         _program("qemu-aarch64-static", "aarch64-linux-gnu-gcc"),
         ("qemu-user-static", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),

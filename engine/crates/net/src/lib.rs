@@ -17,6 +17,7 @@ mod limits;
 mod poller;
 mod random;
 mod socket;
+mod tap;
 mod tcp_info;
 mod traffic;
 mod usage;
@@ -42,6 +43,7 @@ pub use socket::{
     local_address, open_tcp, open_udp, peer_address, set_receive_timeout, set_send_timeout,
     take_error,
 };
+pub use tap::open_tap;
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
     Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable,
