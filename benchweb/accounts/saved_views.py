@@ -6,7 +6,7 @@ from django.db.models import Max
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from benchweb.accounts.models import SavedView
-from benchweb.names import text_fault
+from benchweb.names import stored_name, text_fault
 
 # More would be no menu any more.
 MOST_VIEWS = 100
@@ -67,9 +67,9 @@ def view_move_up(*, user: User, view_id: int) -> bool:
 
 
 def _named(name: str) -> str:
-    name = " ".join(name.split())
+    if fault := text_fault(" ".join(name.split())):
+        raise SavedViewError(fault)
+    name = stored_name(name)
     if not 1 <= len(name) <= 100:
         raise SavedViewError("A view's name has 1 to 100 characters.")
-    if fault := text_fault(name):
-        raise SavedViewError(fault)
     return name

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
+from benchweb.names import stored_name
 
 PREFIX = "bw_"
 # A token's last use is written at most once a minute: reading the API must not become a write load.
@@ -18,7 +19,7 @@ LAST_USE_STEP = timedelta(minutes=1)
 def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, str]:
     """Make a token of 256 random bits; give the row and the secret, which is never shown again."""
     secret = secret or PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:8], digest=token_digest(secret))
+    token = ApiToken.objects.create(user=user, name=stored_name(name), prefix=secret[:8], digest=token_digest(secret))
     return token, secret
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchweb.names import text_fault
+from benchweb.names import stored_name, text_fault
 
 MAXIMUM_LABELS = 20
 MAXIMUM_LENGTH = 60
@@ -31,5 +31,5 @@ def uplink_fault(uplink: str) -> str:
 
 
 def tidied(labels: Sequence[str]) -> list[str]:
-    """Give each label once, without blanks around it, in the order given."""
-    return list(dict.fromkeys(label.strip() for label in labels))
+    """Give each label once, as names are stored, in the order given."""
+    return list(dict.fromkeys(map(stored_name, labels)))

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
+from benchweb.names import searched
 from benchweb.plans.models import Plan, PlanVersion
 
 
 def plans_matching(*, text: str = "", archived: bool = False) -> QuerySet[Plan]:
     """Give plans by part of their name."""
     plans = Plan.objects.filter(archived_at__isnull=not archived)
-    return plans.filter(name__icontains=text) if text else plans
+    return plans.filter(name__icontains=searched(text)) if text else plans
 
 
 def latest_versions(*, plans: Iterable[Plan]) -> dict[int, PlanVersion]:

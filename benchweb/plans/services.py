@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from benchweb.names import name_fault
+from benchweb.names import name_fault, stored_name
 from benchweb.plans.confidence import validated_confidence
 from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
@@ -34,7 +34,7 @@ def plan_create(
         pause_seconds=pause_seconds,
         confidence=confidence,
     )
-    plan = Plan.objects.create(name=name.strip())
+    plan = Plan.objects.create(name=stored_name(name))
     PlanVersion.objects.create(plan=plan, number=1, **fields)
     return plan
 
@@ -59,7 +59,7 @@ def plan_update(
         pause_seconds=pause_seconds,
         confidence=confidence,
     )
-    Plan.objects.filter(pk=plan.pk).update(name=name.strip())
+    Plan.objects.filter(pk=plan.pk).update(name=stored_name(name))
     latest = plan.versions.order_by("-number")[0]
     if all(getattr(latest, field) == value for field, value in fields.items()):
         return latest

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchweb.names import name_fault
+from benchweb.names import name_fault, stored_name
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
@@ -123,7 +123,7 @@ def _rule(definition: Definition, target: Mapping[str, Any], now: datetime, *, i
 
 def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Schedule:
     return Schedule(
-        name=definition.name.strip(),
+        name=stored_name(definition.name),
         plan=definition.plan,
         target=target,
         cron=rule.cron,

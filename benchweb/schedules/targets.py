@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.names import stored_name
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.mesh import mesh_pairs
 
@@ -111,7 +112,7 @@ def _checked_environment(value: Any) -> int:
 def _checked_label(value: Any) -> str:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= 60:
         raise ScheduleError("label", "A label is a word of up to 60 characters that hosts bear.")
-    return value.strip()
+    return stored_name(value)
 
 
 def _checked_mesh(value: Any) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _mesh_endpoints(value: Any) -> list[int]:
 def _modes(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(mode, str) for mode in value):
         raise ScheduleError("mesh", "Modes are a list of words such as host and terway.")
-    return list(dict.fromkeys(value))
+    return list(dict.fromkeys(map(stored_name, value)))
 
 
 def _ids(field: str, value: Any, most: int) -> list[int]:

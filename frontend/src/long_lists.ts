@@ -32,13 +32,18 @@ export function shortenLists(content: ParentNode): void {
 
 /** Find the option that a text means: its whole label, else the only one that has the text in it; -1 for neither. */
 export function meant(text: string, labels: readonly string[]): number {
-  const asked = text.trim().toLowerCase();
+  const asked = folded(text);
   if (!asked) return 0;
-  const all = labels.map((label) => label.trim().toLowerCase());
+  const all = labels.map(folded);
   const whole = all.indexOf(asked);
   if (whole >= 0) return whole;
   const first = all.findIndex((label) => label.includes(asked));
   return first === all.findLastIndex((label) => label.includes(asked)) ? first : -1;
+}
+
+/** As the server compares names: whatever case and form of Unicode they are typed in. */
+function folded(text: string): string {
+  return text.normalize("NFKC").trim().toLowerCase();
 }
 
 function standIn(select: HTMLSelectElement): void {
@@ -91,8 +96,8 @@ function filterAbove(list: HTMLElement): void {
   list.before(field);
   field.addEventListener("input", (event) => {
     event.stopPropagation();
-    const asked = field.value.trim().toLowerCase();
-    for (const row of list.children) (row as HTMLElement).hidden = !row.textContent.toLowerCase().includes(asked);
+    const asked = folded(field.value);
+    for (const row of list.children) (row as HTMLElement).hidden = !folded(row.textContent).includes(asked);
   });
   // Enter would send the form.
   field.addEventListener("keydown", (event) => {

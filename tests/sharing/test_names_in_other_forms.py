@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 import pytest
 from django.test import Client
 
-from benchweb.hosts.models import Host
+from benchweb.hosts.models import Environment, Host
+from benchweb.plans.models import Plan
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, State
@@ -48,8 +49,11 @@ def told(request) -> tuple[Run, str]:
     form: str = request.param
     source = make_endpoint(host_name="placeholder", control_address="10.77.1.2:7410")
     Host.objects.filter(pk=source.host_id).update(name=NAME)
-    pair = make_pair(source=source, sink=make_endpoint(host_name="Basalt"), environment=f"at {form} now")
-    run = make_run(pair=pair, name=f"nightly of {form}", steps=STEPS)
+    pair = make_pair(source=source, sink=make_endpoint(host_name="Basalt"))
+    run = make_run(pair=pair, steps=STEPS)
+    # As names were stored before there was one form for them.
+    Environment.objects.filter(pk=pair.environment_id).update(name=f"at {form} now")
+    Plan.objects.filter(pk=run.plan_version.plan_id).update(name=f"nightly of {form}")
     for trial in run.trials.order_by("index"):
         is_whole = trial.kind == "tcp_stream"
         document = {

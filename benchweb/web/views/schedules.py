@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
+from benchweb.names import searched
 from benchweb.phrasebook import said, sentence_gap
 from benchweb.rows import planned_once
 from benchweb.runs.models import State
@@ -66,7 +67,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     """List schedules: when next, how the last one went, how many succeed."""
     archived = request.GET.get("archived") == "1"
     rows = Schedule.objects.filter(archived_at__isnull=not archived).select_related("plan")
-    if text := request.GET.get("q", ""):
+    if text := searched(request.GET.get("q", "")):
         rows = rows.filter(Q(name__icontains=text) | Q(plan__name__icontains=text))
     if (paused := request.GET.get("paused", "")) in ("0", "1"):
         rows = rows.filter(paused_at__isnull=paused == "0")
