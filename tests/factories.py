@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
-from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.naming import free_names
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
@@ -46,12 +47,18 @@ def make_endpoint(*, control_address: str = "127.0.0.1:1", **fields: Any) -> End
 
 
 def make_pair(*, source: Endpoint | None = None, sink: Endpoint | None = None, environment: str = "lab") -> Pair:
-    """Make a pair, with endpoints of its own unless given."""
+    """Make a pair, with endpoints of its own unless given, in an environment of its own."""
     return pair_create(
         source=source or make_endpoint(),
         sink=sink or make_endpoint(),
-        environment=environment_create(name=environment),
+        environment=make_environment(environment),
     )
+
+
+def make_environment(name: str = "lab") -> Environment:
+    """Make an environment, with a number behind a name that is in use."""
+    (free,) = free_names(Environment, [name])
+    return environment_create(name=free)
 
 
 def make_plan(**fields: Any) -> Plan:

@@ -5,6 +5,9 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.hosts.fields import NameKeyField
+from benchweb.names import MAXIMUM_KEY_LENGTH
+
 
 class Archivable(models.Model):
     """A row that is archived rather than deleted, so that its history keeps its names."""
@@ -20,7 +23,16 @@ class Archivable(models.Model):
         return self.name
 
 
-class Environment(Archivable):
+class NamedOnce(Archivable):
+    """A row whose name no other in use has, in any case or spelling."""
+
+    name_key = NameKeyField(max_length=MAXIMUM_KEY_LENGTH, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Environment(NamedOnce):
     """A stable label for what is being compared: distribution, zone setting, machine type."""
 
     description = models.TextField(blank=True)
@@ -29,9 +41,14 @@ class Environment(Archivable):
 
     class Meta:
         ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name_key"], condition=Q(archived_at=None), name="environment_name_once_in_use"
+            ),
+        ]
 
 
-class Host(Archivable):
+class Host(NamedOnce):
     """A machine."""
 
     description = models.TextField(blank=True)
@@ -44,6 +61,9 @@ class Host(Archivable):
 
     class Meta:
         ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["name_key"], condition=Q(archived_at=None), name="host_name_once_in_use"),
+        ]
 
 
 class FormerName(models.Model):

@@ -11,23 +11,16 @@ from django.utils import timezone
 
 from benchweb import queue
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.facts import facts_record
 from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.naming import checked_name, name_holder, name_once
 from benchweb.hosts.secrets import encrypted
-from benchweb.names import name_fault, text_fault
+from benchweb.names import name_key, stored_name, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 _FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
-
-
-class HostsError(ValueError):
-    """A refused write: `field` names the field at fault, or is empty."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 @dataclass(frozen=True)
@@ -50,24 +43,31 @@ class CheckOutcome:
 
 
 def host_create(*, name: str, description: str = "", labels: Sequence[str] = (), uplink: str = "") -> Host:
-    """Create a host."""
-    return Host.objects.create(name=_name(name), description=description, **_placing(labels, uplink))
+    """Create a host; its name is not in use yet."""
+    values = {"name": checked_name(name), "description": description, **_placing(labels, uplink)}
+    with name_once(Host, name):
+        return Host.objects.create(**values)
 
 
 def host_update(*, host: Host, name: str, description: str, labels: Sequence[str], uplink: str) -> None:
     """Rename a host, describe it anew, and say by which words it is chosen and which uplink it shares."""
-    values = {"name": _name(name), "description": description, **_placing(labels, uplink)}
-    Host.objects.filter(pk=host.pk).update(**values)
+    values = _called(name) | {"description": description, **_placing(labels, uplink)}
+    with name_once(Host, name, but=host.pk):
+        Host.objects.filter(pk=host.pk).update(**values)
 
 
 def environment_create(*, name: str, description: str = "") -> Environment:
-    """Create an environment."""
-    return Environment.objects.create(name=_name(name), description=description)
+    """Create an environment; its name is not in use yet."""
+    stored = checked_name(name)
+    with name_once(Environment, name):
+        return Environment.objects.create(name=stored, description=description)
 
 
 def environment_update(*, environment: Environment, name: str, description: str) -> None:
     """Rename an environment or describe it anew."""
-    Environment.objects.filter(pk=environment.pk).update(name=_name(name), description=description)
+    values = _called(name) | {"description": description}
+    with name_once(Environment, name, but=environment.pk):
+        Environment.objects.filter(pk=environment.pk).update(**values)
 
 
 def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpoint:
@@ -232,7 +232,15 @@ def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
         with transaction.atomic():
             return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))
     except IntegrityError as error:
+        if isinstance(row, Host | Environment):
+            raise _named_since(row) from error
         raise HostsError("", "An equal pair was made since: archive that one first.") from error
+
+
+def _named_since(row: Host | Environment) -> HostsError:
+    what, other = type(row).__name__.lower(), name_holder(type(row), row.name, but=row.pk)
+    holder, holder_id = (other.name, other.pk) if other else (row.name, "?")
+    return HostsError("", f"The {what} {holder} ({holder_id}) has this name now: rename one of the two first.", other)
 
 
 def _pairs_of(row: Host | Endpoint | Environment | Pair) -> Any:
@@ -255,13 +263,11 @@ def _placing(labels: Sequence[str], uplink: str) -> dict[str, Any]:
     for field, fault in (("labels", labels_fault(labels)), ("uplink", uplink_fault(uplink))):
         if fault:
             raise HostsError(field, fault)
-    return {"labels": tidied(labels), "uplink": uplink.strip()}
+    return {"labels": tidied(labels), "uplink": stored_name(uplink)}
 
 
-def _name(name: str) -> str:
-    if fault := name_fault(name):
-        raise HostsError("name", fault)
-    return name.strip()
+def _called(name: str) -> dict[str, Any]:
+    return {"name": checked_name(name), "name_key": name_key(name)}
 
 
 def _endpoint_fields(
@@ -282,10 +288,10 @@ def _endpoint_fields(
     if len(name) > 100 or len(bind_device) > 15:
         raise HostsError("name" if len(name) > 100 else "bind_device", "Too long: 100 and 15 characters at most.")
     return {
-        "name": name.strip(),
+        "name": stored_name(name),
         "control_address": _checked_control(control_address),
         "data_address": _checked_data(data_address),
-        "network_mode": network_mode.strip(),
+        "network_mode": stored_name(network_mode),
         "bind_device": bind_device.strip(),
         "token_encrypted": _encrypted(token),
         "fingerprint": _checked_fingerprint(fingerprint),

@@ -12,7 +12,8 @@ from benchweb.accounts.demo_account import USERNAME
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
 from benchweb.hosts import services as hosts
-from benchweb.hosts.models import Endpoint
+from benchweb.hosts.models import Endpoint, Environment, Host
+from benchweb.hosts.naming import free_names
 from benchweb.ops import engines
 from benchweb.ops.home import Home
 from benchweb.plans import services as plans
@@ -69,7 +70,9 @@ def disable() -> bool:
 
 def _create(home: Home, user: User) -> str:
     engine_token = home.secret(engines.TOKEN_FILE)
-    environment = hosts.environment_create(name=ENVIRONMENT, description="Both engines on one machine, over loopback.")
+    # A database that was filled before may have them already.
+    (name,) = free_names(Environment, [ENVIRONMENT])
+    environment = hosts.environment_create(name=name, description="Both engines on one machine, over loopback.")
     source, sink = (_endpoint(home, name, engine_token) for name in engines.NAMES)
     forward = hosts.pair_create(source=source, sink=sink, environment=environment)
     hosts.pair_create(source=sink, sink=source, environment=environment)
@@ -80,7 +83,8 @@ def _create(home: Home, user: User) -> str:
 
 def _endpoint(home: Home, name: str, token: str) -> Endpoint:
     listening = _listening(home, name)
-    host = hosts.host_create(name=f"demo-{name}", description="An engine of the demo, on this machine.")
+    (called,) = free_names(Host, [f"demo-{name}"])
+    host = hosts.host_create(name=called, description="An engine of the demo, on this machine.")
     return hosts.endpoint_create(
         host=host,
         name=f"demo-{name}",

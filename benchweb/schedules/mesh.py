@@ -8,6 +8,8 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.naming import name_holder
+from benchweb.names import name_key
 
 # The environment of a mesh that names none, when no pair among its endpoints is in one.
 MESH_ENVIRONMENT = "mesh"
@@ -71,10 +73,13 @@ def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool)
     if counted:
         most = max(counted.values())
         return Environment.objects.get(pk=min(pk for pk, count in counted.items() if count == most))
-    named = Environment.objects.filter(name=MESH_ENVIRONMENT, archived_at=None).order_by("pk").first()
-    if named:
+    if named := name_holder(Environment, MESH_ENVIRONMENT):
         return named
-    return Environment.objects.create(name=MESH_ENVIRONMENT) if make else Environment(name=MESH_ENVIRONMENT)
+    if not make:
+        return Environment(name=MESH_ENVIRONMENT)
+    # Two slots that make it at once get the same one.
+    called = {"name_key": name_key(MESH_ENVIRONMENT), "archived_at": None}
+    return Environment.objects.get_or_create(**called, defaults={"name": MESH_ENVIRONMENT})[0]
 
 
 def _with_rows(pair: Pair, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:

@@ -271,7 +271,7 @@ def test_what_is_not_there_is_404_for_every_call(api, refused, path):
 
 
 def test_pages_of_a_list_follow_the_cursor_to_the_end(api):
-    ids = [api.post("/hosts", {"name": "same name"}).json()["id"] for _ in range(5)]
+    ids = [api.post("/hosts", {"name": f"host {number}"}).json()["id"] for number in range(5)]
     found, cursor = [], ""
     while cursor is not None:
         answer = api.get(f"/hosts?limit=2&cursor={cursor}").json()

@@ -15,8 +15,8 @@ from tests.factories import begun, make_endpoint, make_pair, make_plan, make_run
 pytestmark = pytest.mark.django_db
 
 
-def launched(count: int = 1, **fields) -> list[Run]:
-    shared = make_endpoint(host_name="shared")
+def launched(count: int = 1, *, sink: str = "shared", **fields) -> list[Run]:
+    shared = make_endpoint(host_name=sink)
     pairs = [make_pair(sink=shared) for _ in range(count)]
     return list(launch(plan=make_plan(repetitions=2), pairs=pairs, user=None, **fields).runs.order_by("pk"))
 
@@ -131,7 +131,7 @@ def test_a_manual_launch_tries_however_long_its_host_was_silent():
 
 def test_cancelling_a_campaign_is_a_fixed_number_of_queries_however_many_runs(django_assert_num_queries):
     for count in (2, 60):
-        runs = launched(count)
+        runs = launched(count, sink=f"sink of {count}")
         campaign = Campaign.objects.get(pk=runs[0].campaign_id)
         begun(runs[0], f"w{count}")
         with django_assert_num_queries(13):

@@ -35,8 +35,8 @@ def minutes(count, **fields):
     return make_plan(steps=MINUTE, repetitions=count, **fields)
 
 
-def mesh_target(hosts, **fields):
-    ends = [make_endpoint(host_name=f"{'abcdefgh'[number]}", **fields) for number in range(hosts)]
+def mesh_target(hosts, names="abcdefgh", **fields):
+    ends = [make_endpoint(host_name=name, **fields) for name in names[:hosts]]
     return {"mesh": {"endpoints": [end.pk for end in ends]}}
 
 
@@ -231,8 +231,8 @@ def test_a_saved_schedule_is_not_in_conflict_with_itself():
 
 
 def test_what_is_asked_of_the_database_does_not_grow_with_the_runs(django_assert_num_queries):
-    small, large = (schedule_draft(name="x", plan=minutes(1), target=mesh_target(n), **NIGHTLY) for n in (3, 8))
-    for draft in (small, large):
+    targets = mesh_target(3, names="xyz"), mesh_target(8)
+    for draft in [schedule_draft(name="x", plan=minutes(1), target=target, **NIGHTLY) for target in targets]:
         with django_assert_num_queries(6):
             feasibility(draft, now=MIDNIGHT)
 

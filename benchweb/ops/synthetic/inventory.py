@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.naming import free_names
 from benchweb.ops.synthetic.probing import write_probes
 from benchweb.ops.synthetic.scene import NAME, End, Planned, host_name
 from benchweb.ops.synthetic.script import Script
@@ -41,11 +42,11 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
     planned, stories, nights = script.planned, script.stories, script.nights
     marks = {"description": DESCRIPTION, "is_synthetic": True}
     names = list(dict.fromkeys(pair.environment for pair in planned))
-    environments = {
-        row.name: row for row in Environment.objects.bulk_create(Environment(name=name, **marks) for name in names)
-    }
+    free = free_names(Environment, names)
+    made = Environment.objects.bulk_create(Environment(name=name, **marks) for name in free)
+    environments = dict(zip(names, made, strict=True))
     hosts = Host.objects.bulk_create(
-        Host(name=host_name(number), labels=["synthetic"], **marks) for number in range(len(stories))
+        Host(name=name, labels=["synthetic"], **marks) for name in free_names(Host, map(host_name, range(len(stories))))
     )
     endpoints = _make_endpoints(planned, hosts, until)
     pairs = Pair.objects.bulk_create(
@@ -78,7 +79,7 @@ def _make_endpoints(planned: Sequence[Planned], hosts: Sequence[Host], until: da
         Endpoint(
             host=hosts[end.host],
             name="" if end.mode == "host" else end.mode,
-            control_address=_CONTROL_ADDRESS.format(name=hosts[end.host].name),
+            control_address=_CONTROL_ADDRESS.format(name=host_name(end.host)),
             data_address=_DATA_ADDRESS.format(number=end.host % 254 + 1),
             network_mode=end.mode,
             status=Endpoint.Status.NEVER_ASKED,
