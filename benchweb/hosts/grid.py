@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from benchweb.names import name_key
 from benchweb.rows import fast_rows, planned_rows
 
 # Scalar, not EXISTS: that would be answered by reading all pairs once, instead of an index's first entry each.
@@ -16,7 +17,7 @@ SELECT * FROM (
      AND pair.environment_id + 0 = environment.id AND pair.archived_at IS NULL LIMIT 1) IS NOT NULL AS is_sink
   FROM unnest(%(environments)s::bigint[]) AS environment (id) CROSS JOIN hosts_endpoint endpoint
   JOIN hosts_host host ON host.id = endpoint.host_id
-  WHERE endpoint.archived_at IS NULL AND host.name ILIKE %(like)s
+  WHERE endpoint.archived_at IS NULL AND host.name_key LIKE %(like)s
 ) AS found WHERE is_source OR is_sink ORDER BY lower(name), endpoint
 """
 
@@ -62,7 +63,7 @@ class GridPair(NamedTuple):
 
 def grid_endpoints(*, environments: Sequence[int], text: str = "") -> list[GridEndpoint]:
     """Give the endpoints with a pair in these environments, by the host's name; `text` is part of it."""
-    like = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    like = name_key(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = planned_rows(_ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
     return [GridEndpoint._make(row) for row in rows]
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
+from benchweb.names import name_key, searched, stored_name
 from benchweb.rows import Reading, Rows, document, planned_once
 
 # In the address: whatever does not answer as an engine should.
@@ -70,17 +71,15 @@ def hosts_matching(
     if status:
         endpoints = endpoints.filter(status__in=SILENT_STATUSES if status == SILENT else [status])
     if network_mode:
-        endpoints = endpoints.filter(network_mode=network_mode)
+        endpoints = endpoints.filter(network_mode=stored_name(network_mode))
     hosts = Host.objects.filter(archived_at__isnull=not archived)
     if status or network_mode:
         hosts = hosts.filter(pk__in=endpoints.values("host"))
-    if text:
+    if text := searched(text):
         addresses = Q(control_address__icontains=text) | Q(data_address__icontains=text) | Q(name__icontains=text)
         labelled = Q(labels__contains=[text]) | Q(uplink__icontains=text)
         by_endpoint = Endpoint.objects.filter(addresses).values("host")
-        hosts = hosts.filter(
-            Q(name__icontains=text) | Q(description__icontains=text) | Q(pk__in=by_endpoint) | labelled
-        )
+        hosts = hosts.filter(_is_called(text) | Q(description__icontains=text) | Q(pk__in=by_endpoint) | labelled)
     shown = Endpoint.objects.select_related("host").order_by("pk")
     return hosts.prefetch_related(Prefetch("endpoints", queryset=shown if archived else shown.filter(archived_at=None)))
 
@@ -131,12 +130,13 @@ def pairs_matching(
 ) -> QuerySet[Pair]:
     """Give pairs by part of a host's or environment's name or an address, by environment, host and state of an end."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
-    if text:
+    if text := searched(text):
         pairs = pairs.filter(
-            _end_matches("host__name", text)
-            | _end_matches("name", text)
+            _end_matches("name", text)
             | _end_matches("data_address", text)
-            | Q(environment__name__icontains=text)
+            | _is_called(text, "environment__")
+            | _is_called(text, "source__host__")
+            | _is_called(text, "sink__host__")
         )
     if environment is not None:
         pairs = pairs.filter(environment=environment)
@@ -175,14 +175,19 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:
     """Give environments by part of their name or description, with the number of their pairs as `pair_count`."""
     environments = Environment.objects.filter(archived_at__isnull=not archived)
-    if text:
-        environments = environments.filter(Q(name__icontains=text) | Q(description__icontains=text))
+    if text := searched(text):
+        environments = environments.filter(_is_called(text) | Q(description__icontains=text))
     return environments.annotate(pair_count=Count("pairs", filter=Q(pairs__archived_at=None)))
 
 
 def of_ends(*fields: str, pair: str = "") -> list[str]:
     """Give the paths to these fields of both endpoints of a pair; `pair` is what leads to it, such as `pair__`."""
     return [f"{pair}{end}__{field}" for end in ("source", "sink") for field in fields]
+
+
+def _is_called(text: str, row: str = "") -> Q:
+    """Match hosts or environments by part of their names, in any case and spelling."""
+    return Q((f"{row}name_key__contains", name_key(text)))
 
 
 def _end_matches(field: str, text: str) -> Q:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
+from benchweb.names import name_key, searched
 from benchweb.rows import ByIds, Reading
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 
@@ -55,7 +56,7 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
     if filters.host is not None:
         runs = runs.filter(Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host))
     # Every word must be found somewhere, so that "sizes host-a" narrows and doesn't widen.
-    for word in filters.text.split():
+    for word in searched(filters.text).split():
         runs = runs.filter(_word(word))
     return runs.order_by("-pk")
 
@@ -100,9 +101,10 @@ def _word(word: str) -> Q:
 
 
 def _word_in_names(word: str) -> Q:
+    key = name_key(word)
     return (
         Q(plan_version__plan__name__icontains=word)
-        | Q(pair__source__host__name__icontains=word)
-        | Q(pair__sink__host__name__icontains=word)
-        | Q(pair__environment__name__icontains=word)
+        | Q(pair__source__host__name_key__contains=key)
+        | Q(pair__sink__host__name_key__contains=key)
+        | Q(pair__environment__name_key__contains=key)
     )

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.hosts.pair_words import pair_named
+from benchweb.names import searched
 from benchweb.rows import document, read
 from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.web.row_ids import row_id
@@ -71,7 +72,7 @@ class Query:
 
 def parsed(text: str) -> Query:
     """Read what was typed; a fact's name takes the word behind it."""
-    typed = text.replace("\0", "")[:_LONGEST].replace("→", " ").split()[:MOST_WORDS]
+    typed = searched(text)[:_LONGEST].replace("→", " ").split()[:MOST_WORDS]
     words, facts = [], []
     while typed:
         word = typed.pop(0)

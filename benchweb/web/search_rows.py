@@ -23,7 +23,7 @@ _HAS_ALL = (
 )
 _NAMED = with_pairs("""
 WITH said_hosts AS MATERIALIZED (
-  SELECT h.id, h.name, h.labels, upper(concat_ws(E'\\n', h.name, h.description, h.uplink,
+  SELECT h.id, h.name, h.labels, upper(concat_ws(E'\\n', h.name, h.name_key, h.description, h.uplink,
     (SELECT string_agg(concat_ws(E'\\n', e.control_address, e.data_address, e.name), E'\\n')
       FROM hosts_endpoint e WHERE e.host_id = h.id AND e.archived_at IS NULL))) AS said
   FROM hosts_host h WHERE h.archived_at IS NULL
@@ -59,8 +59,11 @@ ORDER BY place, rank, name, id
 """).format(
     rank=_RANK.format(name="name"),
     schedule_rank=_RANK.format(name="c.name"),
-    pair_has_all=_HAS_ALL.format(said="e.name, source_host.name, source.name, sink_host.name, sink.name"),
-    environment_has_all=_HAS_ALL.format(said="name, description"),
+    pair_has_all=_HAS_ALL.format(
+        said="e.name, source_host.name, source_host.name_key, source.name, "
+        "sink_host.name, sink_host.name_key, sink.name"
+    ),
+    environment_has_all=_HAS_ALL.format(said="name, name_key, description"),
     plan_has_all=_HAS_ALL.format(said="name"),
     schedule_has_all=_HAS_ALL.format(said="c.name, n.name"),
 )

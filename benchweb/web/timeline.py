@@ -12,6 +12,7 @@ from django.utils.translation import pgettext
 
 from benchweb.formatting import duration
 from benchweb.hosts.models import Endpoint, Pair
+from benchweb.names import name_key
 from benchweb.phrasebook import said
 from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_runs
 from benchweb.runs.models import Run, State
@@ -110,7 +111,9 @@ def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: dateti
             bars[name, pk].append(bar)
     # Where something ran comes before what is only planned: a night of a thousand hosts would hide it.
     ordered = sorted(bars, key=lambda host: (all(bar.state == _PLANNED for bar in bars[host]), host))
-    return [Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in ordered if text.lower() in name.lower()]
+    return [
+        Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in ordered if name_key(text) in name_key(name)
+    ]
 
 
 def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned: Sequence[Coming]) -> list[Lane]:

@@ -1,15 +1,18 @@
 """Environments: stable labels for what is being compared."""
 
 from datetime import datetime
+from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
+from pydantic import Field
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
 from benchweb.hosts import services
 from benchweb.hosts.models import Environment
+from benchweb.names import name_key
 
 router = Router(tags=["environments"])
 
@@ -24,6 +27,10 @@ class EnvironmentChange(Body):
     description: Description = ""
 
 
+class EnvironmentQuery(ArchivableQuery):
+    name: Annotated[str, Field(max_length=200)] = ""
+
+
 class EnvironmentItem(Item):
     id: int
     name: str
@@ -33,9 +40,10 @@ class EnvironmentItem(Item):
 
 
 @router.get("/environments", response=Page[EnvironmentItem])
-def environment_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[EnvironmentItem]:
-    """List environments by id."""
-    return page(request, query, Environment.objects.filter(archived_at__isnull=not query.archived), _item)
+def environment_list(request: HttpRequest, query: Query[EnvironmentQuery]) -> Page[EnvironmentItem]:
+    """List environments by id; `name` is the whole name, in any case and spelling."""
+    rows = Environment.objects.filter(archived_at__isnull=not query.archived)
+    return page(request, query, rows.filter(name_key=name_key(query.name)) if query.name else rows, _item)
 
 
 @router.post("/environments", response={201: EnvironmentItem})

@@ -12,6 +12,7 @@ from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
 from benchweb.hosts import services
 from benchweb.hosts.models import Host
+from benchweb.names import name_key, stored_name
 
 router = Router(tags=["hosts"])
 
@@ -35,6 +36,7 @@ class HostChange(Body):
 
 
 class HostQuery(ArchivableQuery):
+    name: Annotated[str, Field(max_length=200)] = ""
     label: Annotated[str, Field(max_length=100)] = ""
     uplink: Annotated[str, Field(max_length=100)] = ""
 
@@ -51,12 +53,14 @@ class HostItem(Item):
 
 @router.get("/hosts", response=Page[HostItem])
 def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
-    """List hosts by id."""
+    """List hosts by id; `name` is the whole name, in any case and spelling."""
     rows = Host.objects.filter(archived_at__isnull=not query.archived)
+    if query.name:
+        rows = rows.filter(name_key=name_key(query.name))
     if query.label:
-        rows = rows.filter(labels__contains=[query.label])
+        rows = rows.filter(labels__contains=[stored_name(query.label)])
     if query.uplink:
-        rows = rows.filter(uplink=query.uplink)
+        rows = rows.filter(uplink=stored_name(query.uplink))
     return page(request, query, rows, _item)
 
 

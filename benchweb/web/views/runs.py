@@ -22,6 +22,7 @@ from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.charts.verdict import metric_headlines
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
+from benchweb.names import name_key, searched
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.rows import planned_once
@@ -183,14 +184,13 @@ def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:
     if asked["host"]:
         host = _id(asked["host"])
         runs = runs.filter(Q(pair__source__host=host) | Q(pair__sink__host=host))
-    return runs.filter(_text_matches(asked["q"])) if asked["q"] else runs
+    return runs.filter(_text_matches(searched(asked["q"]))) if asked["q"] else runs
 
 
 def _text_matches(text: str) -> Q:
-    fields = ("plan_version__plan__name", "pair__source__host__name", "pair__sink__host__name", "reason")
-    matches = Q(pk=_id(text))
-    for field in fields:
-        matches |= Q((f"{field}__icontains", text))
+    matches = Q(pk=_id(text)) | Q(plan_version__plan__name__icontains=text) | Q(reason__icontains=text)
+    for end in ("source", "sink"):
+        matches |= Q((f"pair__{end}__host__name_key__contains", name_key(text)))
     return matches
 
 

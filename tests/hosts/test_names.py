@@ -1,0 +1,101 @@
+"""Names of hosts and environments: one spelling, one row in use, found however they are typed."""
+
+import unicodedata
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, transaction
+
+from benchweb.hosts.errors import HostsError
+from benchweb.hosts.models import Environment, Host
+from benchweb.hosts.selectors import environments_matching, hosts_matching, pairs_matching
+from benchweb.hosts.services import archive, environment_create, environment_update, host_create, host_update, restore
+from benchweb.plans.selectors import plans_matching
+from benchweb.web.search import found, parsed
+from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
+
+DECOMPOSED = unicodedata.normalize("NFD", "Zürich-é")
+
+
+@pytest.mark.parametrize("spelling", ["db1", "DB1", " db1 ", "d\u200bb1", "ｄｂ１"])
+def test_a_name_in_use_is_refused_in_every_spelling(db, spelling):
+    host, zone = host_create(name="db1"), environment_create(name="db1")
+    with pytest.raises(HostsError, match="has this name") as caught:
+        host_create(name=spelling)
+    assert (caught.value.field, caught.value.other) == ("name", host)
+    with pytest.raises(HostsError, match="has this name") as caught:
+        environment_create(name=spelling)
+    assert (caught.value.field, caught.value.other) == ("name", zone)
+    assert (Host.objects.count(), Environment.objects.count()) == (1, 1)
+
+
+def test_renaming_to_a_name_in_use_is_refused_and_to_its_own_is_not(db):
+    host, other = host_create(name="db1"), host_create(name="db2")
+    with pytest.raises(HostsError) as caught:
+        host_update(host=other, name="DB1", description="", labels=[], uplink="")
+    assert caught.value.other == host
+    host_update(host=other, name="Db2", description="", labels=[], uplink="")
+    zone = environment_create(name="lab")
+    environment_update(environment=zone, name="LAB", description="")
+    assert list(Host.objects.values_list("name", "name_key")) == [("Db2", "db2"), ("db1", "db1")]
+    assert Environment.objects.get().name == "LAB"
+
+
+def test_an_archived_hosts_name_is_free_and_its_restoring_names_who_has_it(db):
+    old = host_create(name="db1")
+    archive(row=old)
+    new = host_create(name="DB1")
+    with pytest.raises(HostsError, match="rename one of the two") as caught:
+        restore(row=old)
+    assert caught.value.other == new
+    host_update(host=old, name="db1-old", description="", labels=[], uplink="")
+    assert restore(row=old)
+
+
+def test_the_database_refuses_what_no_service_looked_at(db):
+    host_create(name="db1")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Host.objects.bulk_create([Host(name="DB1")])
+
+
+@pytest.mark.parametrize("typed", [DECOMPOSED, "ZÜRICH", "zürich", "zu\u0308r", "\u200bZürich-É "])
+def test_hosts_pairs_and_environments_are_found_however_they_are_typed(db, typed):
+    pair = make_pair(source=make_endpoint(host_name=DECOMPOSED), environment=DECOMPOSED)
+    assert list(hosts_matching(text=typed)) == [pair.source.host]
+    assert list(pairs_matching(text=typed)) == [pair]
+    assert list(environments_matching(text=typed)) == [pair.environment]
+    assert {"hosts", "pairs", "environments"} <= {group.key for group in found(parsed(typed), most=5)}
+
+
+@pytest.mark.parametrize("typed", [DECOMPOSED, "ZÜRICH", "zu\u0308r", "\u200bZürich-É "])
+def test_plans_and_schedules_are_found_however_they_are_typed(db, typed):
+    plan = make_plan(name=DECOMPOSED)
+    make_schedule(name=DECOMPOSED, plan=plan)
+    assert list(plans_matching(text=typed)) == [plan]
+    assert {group.key for group in found(parsed(typed), most=5)} == {"plans", "schedules"}
+
+
+def test_plans_schedules_endpoints_and_labels_are_stored_in_one_form(db):
+    pair = make_pair(source=make_endpoint(name=f" {DECOMPOSED}"))
+    host_update(host=pair.source.host, name="a", description="", labels=[DECOMPOSED, "Zürich-é"], uplink=DECOMPOSED)
+    host = Host.objects.get(pk=pair.source.host_id)
+    assert (pair.source.name, host.labels, host.uplink) == ("Zürich-é", ["Zürich-é"], "Zürich-é")
+    plan = make_plan(name=DECOMPOSED)
+    assert (plan.name, make_schedule(name=DECOMPOSED, plan=plan).name) == ("Zürich-é", "Zürich-é")
+
+
+def test_the_migration_gives_existing_doubles_a_number_and_one_form(db):
+    hosts = Host.objects.bulk_create([Host(name=f"h{number}") for number in range(6)])
+    names = ["db1", "DB1", "db1 (2)", DECOMPOSED, "Zürich-é", "db1"]
+    archive(row=hosts[5])
+    constraint = next(each for each in Host._meta.constraints if each.name == "host_name_once_in_use")
+    with connection.schema_editor() as editor:
+        editor.remove_constraint(Host, constraint)
+    for host, name in zip(hosts, names, strict=True):
+        Host.objects.filter(pk=host.pk).update(name=name, name_key="")
+    import_module("benchweb.hosts.migrations.0011_stored_names").store_names(apps, None)
+    stored = list(Host.objects.order_by("pk").values_list("name", flat=True))
+    assert stored == ["db1", "DB1 (3)", "db1 (2)", "Zürich-é", "Zürich-é (2)", "db1"]
+    with connection.schema_editor() as editor:
+        editor.add_constraint(Host, constraint)
