@@ -18,7 +18,7 @@ from ninja.operation import Operation
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
 from benchweb.database_faults import took_too_long
-from benchweb.hosts.services import HostsError
+from benchweb.hosts.errors import HostsError
 from benchweb.plans.expansion import PlanError
 from benchweb.runs.services import LaunchError
 from benchweb.schedules.services import ScheduleError
@@ -50,6 +50,7 @@ _PROBLEM_SCHEMA = {
         "detail": {"type": "string"},
         "instance": {"type": "string", "format": "uri-reference"},
         "errors": {"type": "array", "items": _FIELD_ERROR},
+        "id": {"type": "integer", "description": "of a 409: the row that has the name, or is the machine, already"},
     },
 }
 
@@ -159,8 +160,10 @@ def _field_error(fault: dict[str, Any]) -> FieldError:
 
 def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     # A service that blames no field found a clash with another row: nothing in the body is wrong by itself.
-    status = 422 if error.field else 409
-    return problem_response(request, Problem(status, error.message, [FieldError(error.field, error.message)]))
+    other = getattr(error, "other", None)
+    status = 422 if error.field and other is None else 409
+    errors = [FieldError(error.field, error.message)]
+    return problem_response(request, Problem(status, error.message, errors, other_id=other.pk if other else None))
 
 
 def _too_big(request: HttpRequest, error: Any) -> HttpResponse:

@@ -31,6 +31,8 @@ class Problem(Exception):
     detail: str
     errors: list[FieldError] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    # The row that a 409 clashes with.
+    other_id: int | None = None
 
     def __str__(self) -> str:
         return self.detail
@@ -55,7 +57,7 @@ def not_found(what: str, identifier: Any) -> Problem:
 
 def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
     """Render a problem; `type` is about:blank, for the status says the kind of error and `errors` the place."""
-    document = {
+    document: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
@@ -65,4 +67,6 @@ def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
             {"field": error.field[:MAXIMUM_TEXT], "message": error.message[:MAXIMUM_TEXT]} for error in problem.errors
         ],
     }
+    if problem.other_id is not None:
+        document["id"] = problem.other_id
     return HttpResponse(json.dumps(document), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -29,9 +30,14 @@ class PageForm(forms.Form):
             elif isinstance(field.widget, forms.Select):
                 field.widget.attrs.setdefault("class", "form-select")
 
-    def refuse(self, field: str, message: str) -> None:
-        """Show a service's refusal at its field, or above the form when the form has no such field."""
-        self.add_error(field if field in self.fields else None, said(message))
+    def refuse(self, field: str, message: str, url: str = "") -> None:
+        """Show a service's refusal at its field, or above the form; `url` leads to the row that it clashes with."""
+        self.add_error(field if field in self.fields else None, with_link(message, url))
+
+
+def with_link(message: str, url: str) -> str:
+    """Return a refusal in the reader's language, with a link to the row that it speaks of where there is one."""
+    return format_html('{} <a href="{}">{}</a>', said(message), url, _("Show it")) if url else said(message)
 
 
 def text_field(

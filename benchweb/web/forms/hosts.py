@@ -137,9 +137,9 @@ class EndpointForm(PageForm):
         values = {name: self.cleaned_data[name] for name in EndpointForm.base_fields}
         return {"name": values.pop("endpoint_name")} | values
 
-    def refuse(self, field: str, message: str) -> None:
+    def refuse(self, field: str, message: str, url: str = "") -> None:
         """Show a refusal of the endpoint's name at the field that holds it here."""
-        super().refuse("endpoint_name" if field == "name" and "name" not in self.fields else field, message)
+        super().refuse("endpoint_name" if field == "name" and "name" not in self.fields else field, message, url)
 
 
 class HostForm(EndpointForm):

@@ -261,9 +261,9 @@ class ScheduleForm(PageForm):
             return self.target_fields()[0]
         return _FIELD_OF.get(root, root)
 
-    def refuse(self, field: str, message: str) -> None:
+    def refuse(self, field: str, message: str, url: str = "") -> None:
         """Show a refusal at the form's own field."""
-        super().refuse(self.field_of(field), message)
+        super().refuse(self.field_of(field), message, url)
 
 
 _NEEDED = {

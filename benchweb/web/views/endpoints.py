@@ -11,14 +11,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.hosts.services import HostsError
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.entered_tokens import note_entered, was_entered
 from benchweb.web.forms.hosts import EndpointForm
+from benchweb.web.other_row import other_url
 
 
 @login_required
@@ -32,7 +33,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
             note_entered(request, services.endpoint_create(host=host, **form.endpoint_values()))
             return redirect("web:host", host.pk)
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
     return _form_page(request, form, host, _("Add an endpoint to {host}").format(host=host.name), with_command=True)
 
 
@@ -49,7 +50,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
                 note_entered(request, endpoint)
             return redirect("web:host", endpoint.host_id)
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
     title = _("Edit endpoint {endpoint}").format(endpoint=endpoint)
     return _form_page(request, form, endpoint.host, title, with_command=False)
 

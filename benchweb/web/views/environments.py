@@ -10,19 +10,21 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment
 from benchweb.hosts.pair_lines import first_pairs
-from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.forms.base import with_link
 from benchweb.web.forms.hosts import NamedForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.night import environment_night
+from benchweb.web.other_row import other_url
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),
@@ -78,7 +80,7 @@ def environment_new(request: HttpRequest) -> HttpResponse:
             environment = services.environment_create(**form.cleaned_data)
             return redirect("web:environment", environment.pk)
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
     context = {"form": form, "title": _("Add an environment"), "back": reverse("web:environments")}
     return render(request, "pages/form.html", context)
 
@@ -95,7 +97,7 @@ def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
             services.environment_update(environment=environment, **form.cleaned_data)
             return redirect(back)
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
     return render(
         request,
         "pages/form.html",
@@ -128,6 +130,9 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
 def environment_restore(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Bring an archived environment back; its pairs are restored one by one."""
     environment = get_object_or_404(Environment, pk=environment_id)
-    if services.restore(row=environment):
-        messages.success(request, _("Environment {environment} is back.").format(environment=environment.name))
+    try:
+        if services.restore(row=environment):
+            messages.success(request, _("Environment {environment} is back.").format(environment=environment.name))
+    except HostsError as error:
+        messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:environment", environment.pk)

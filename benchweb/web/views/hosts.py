@@ -12,9 +12,9 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pair_lines import first_pairs
-from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
@@ -26,10 +26,12 @@ from benchweb.web.engine_command import engine_command
 from benchweb.web.entered_tokens import note_entered, was_entered
 from benchweb.web.facts import facts_glance
 from benchweb.web.facts_history import facts_history
+from benchweb.web.forms.base import with_link
 from benchweb.web.forms.hosts import HostDetailsForm, HostForm
 from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
+from benchweb.web.other_row import other_url
 from benchweb.web.state_words import state_word
 
 COLUMNS = [
@@ -128,7 +130,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
                 host = services.host_create(**form.host_values())
                 endpoint = services.endpoint_create(host=host, **form.endpoint_values())
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
         else:
             note_entered(request, endpoint)
             return redirect("web:host", host.pk)
@@ -160,7 +162,7 @@ def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
             services.host_update(host=host, **form.cleaned_data)
             return redirect("web:host", host.pk)
         except HostsError as error:
-            form.refuse(error.field, error.message)
+            form.refuse(error.field, error.message, other_url(error))
     context = {
         "form": form,
         "title": _("Edit {host}").format(host=host.name),
@@ -199,10 +201,13 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
 def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     """Bring an archived host back; its endpoints and pairs are restored one by one."""
     host = get_object_or_404(Host, pk=host_id)
-    if services.restore(row=host):
-        messages.success(
-            request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
-        )
+    try:
+        if services.restore(row=host):
+            messages.success(
+                request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
+            )
+    except HostsError as error:
+        messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:host", host.pk)
 
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.services import HostsError
 from benchweb.results.glances import Scope
 from benchweb.results.models import Series
 from benchweb.rows import planned_once, read_together
