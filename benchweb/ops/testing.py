@@ -29,7 +29,7 @@ FOLDERS = tuple(
 )
 # Each process has a database and a broker of its own.
 # In the order of their names: the files with few and long tests, of the browser, would else come last and alone.
-BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
 THREE_BESIDE = ("-n", "3", *BY_FILE)
