@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import nested_text
 from benchweb.charts.comparison import Entry, MeasureRow, RunsComparison
 from benchweb.charts.export import cell
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import ALPHA, Difference
 
@@ -31,12 +32,12 @@ def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
     """Give a line for each measure and run, the baseline's own first; a missing figure is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([*_FIGURES, *_COMPARED])
+    writer.writerow([*_FIGURES, *_COMPARED, *PAIR_IDS])
     for row in found.rows:
         params = " ".join(f"{name}={_text(value)}" for name, value in row.measure.params.items())
         for run, entry in zip(runs, row.entries, strict=True):
             named = [row.measure.kind.name, params, row.measure.metric.key, row.measure.metric.unit, run.pk, runs[0].pk]
-            writer.writerow(map(cell, [*named, *_entry(entry).values()]))
+            writer.writerow(map(cell, [*named, *_entry(entry).values(), *pair_ids(run.pair).values()]))
     return out.getvalue()
 
 
@@ -59,6 +60,7 @@ def _run(run: Run) -> dict[str, Any]:
         "pair": run.pair_id,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
+        **pair_ids(run.pair),
     }
 
 

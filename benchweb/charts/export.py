@@ -11,6 +11,8 @@ from typing import Any
 from benchweb.catalog import catalog, nested_text
 from benchweb.charts.confidence import confidence_document
 from benchweb.charts.moments import rfc3339
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow, run_results, trial_rows
@@ -39,9 +41,10 @@ def csv_of(run: Run, rows: Sequence[TrialRow]) -> str:
     writer = csv.writer(out)
     confidence = run_confidence(run.plan_version, rows)
     sure = _SURE if confidence else ()
-    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure])
+    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure, *PAIR_IDS])
+    ids = pair_ids(run.pair).values()
     for row in rows:
-        writer.writerow(map(cell, [*_values(run, row, params, metrics), *_sure(confidence, row)]))
+        writer.writerow(map(cell, [*_values(run, row, params, metrics), *_sure(confidence, row), *ids]))
     return out.getvalue()
 
 
@@ -152,11 +155,15 @@ def _run_document(run: Run) -> dict[str, Any]:
         },
         "pair": {
             "id": pair.pk,
-            "source": {"endpoint": pair.source_id, "name": str(pair.source)},
-            "sink": {"endpoint": pair.sink_id, "name": str(pair.sink)},
+            "source": _end_document(pair.source),
+            "sink": _end_document(pair.sink),
             "environment": {"id": pair.environment_id, "name": pair.environment.name},
         },
     }
+
+
+def _end_document(endpoint: Endpoint) -> dict[str, Any]:
+    return {"endpoint": endpoint.pk, "name": str(endpoint), "host": endpoint.host_id}
 
 
 def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked
 from benchweb.charts.moments import rfc3339
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.selectors import points
 
 _COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")
@@ -24,8 +25,9 @@ class _Line:
 def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> Iterator[str]:
     """Give the file line by line; a query for each series."""
     writer = csv.writer(_Line())
-    yield writer.writerow(_COLUMNS)
+    yield writer.writerow([*_COLUMNS, *PAIR_IDS])
     for line in lines:
+        ids = pair_ids(line.pair).values()
         for metric in [*asked.metrics, *filter(None, [asked.strip])]:
             if metric not in line.series:
                 continue
@@ -41,4 +43,4 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
             first, last = query.shown
             rows = points(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)
             for row in rows:
-                yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial])
+                yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial, *ids])

@@ -31,6 +31,7 @@ class AxisItem:
     key: Key
     label: str
     detail: str = ""
+    host: int | None = None
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.
@@ -162,7 +163,7 @@ def _items(endpoints: list[GridEndpoint], by: By) -> list[AxisItem]:
     if by == "mode":
         modes = dict.fromkeys(sorted((each.network_mode for each in endpoints), key=_mode_order))
         return [AxisItem(mode, mode) for mode in modes]
-    return [AxisItem(each.id, each.host, _detail(each)) for each in endpoints]
+    return [AxisItem(each.id, each.host, _detail(each), each.host_id) for each in endpoints]
 
 
 def _mode_order(mode: str) -> tuple[bool, str]:

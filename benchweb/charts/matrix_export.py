@@ -7,7 +7,8 @@ from typing import Any
 
 from benchweb.catalog import Metric
 from benchweb.charts.export import cell as csv_cell
-from benchweb.charts.matrix import MatrixTable
+from benchweb.charts.matrix import AxisItem, Cell, Key, MatrixTable
+from benchweb.charts.pair_ids import PAIR_IDS
 from benchweb.results.latest import SeriesTest
 
 _COLUMNS = ["environment", "source", "sink", "state", "kind", "identity", "metric", "unit"]
@@ -20,7 +21,7 @@ def matrix_csv(
     """Give the cells of all tables; `environments` names them by id. No query."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(_COLUMNS + _FIGURES)
+    writer.writerow([*_COLUMNS, *_FIGURES, *PAIR_IDS])
     for table in tables:
         for row in _rows(table, environments[table.axes.environment], test, metric):
             writer.writerow(map(csv_cell, row))
@@ -28,7 +29,7 @@ def matrix_csv(
 
 
 def _rows(table: MatrixTable, environment: str, test: SeriesTest | None, metric: Metric) -> Iterator[list[Any]]:
-    names = {item.key: _name(item.label, item.detail) for item in (*table.axes.rows, *table.axes.columns)}
+    items = {item.key: item for item in (*table.axes.rows, *table.axes.columns)}
     asked = [test.kind if test else "", test.identity if test else "", metric.key, metric.unit]
     for line in table.cells:
         for cell in line:
@@ -38,16 +39,25 @@ def _rows(table: MatrixTable, environment: str, test: SeriesTest | None, metric:
             reason = cell.failures[0].reason if cell.failures else ""
             yield [
                 environment,
-                names[cell.row],
-                names[cell.column],
+                _name(items[cell.row]),
+                _name(items[cell.column]),
                 cell.state,
                 *asked,
                 *figures,
                 cell.at,
                 runs,
                 reason,
+                *_ids(cell, items),
+                table.axes.environment,
             ]
 
 
-def _name(label: str, detail: str) -> str:
-    return f"{label} ({detail})" if detail else label
+def _name(item: AxisItem) -> str:
+    return f"{item.label} ({item.detail})" if item.detail else item.label
+
+
+def _ids(cell: Cell, items: Mapping[Key, AxisItem]) -> list[Any]:
+    """Return the ids of a cell's pairs, and of its hosts and endpoints where it is of two endpoints."""
+    ends = [items[key] for key in (cell.row, cell.column)]
+    hosts_and_endpoints = [each for end in ends for each in (end.host, end.key if end.host else None)]
+    return [" ".join(map(str, cell.pairs)), *hosts_and_endpoints]

@@ -11,6 +11,7 @@ from benchweb.rows import fast_rows, planned_rows
 _ENDPOINTS = """
 SELECT * FROM (
   SELECT environment.id, endpoint.id AS endpoint, host.name, endpoint.name AS own_name, endpoint.network_mode,
+    host.id AS host_id,
     (SELECT true FROM hosts_pair pair WHERE pair.source_id = endpoint.id
      AND pair.environment_id = environment.id AND pair.archived_at IS NULL LIMIT 1) IS NOT NULL AS is_source,
     (SELECT true FROM hosts_pair pair WHERE pair.sink_id = endpoint.id
@@ -48,6 +49,7 @@ class GridEndpoint(NamedTuple):
     host: str
     name: str
     network_mode: str
+    host_id: int
     is_source: bool
     is_sink: bool
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchweb.charts.export import run_csv, run_json
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import Result
 from benchweb.runs.models import Run, State, Trial
@@ -46,8 +47,9 @@ def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precisi
         "run", "trial", "index", "kind",
         "message_size_bytes", "request_size_bytes", "response_size_bytes", "duration_seconds",
         "repetition", "state", "reason", "started_at", "finished_at", "throughput_bps", "retransmits", "flags",
-        "limited_by",
+        "limited_by", *PAIR_IDS,
     ]  # fmt: skip
+    assert [found[0][name] for name in PAIR_IDS] == list(map(str, pair_ids(run.pair).values()))
     assert [row["index"] for row in found] == ["1", "2", "3", "4", "5", "6", "7", "8"]
     assert (found[0]["run"], found[0]["trial"], found[0]["kind"]) == (str(run.pk), str(trial.pk), "tcp_stream")
     assert float(found[0]["throughput_bps"]) == THROUGHPUT
@@ -76,6 +78,8 @@ def test_json_holds_whole_documents_and_each_facts_once():
     document = json.loads(run_json(run))
     first, second, third, _ = document["trials"]
     assert (document["schema"], document["run"], document["state"]) == (1, run.pk, "pending")
+    pair = document["pair"]
+    assert (pair["source"]["host"], pair["sink"]["host"]) == (run.pair.source.host_id, run.pair.sink.host_id)
     assert document["plan"]["steps"] == SIZES
     assert first["metrics"] == {"throughput_bps": THROUGHPUT, "retransmits": 0}
     assert first["result"]["intervals"] == [{"start_seconds": 0.0, "end_seconds": 1.0, "metrics": {}}]

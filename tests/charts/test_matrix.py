@@ -73,7 +73,7 @@ def test_a_row_a_cell_or_another_environment_is_the_baseline():
 
 def endpoint(number: int, mode: str = "host", **ends: bool) -> GridEndpoint:
     ends = {"is_source": True, "is_sink": True} | ends
-    return GridEndpoint(1, number, f"host-{number}", f"host-{number}", mode, **ends)
+    return GridEndpoint(1, number, f"host-{number}", f"host-{number}", mode, number + 100, **ends)
 
 
 def test_sources_are_rows_and_sinks_columns_and_the_host_itself_is_the_first_mode():

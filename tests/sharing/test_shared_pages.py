@@ -236,6 +236,9 @@ def test_an_anonymised_share_has_no_ids_of_the_dashboard(run: Run) -> None:
     texts = texts_of(path, Client())
     document = json.loads(texts["/results.json"])
     assert (document["run"], document["plan"]["id"], document["pair"]["id"]) == (None, None, None)
+    ends = [document["pair"][end][part] for end in ("source", "sink") for part in ("host", "endpoint")]
+    assert [*ends, document["pair"]["environment"]["id"]] == [None] * 5
+    assert [line.split(",")[-6:] for line in texts["/results.csv"].splitlines()[1:]] == [[""] * 6] * 3
     assert [trial["trial"] for trial in document["trials"]] == [1, 2, 3]
     assert set(document["facts"]) == {"1", "2"}
     assert f"Run {run.pk}" not in texts[""]

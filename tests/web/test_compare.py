@@ -14,6 +14,7 @@ from django.test import Client
 from benchweb.accounts.services import token_create
 from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Verdict, difference
@@ -240,6 +241,8 @@ def test_the_csv_has_a_line_for_each_measure_and_run(signed_in: Client, slower: 
     assert (worst["verdict"], worst["change"], float(worst["cliffs_delta"])) == ("different", "worse", -1.0)
     assert float(worst["difference_ratio"]) == pytest.approx(-0.09)
     assert rows[0]["verdict"] == rows[0]["p_value"] == ""
+    for row, run in zip(rows[:2], slower, strict=False):
+        assert [row[name] for name in PAIR_IDS] == list(map(str, pair_ids(run.pair).values()))
 
 
 def test_the_json_has_every_value_and_the_api_gives_the_same(signed_in: Client, ada: User, slower: list[Run]) -> None:

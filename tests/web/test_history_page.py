@@ -1,5 +1,6 @@
 """The history page: filters in the address, notes, CSV, few queries."""
 
+import csv
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.charts import size_lines
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Annotation
 from tests.charts.history_rows import past_run
@@ -104,7 +106,10 @@ def test_the_csv_has_every_point(signed_in: Client, pair) -> None:
     assert len(rows) == 1 + 7
     assert "alder (host) → birch (host),lab,tcp_stream" in rows[1]
     assert ",throughput_bps,bit/s," in rows[1]
-    assert rows[1].split(",")[-3] == "1000000000.0"
+    (first, *_rest) = csv.DictReader(rows)
+    assert first["value"] == "1000000000.0"
+    assert list(first)[-7:] == ["trial", *PAIR_IDS]
+    assert [first[name] for name in PAIR_IDS] == list(map(str, pair_ids(pair).values()))
 
 
 @pytest.mark.parametrize(

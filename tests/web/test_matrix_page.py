@@ -1,5 +1,7 @@
 """The matrix: where each number stands, what is missing and why, the baseline, and the links."""
 
+import csv
+import io
 import re
 from datetime import timedelta
 from html import unescape
@@ -9,6 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
@@ -197,7 +200,13 @@ def test_the_csv_has_a_row_for_each_cell_with_raw_values_and_states(signed_in: C
     assert lines[0].startswith("environment,source,sink,state,kind,identity,metric,unit,n,median,mean,low,high,at,runs")
     assert len(lines) == 2
     assert lines[1].startswith("lab,alpha,beta,value,tcp_stream,{},throughput_bps,bit/s,3,2000000000.0,3000000000.0,")
-    assert lines[1].endswith(f",{run.pk},")
+    assert lines[0].endswith(",runs,reason," + ",".join(PAIR_IDS))
+    ids = pair_ids(run.pair)
+    assert lines[1].endswith(f",{run.pk},," + ",".join(map(str, ids.values())))
+    by_mode = list(csv.DictReader(io.StringIO(signed_in.get("/matrix.csv?by=mode").content.decode())))
+    empty = dict.fromkeys(PAIR_IDS, "")
+    kept = {name: str(ids[name]) for name in ("pair_id", "environment_id")}
+    assert {name: by_mode[0][name] for name in PAIR_IDS} == empty | kept
 
 
 def test_a_matrix_costs_the_same_queries_whatever_its_size(
