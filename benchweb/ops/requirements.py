@@ -107,6 +107,7 @@ def _output(program: str | Path, *words: str) -> str:
 
 RUST = "Rust"
 RUST_CHECKS = "Rust's formatter and linter"
+GIT = "Git"
 _RUSTUP = "or Rust 1.85 or newer by rustup, https://rustup.rs"
 REQUIREMENTS = (
     Requirement(
@@ -115,6 +116,7 @@ REQUIREMENTS = (
     Requirement("C compiler", _program("cc"), ("gcc", "libc6-dev"), ("up", "test")),
     Requirement(RUST, _has_rust, ("rustc-web", "cargo-web"), ("up", "test"), _RUSTUP),
     Requirement(RUST_CHECKS, _has_rust_checks, ("rustfmt-web", "rust-web-clippy"), ("test",), _RUSTUP),
+    Requirement(GIT, _program("git"), ("git",), ("test",)),
     Requirement("Chromium", _program("chromium"), ("chromium",), ("test",)),
     Requirement("systemd-analyze", _program("systemd-analyze"), ("systemd",), ("test",)),
     Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),

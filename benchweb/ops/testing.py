@@ -16,7 +16,7 @@ from benchweb.ops.requirements import Requirement
 from benchweb.ops.steps import ENGINE, FRONTEND, VENV
 
 TAIL_LINES = 200
-# How tests of the engine say that the machine stood still whenever they were tried.
+# How a line begins that says what this machine could not judge: it stood still, or a database can't be reached.
 NOT_JUDGED = "NOT JUDGED"
 
 # Tests that keep a CPU busy and watch no clock.
@@ -67,6 +67,7 @@ def parts() -> list[Part]:
     cargo = str(requirements.cargo_path())
     npm, npm_environment = steps.npm_command(TOOLS)
     tool = str(VENV / "bin") + "/"
+    supply_chain = [python, "-m", "benchweb.ops.supply_chain"]
     return [
         Part("Python style", [f"{tool}ruff", "check", "."]),
         Part("Python format", [f"{tool}ruff", "format", "--check", "."]),
@@ -76,6 +77,11 @@ def parts() -> list[Part]:
         Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
         Part("script types and style", [*npm, "run", "check"], FRONTEND, npm_environment),
         Part("script tests", [*npm, "test"], FRONTEND, npm_environment),
+        # What the project is made from: docs/dependencies.md.
+        Part("crates: licences, sources, duplicates, known faults", [*supply_chain, "crates"], needs=RUST),
+        Part("Python packages: licences, sources, known faults", [*supply_chain, "python"]),
+        Part("npm packages: licences, sources, duplicates, known faults", [*supply_chain, "npm"]),
+        Part("secrets in files", [*supply_chain, "secrets"], needs=(requirements.GIT,)),
         Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE, needs=RUST_CHECKED),
         Part(
             "Rust style",
@@ -138,7 +144,7 @@ def _summary(results: Sequence[Result], failed: list[str], not_run: list[str]) -
     every = "Every part passed." if not not_run else "Every part that could run passed."
     print(f"{len(failed)} of {len(results)} parts failed: {', '.join(failed)}" if failed else every)
     if unknown:
-        print(f"{unknown} tests were neither passed nor failed: run them again on a machine that doesn't stand still.")
+        print(f"{unknown} neither passed nor failed, for the reasons above.")
     if not_run:
         print(f"{len(not_run)} could not run on this machine:", *not_run, sep="\n  ")
 
