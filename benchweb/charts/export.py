@@ -2,11 +2,12 @@
 
 import base64
 import csv
-import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TypeVar
 
 from benchweb.catalog import catalog, nested_text
 from benchweb.charts.confidence import confidence_document
@@ -15,7 +16,7 @@ from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result
-from benchweb.results.selectors import TrialRow, run_results, trial_rows
+from benchweb.results.selectors import TrialRow, facts_documents, results_of_trials, trial_parts
 from benchweb.runs.models import Run
 
 # What a spreadsheet takes for the start of a formula.
@@ -24,41 +25,82 @@ _BEFORE_PARAMS = ("run", "trial", "index", "kind")
 # Only where the plan asks for a confidence.
 _SURE = ("confidence_width_percent", "confidence_reached")
 _AFTER_PARAMS = ("repetition", "state", "reason", "started_at", "finished_at")
+_ROWS_AT_ONCE = 500
+# A document has tens of kilobytes, one of many flows megabytes.
+_DOCUMENTS_AT_ONCE = 8
+Item = TypeVar("Item")
 
 
-def run_csv(run: Run) -> str:
-    """Give a row per trial: parameters and metrics under their catalog names, which end in their unit.
+@dataclass(frozen=True)
+class Content:
+    """Where an export finds a run's rows: each is called as often as it is needed, and holds few rows at a time."""
 
-    Numbers are in full precision, a metric that wasn't measured is an empty cell. One query.
+    trials: Callable[[], Iterable[TrialRow]]
+    # By the ids of their trials, and without facts.
+    results: Callable[[Sequence[int]], Mapping[int, Result]]
+    facts: Callable[[Sequence[int]], Mapping[int, dict[str, Any]]]
+
+
+def stored_content(run: Run) -> Content:
+    """Return a run's content as it is in the database."""
+    return Content(
+        trials=lambda: chain.from_iterable(trial_parts(run.pk)), results=results_of_trials, facts=facts_documents
+    )
+
+
+def run_csv(run: Run) -> Iterator[str]:
+    """Return a row per trial, part by part: parameters and metrics under their catalog names, which end in their unit.
+
+    Numbers are in full precision, a metric that wasn't measured is an empty cell.
     """
-    return csv_of(run, trial_rows(run.pk))
+    return csv_of(run, stored_content(run))
 
 
-def csv_of(run: Run, rows: Sequence[TrialRow]) -> str:
-    """Give the CSV of a run whose trials are at hand; an id that is None is an empty cell."""
-    params, metrics = _param_names(rows), _metric_names(rows)
-    out = io.StringIO()
-    writer = csv.writer(out)
-    confidence = run_confidence(run.plan_version, rows)
+def csv_of(run: Run, content: Content) -> Iterator[str]:
+    """Return the CSV of a run, part by part; an id that is None is an empty cell. Goes through the trials twice."""
+    params, metrics = _names(content.trials())
+    writer = csv.writer(Line())
+    confidence = run_confidence(run.plan_version, content.trials())
     sure = _SURE if confidence else ()
-    writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure, *PAIR_IDS])
+    yield writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure, *PAIR_IDS])
     ids = pair_ids(run.pair).values()
-    for row in rows:
-        writer.writerow(map(cell, [*_values(run, row, params, metrics), *_sure(confidence, row), *ids]))
-    return out.getvalue()
+    for rows in _in_parts(content.trials(), _ROWS_AT_ONCE):
+        values = ([*_values(run, row, params, metrics), *_sure(confidence, row), *ids] for row in rows)
+        yield "".join(writer.writerow(map(cell, each)) for each in values)
 
 
-def run_json(run: Run) -> str:
-    """Give the run with every result's whole document; facts are kept once and named by their id. Two queries."""
-    return json_text(document_of(run, trial_rows(run.pk), list(run_results(run.pk))))
+def run_json(run: Run) -> Iterator[str]:
+    """Return the run with every result's whole document, part by part; facts come once, named by their id."""
+    return json_of(run, stored_content(run))
 
 
-def document_of(run: Run, rows: Sequence[TrialRow], results: Sequence[Result]) -> dict[str, Any]:
-    """Give the document of a run whose trials and results are at hand; times in it are not texts yet."""
-    by_trial = {result.trial_id: result for result in results}
-    trials = [_trial_document(row, by_trial.get(row.id)) for row in rows]
-    confidence = confidence_document(run_confidence(run.plan_version, rows))
-    return _run_document(run) | {"confidence": confidence, "facts": _facts(results), "trials": trials}
+def json_of(run: Run, content: Content) -> Iterator[str]:
+    """Return the JSON of a run, part by part."""
+    confidence = confidence_document(run_confidence(run.plan_version, content.trials()))
+    yield json_text(_run_document(run) | {"confidence": confidence}).removesuffix("}") + ', "trials": ['
+    told: set[int] = set()
+    between = ""
+    for rows in _in_parts(content.trials(), _DOCUMENTS_AT_ONCE):
+        results = content.results([row.id for row in rows if row.has_result])
+        documents = [json_text(_trial_document(row, results.get(row.id))) for row in rows]
+        yield between + ", ".join(documents)
+        between = ", "
+        told |= {pk for each in results.values() for pk in (each.source_facts_id, each.sink_facts_id) if pk}
+    yield '], "facts": {'
+    between = ""
+    for ids in _in_parts(sorted(told), _DOCUMENTS_AT_ONCE):
+        members = [f'"{pk}": {json_text(facts)}' for pk, facts in content.facts(ids).items()]
+        yield between + ", ".join(members)
+        between = ", "
+    yield "}}"
+
+
+class Line:
+    """What csv writes to: it hands each line on."""
+
+    def write(self, text: str) -> str:
+        """Return what is written."""
+        return text
 
 
 def json_text(document: dict[str, Any]) -> str:
@@ -121,16 +163,25 @@ def cell(value: Any) -> Any:
     return value
 
 
-def _param_names(rows: Iterable[TrialRow]) -> list[str]:
-    used = {name for row in rows for name in row.params}
-    known = [name for name in catalog().document["parameters"] if name in used]
+def _names(rows: Iterable[TrialRow]) -> tuple[list[str], list[str]]:
+    """Return the parameters and the metrics that any row has, in the catalog's order, others after them."""
+    params: set[str] = set()
+    metrics: set[str] = set()
+    for row in rows:
+        params.update(row.params)
+        metrics.update(row.metrics)
+    return _ordered(params, catalog().document["parameters"]), _ordered(metrics, catalog().metrics)
+
+
+def _ordered(used: set[str], names: Iterable[str]) -> list[str]:
+    known = [name for name in names if name in used]
     return known + sorted(used.difference(known))
 
 
-def _metric_names(rows: Iterable[TrialRow]) -> list[str]:
-    used = {key for row in rows for key in row.metrics}
-    known = [key for key in catalog().metrics if key in used]
-    return known + sorted(used.difference(known))
+def _in_parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    left = iter(items)
+    while part := list(islice(left, size)):
+        yield part
 
 
 def _run_document(run: Run) -> dict[str, Any]:
@@ -191,8 +242,3 @@ def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:
             "sink_facts": result.sink_facts_id,
         }
     return document
-
-
-def _facts(results: Iterable[Result]) -> dict[str, Any]:
-    rows = (facts for result in results for facts in (result.source_facts, result.sink_facts) if facts)
-    return {str(facts.pk): facts.document for facts in rows}

@@ -4,27 +4,20 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 
-from benchweb.charts.export import cell
+from benchweb.charts.export import Line, cell
 from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
-from benchweb.results.selectors import points
+from benchweb.results.selectors import point_parts
 
 _COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")
 
 
-class _Line:
-    """What csv writes to: it hands each line on."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> Iterator[str]:
-    """Give the file line by line; a query for each series."""
-    writer = csv.writer(_Line())
+    """Return the file part by part; a query for each part of each series."""
+    writer = csv.writer(Line())
     yield writer.writerow([*_COLUMNS, *PAIR_IDS])
     for line in lines:
         ids = pair_ids(line.pair).values()
@@ -41,6 +34,7 @@ def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine])
                 asked.kind.metrics[metric].unit,
             )
             first, last = query.shown
-            rows = points(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)
-            for row in rows:
-                yield writer.writerow([*names, rfc3339(row.at), row.value, row.run, row.trial, *ids])
+            parts = point_parts(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)
+            for rows in parts:
+                values = ([*names, rfc3339(row.at), row.value, row.run, row.trial, *ids] for row in rows)
+                yield "".join(writer.writerow(each) for each in values)

@@ -1,8 +1,9 @@
 """How sure a run's figures are: each combination's interval, and which combinations to repeat once more."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import catalog
@@ -49,8 +50,11 @@ class RunConfidence:
 
     def of(self, trial: TrialRow) -> Combination | None:
         """Give the combination that a trial repeats."""
-        key = _key(trial.kind, trial.params)
-        return next((each for each in self.combinations if _key(each.kind, each.params) == key), None)
+        return self._by_key.get(_key(trial.kind, trial.params))
+
+    @cached_property
+    def _by_key(self) -> dict[str, Combination]:
+        return {_key(each.kind, each.params): each for each in self.combinations}
 
     @property
     def sentence(self) -> str:
@@ -62,7 +66,7 @@ class RunConfidence:
         return f"The confidence asked for was NOT reached{where}: {self.asked.words}"
 
 
-def run_confidence(version: PlanVersion, trials: Sequence[TrialRow]) -> RunConfidence | None:
+def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfidence | None:
     """Judge a run's trials; None when its plan asks for no confidence. No query."""
     asked = version.asked_confidence
     if asked is None:
@@ -114,7 +118,7 @@ def _singles(version: PlanVersion) -> dict[str, PlannedTrial]:
     return {_key(single.kind, single.params): single for single in expanded(version.steps, 1, "interleaved")}
 
 
-def _by_combination(trials: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+def _by_combination(trials: Iterable[TrialRow]) -> dict[str, list[TrialRow]]:
     found: dict[str, list[TrialRow]] = {}
     for trial in trials:
         found.setdefault(_key(trial.kind, trial.params), []).append(trial)

@@ -1,6 +1,6 @@
 """Read what trials gave, and series of points."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -8,9 +8,10 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from benchweb.hosts.models import Facts
 from benchweb.results.models import Point, Result, Series
 from benchweb.rows import Reading, Rows, document, read
-from benchweb.runs.models import State
+from benchweb.runs.models import State, Trial
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.
@@ -38,6 +39,12 @@ class TrialRow:
         return self.has_result and self.state == State.FINISHED
 
 
+# So many rows take a few megabytes.
+TRIALS_AT_ONCE = 500
+_COLUMNS = (
+    *("id", "index", "kind", "params", "repetition", "state", "reason", "started_at", "finished_at"),
+    *("result__metrics", "result__flags", "result__limits", "result__id"),
+)
 # Written by hand: to build it from models takes as long as to run it.
 _TRIALS = """
 SELECT t.run_id, t.id, t.index, t.kind, t.params, t.repetition, t.state, t.reason, t.started_at, t.finished_at,
@@ -72,6 +79,24 @@ def _by_run(run_ids: Sequence[int], rows: Rows) -> dict[int, list[TrialRow]]:
     return found
 
 
+def trial_parts(run_id: int, size: int = TRIALS_AT_ONCE) -> Iterator[list[TrialRow]]:
+    """Return a run's trials in order as `trial_rows` does, some at a time; one query for each part, none held open."""
+    rows = Trial.objects.filter(run=run_id).order_by("index").values_list(*_COLUMNS)
+    after = 0
+    while True:
+        part = [_trial_row(*row) for row in rows.filter(index__gt=after)[:size]]
+        yield part
+        if len(part) < size:
+            return
+        after = part[-1].index
+
+
+def _trial_row(*row: Any) -> TrialRow:
+    *told, metrics, flags, limits, result = row
+    values: list[Any] = [*told, metrics or {}, flags or [], limits or [], result is not None]
+    return TrialRow(*values)
+
+
 # The last results that came with facts, one a run; the documents of those alone.
 _FACTS = """
 SELECT DISTINCT ON (t.run_id) t.run_id, source.document, sink.document
@@ -101,19 +126,23 @@ def _facts(rows: Rows) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
     return {run_id: (document(source) or {}, document(sink) or {}) for run_id, source, sink in rows}
 
 
-def run_results(run_id: int) -> "QuerySet[Result, Result]":
-    """Return a run's results with whole documents and facts, in the order of its trials; one query."""
-    return (
-        Result.objects.filter(trial__run=run_id)
-        .select_related("trial", "source_facts", "sink_facts")
-        .order_by("trial__index")
-    )
+def results_of_trials(trial_ids: Sequence[int]) -> dict[int, Result]:
+    """Return the results of some trials by their trials' ids, with whole documents, without facts; one query."""
+    return {result.trial_id: result for result in Result.objects.filter(trial__in=trial_ids)}
+
+
+def facts_documents(ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """Return facts by their ids; one query."""
+    return dict(Facts.objects.filter(pk__in=ids).order_by("pk").values_list("pk", "document"))
 
 
 def series_list(*, pair: int | None = None, kind: str = "", metric: str = "") -> "QuerySet[Series, Series]":
     """Return the series that match; the caller orders and slices."""
     wanted = {"pair": pair, "kind": kind or None, "metric": metric or None}
     return Series.objects.filter(**{field: value for field, value in wanted.items() if value is not None})
+
+
+POINTS_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True)
@@ -151,3 +180,24 @@ def points(
         rows = rows.filter(run__plan_version__plan=plan)
     columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id")
     return (PointRow(*column) for column in columns[:limit].iterator(chunk_size=10_000))
+
+
+def point_parts(
+    *,
+    series_id: int,
+    from_time: datetime | None = None,
+    to_time: datetime | None = None,
+    plan: int | None = None,
+    size: int = POINTS_AT_ONCE,
+) -> Iterator[list[PointRow]]:
+    """Return a series' points as `points` does, some at a time; one query for each part, none held open."""
+    after: tuple[datetime, int] | None = None
+    while True:
+        part = list(
+            points(series_id=series_id, from_time=from_time, to_time=to_time, plan=plan, after=after, limit=size)
+        )
+        if part:
+            yield part
+        if len(part) < size:
+            return
+        after = part[-1].at, part[-1].trial

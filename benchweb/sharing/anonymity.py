@@ -1,10 +1,12 @@
 """A run's content with pseudonyms for its hosts and addresses, and without the ids of this dashboard."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
-from benchweb.hosts.models import Endpoint, Facts, Pair
+from benchweb.charts.export import Content
+from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
@@ -17,13 +19,47 @@ from benchweb.sharing.real_names import host_pseudonym, real_names
 def anonymised(content: RunContent) -> RunContent:
     """Give the same content for a stranger; four queries, for the names of all hosts: a text may name any of them."""
     names = Pseudonyms(real_names(content))
-    facts = _facts(content.results, names)
+    trials = [_trial(row, names) for row in content.trials]
+    source, sink = content.facts
     return RunContent(
         run=_run(content.run, names),
-        trials=[_trial(row, names) for row in content.trials],
-        results=[_result(result, facts, names) for result in content.results],
+        trials=trials,
+        facts=(names.deep(source), names.deep(sink)),
         events=[FrozenEvent(at=event.at, text=names.text(event.text)) for event in content.events],
+        exported=_Exported(content, trials, names).content,
     )
+
+
+class _Exported:
+    """A run's rows without names and ids: trials go by their places in it, facts are numbered as they come."""
+
+    def __init__(self, real: RunContent, trials: list[TrialRow], names: Pseudonyms) -> None:
+        self._stored = real.exported
+        self._trials = {row.index: row.id for row in real.trials}
+        self._facts: dict[int, int] = {}
+        self._names = names
+        self.content = Content(trials=lambda: trials, results=self._results, facts=self._facts_documents)
+
+    def _results(self, indexes: Sequence[int]) -> dict[int, Result]:
+        found = self._stored.results([self._trials[index] for index in indexes])
+        indexed = ((index, found.get(self._trials[index])) for index in indexes)
+        return {index: self._result(index, result) for index, result in indexed if result is not None}
+
+    def _result(self, index: int, result: Result) -> Result:
+        hidden = copy(result)
+        hidden.document = self._names.deep(result.document)
+        hidden.source_facts_id = self._number(result.source_facts_id)
+        hidden.sink_facts_id = self._number(result.sink_facts_id)
+        hidden.trial_id = index
+        return hidden
+
+    def _number(self, facts_id: int | None) -> int | None:
+        return None if facts_id is None else self._facts.setdefault(facts_id, len(self._facts) + 1)
+
+    def _facts_documents(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+        ids = {pk: number for pk, number in self._facts.items() if number in set(numbers)}
+        found = self._stored.facts(list(ids))
+        return {ids[pk]: self._names.deep(document) for pk, document in found.items()}
 
 
 def _run(run: Run, names: Pseudonyms) -> Run:
@@ -77,20 +113,3 @@ def _trial(row: TrialRow, names: Pseudonyms) -> TrialRow:
         reason=names.text(row.reason),
         limits=names.deep(row.limits),
     )
-
-
-def _facts(results: Iterable[Result], names: Pseudonyms) -> dict[int, Facts]:
-    """Give each facts row once, numbered from 1."""
-    rows = {
-        facts.pk: facts for result in results for facts in (result.source_facts, result.sink_facts) if facts is not None
-    }
-    return {pk: Facts(pk=place, document=names.deep(row.document)) for place, (pk, row) in enumerate(rows.items(), 1)}
-
-
-def _result(result: Result, facts: dict[int, Facts], names: Pseudonyms) -> Result:
-    hidden = copy(result)
-    hidden.document = names.deep(result.document)
-    hidden.source_facts = facts[result.source_facts_id] if result.source_facts_id else None
-    hidden.sink_facts = facts[result.sink_facts_id] if result.sink_facts_id else None
-    hidden.trial_id = result.trial.index
-    return hidden

@@ -1,5 +1,6 @@
 """A run as it was when it was shared: all that its page shows, with nothing left to look up."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,13 +13,12 @@ from pydantic import BaseModel
 from benchweb.catalog import catalog
 from benchweb.charts.confidence import shown_combinations
 from benchweb.charts.documents import charts_text
-from benchweb.charts.export import csv_of, document_of, json_text
+from benchweb.charts.export import Content, csv_of, json_of
 from benchweb.charts.reproduce import TrialCommand, run_commands
 from benchweb.charts.run_charts import trial_charts
 from benchweb.charts.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
 from benchweb.hosts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
-from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run
 
@@ -35,12 +35,14 @@ class FrozenEvent(BaseModel):
 
 @dataclass(frozen=True)
 class RunContent:
-    """What a snapshot is made of: a run with all that names it, its trials, results and events."""
+    """What a snapshot is made of: a run with all that names it, its trials and events, and what is exported."""
 
     run: Run
     trials: list[TrialRow]
-    results: list[Result]
+    # Source's and sink's, as they came with the last result that has some.
+    facts: tuple[dict[str, Any], dict[str, Any]]
     events: list[FrozenEvent]
+    exported: Content
 
 
 class FrozenLimit(BaseModel):
@@ -128,20 +130,20 @@ class FrozenRun(BaseModel):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A frozen run, once in each language by its code, and both its exports."""
+    """A frozen run, once in each language by its code, and both its exports, part by part."""
 
     pages: dict[str, FrozenRun]
-    csv: str
-    document: str
+    csv: Iterator[str]
+    document: Iterator[str]
 
 
 def snapshot(content: RunContent) -> Snapshot:
-    """Freeze a run; no query."""
-    run, trials = content.run, content.trials
+    """Freeze a run; no query but for the parts of its exports."""
+    run = content.run
     return Snapshot(
         pages={language: _page_in(language, content) for language, _name in settings.LANGUAGES},
-        csv=csv_of(run, trials),
-        document=json_text(document_of(run, trials, content.results)),
+        csv=csv_of(run, content.exported),
+        document=json_of(run, content.exported),
     )
 
 
@@ -153,7 +155,7 @@ def _page_in(language: str, content: RunContent) -> FrozenRun:
 
 def _page(content: RunContent) -> FrozenRun:
     run, trials = content.run, content.trials
-    source_facts, sink_facts = _facts(content.results)
+    source_facts, sink_facts = content.facts
     return FrozenRun(
         run=run.pk,
         plan=run.plan_version.plan.name,
@@ -234,12 +236,3 @@ def _unlinked(spec: dict[str, Any]) -> dict[str, Any]:
     """Leave out what leads to other pages: a reader of a share has no way there, and need not know their ids."""
     series = [line | {"points": [point | {"href": ""} for point in line["points"]]} for line in spec["series"]]
     return spec | {"series": series, "csv_url": ""}
-
-
-def _facts(results: list[Result]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the facts that came with the last result that has some, source and sink."""
-    for result in reversed(results):
-        if result.source_facts or result.sink_facts:
-            source, sink = result.source_facts, result.sink_facts
-            return source.document if source else {}, sink.document if sink else {}
-    return {}, {}

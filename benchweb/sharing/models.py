@@ -21,13 +21,31 @@ class Share(models.Model):
     token_encrypted = models.BinaryField()
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
-    # What is shown, in each language as sharing.frozen.FrozenRun writes it, and both exports; empty once revoked.
+    # What is shown, in each language as sharing.frozen.FrozenRun writes it; empty once revoked.
     page = models.JSONField(null=True)
-    csv = models.TextField(blank=True)
-    document = models.TextField(blank=True)
 
     class Meta:
         ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"share {self.pk}"
+
+
+class SharePart(models.Model):
+    """A piece of an export of a frozen run: an export is stored and read piece by piece, however long it is."""
+
+    class Export(models.TextChoices):
+        CSV = "csv", "CSV"
+        JSON = "json", "JSON"
+
+    share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="parts", db_index=False)
+    export = models.CharField(max_length=4, choices=Export.choices)
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["share_id", "export", "number"]
+        constraints = [models.UniqueConstraint(fields=["share", "export", "number"], name="share_part_once")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of the {self.get_export_display()} of {self.share}"

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 
 from benchweb.catalog import catalog
+from benchweb.kept import keep
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 
 # 25 bits: among the few hosts of a report two never look like one.
@@ -21,6 +22,7 @@ _TAG_CHARACTERS = 5
 # they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
 _NAMING = re.compile(r"\b(?:hosts?|uplink|endpoint|engine of|address \S+ of) ")
+_LONGEST_KEPT, _MOST_KEPT = 1_000, 2_000
 # A blank in a name; in the parameters of a URL it is a plus.
 _BLANKS = re.compile(r"[\s+]+")
 _URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
@@ -75,9 +77,11 @@ class Pseudonyms:
 
     def text(self, text: str) -> str:
         """Return a text with every name and address replaced."""
-        # Documents repeat the same few texts a thousand times.
+        # Documents repeat the same few texts a thousand times; a long one comes once.
+        if len(text) > _LONGEST_KEPT:
+            return self._replaced(text)
         if text not in self._done:
-            self._done[text] = self._replaced(text)
+            keep(self._done, text, self._replaced(text), most=_MOST_KEPT)
         return self._done[text]
 
     def deep(self, value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Read share links: by their token for strangers, by their run for those who are logged in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -11,12 +12,8 @@ from django.utils import timezone
 from django.utils.translation import get_language
 
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
-from benchweb.sharing.models import Share
+from benchweb.sharing.models import Share, SharePart
 from benchweb.sharing.services import token_digest
-
-# What is large is only read by those who show it.
-_CONTENT = ("page", "csv", "document")
-Content = Literal["page", "csv", "document"]
 
 
 @dataclass(frozen=True)
@@ -32,10 +29,10 @@ class Found:
     page: dict[str, Any] | None = None
 
 
-def share_by_token(token: str, content: Content) -> Found | None:
-    """Give the share of a token with the one content asked for; None for a token that nobody was given."""
-    rows = Share.objects.defer("page", *(name for name in _CONTENT if name != content))
-    if content == "page":
+def share_by_token(token: str, *, with_page: bool) -> Found | None:
+    """Return the share of a token, with its page where that is wanted; None for a token that nobody was given."""
+    rows = Share.objects.defer("page")
+    if with_page:
         # One language of them; a share made before the reader's was known here is shown in English.
         spoken = get_language() or "en"
         rows = rows.annotate(spoken=Coalesce(KeyTransform(spoken, "page"), KeyTransform("en", "page")))
@@ -49,9 +46,16 @@ def share_by_token(token: str, content: Content) -> Found | None:
     return Found(share, "", None, getattr(share, "spoken", None))
 
 
+def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
+    """Return an export piece by piece, each when it is needed; raises DoesNotExist when it is revoked meanwhile."""
+    parts = share.parts.filter(export=export)
+    for number in range(parts.count()):
+        yield parts.values_list("text", flat=True).get(number=number)
+
+
 def shares(*, run: int | None = None) -> "QuerySet[Share, Share]":
     """Give share links without their content, newest first."""
-    rows = Share.objects.defer(*_CONTENT).select_related("created_by").order_by("-pk")
+    rows = Share.objects.defer("page").select_related("created_by").order_by("-pk")
     return rows if run is None else rows.filter(run=run)
 
 

@@ -2,19 +2,23 @@
 
 import hashlib
 import secrets
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from benchweb.charts.export import stored_content
 from benchweb.hosts.secrets import encrypted
-from benchweb.results.selectors import run_results, trial_rows
+from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
-from benchweb.sharing.frozen import FrozenEvent, RunContent, snapshot
-from benchweb.sharing.models import Share
+from benchweb.sharing.frozen import FrozenEvent, RunContent, Snapshot, snapshot
+from benchweb.sharing.models import Share, SharePart
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
 TOKEN_BYTES = 24
@@ -38,24 +42,31 @@ def share_create(
     content = _content(run)
     frozen = snapshot(anonymised(content) if anonymise else content)
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    share = Share.objects.create(
-        run=run,
-        created_by=user,
-        expires_at=expires_at,
-        anonymise=anonymise,
-        digest=token_digest(token),
-        token_encrypted=encrypted(token),
-        page={language: page.model_dump(mode="json") for language, page in frozen.pages.items()},
-        csv=frozen.csv,
-        document=frozen.document,
-    )
+    with transaction.atomic():
+        share = _stored(frozen, run=run, created_by=user, expires_at=expires_at, anonymise=anonymise, token=token)
     return share, token
 
 
+def _stored(frozen: Snapshot, *, token: str, **fields: Any) -> Share:
+    share = Share.objects.create(
+        digest=token_digest(token),
+        token_encrypted=encrypted(token),
+        page={language: page.model_dump(mode="json") for language, page in frozen.pages.items()},
+        **fields,
+    )
+    for export, parts in ((SharePart.Export.CSV, frozen.csv), (SharePart.Export.JSON, frozen.document)):
+        for number, text in enumerate(parts):
+            SharePart.objects.create(share=share, export=export, number=number, text=text)
+    return share
+
+
+@transaction.atomic
 def share_revoke(*, share_id: int) -> bool:
     """Revoke a link and forget what it showed; False when it was revoked before."""
     standing = Share.objects.filter(pk=share_id, revoked_at=None)
-    return bool(standing.update(revoked_at=Now(), page=None, csv="", document=""))
+    is_revoked = bool(standing.update(revoked_at=Now(), page=None))
+    SharePart.objects.filter(share=share_id).delete()
+    return is_revoked
 
 
 def share_count_opening(*, token: str) -> bool:
@@ -76,9 +87,12 @@ def token_digest(token: str) -> str:
 
 def _content(run: Run) -> RunContent:
     events = RunEvent.objects.filter(run=run).order_by("pk").values_list("at", "text")[:_EVENTS_SHOWN]
+    # The page and both exports tell of the same moment.
+    trials = trial_rows(run.pk)
     return RunContent(
         run=run,
-        trials=trial_rows(run.pk),
-        results=list(run_results(run.pk)),
+        trials=trials,
+        facts=facts_of_runs([run.pk]).get(run.pk, ({}, {})),
         events=[FrozenEvent(at=at, text=text) for at, text in events],
+        exported=replace(stored_content(run), trials=lambda: trials),
     )

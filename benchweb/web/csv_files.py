@@ -1,6 +1,8 @@
 """CSV for spreadsheets: with `?bom=1` a file begins with the mark by which Excel knows that it is UTF-8."""
 
+from collections.abc import AsyncIterator
 from itertools import chain
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -17,7 +19,14 @@ class SpreadsheetMiddleware(MiddlewareMixin):
         if request.GET.get("bom") != "1" or not response.headers.get("Content-Type", "").startswith("text/csv"):
             return response
         if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = chain([BYTE_ORDER_MARK], response.streaming_content)  # type: ignore[arg-type]
+            parts: Any = response.streaming_content
+            response.streaming_content = _marked(parts) if response.is_async else chain([BYTE_ORDER_MARK], parts)
         elif isinstance(response, HttpResponse):
             response.content = BYTE_ORDER_MARK + response.content
         return response
+
+
+async def _marked(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield BYTE_ORDER_MARK
+    async for part in parts:
+        yield part

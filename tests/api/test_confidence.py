@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -85,10 +86,10 @@ def test_a_run_without_one_says_null(api):
 
 def test_the_exports_tell_the_same(api):
     run = finished_run(width_percent=5)
-    exported = api.get(f"/runs/{run.pk}/results.json").json()
+    exported = json.loads(api.get(f"/runs/{run.pk}/results.json").getvalue())
     assert exported["confidence"] == api.get(f"/runs/{run.pk}").json()["confidence"]
     assert exported["plan"]["confidence"] == {"level_percent": 99, "width_percent": 5, "max_repetitions": 3}
-    text = api.get(f"/runs/{run.pk}/results.csv").content.decode()
+    text = api.get(f"/runs/{run.pk}/results.csv").getvalue().decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["confidence_reached"] for row in rows] == ["true", "false"] * 3
     assert rows[0]["confidence_width_percent"] == "0.0"

@@ -58,5 +58,6 @@ def test_its_heat_map_has_its_runs_only(plans: tuple[Plan, Plan]) -> None:
 
 def test_its_file_has_its_points_only(plans: tuple[Plan, Plan]) -> None:
     query, rate = asked(plan=plans[1].pk), asked_of(catalog().kinds["tcp_rr"], "transactions_per_second")
-    rows = csv.DictReader(history_csv(query, rate, chosen_lines(query, rate).lines))
+    text = "".join(history_csv(query, rate, chosen_lines(query, rate).lines))
+    rows = csv.DictReader(text.splitlines())
     assert [row["run"] for row in rows] == [str(Run.objects.get(plan_version__plan=plans[1]).pk)]

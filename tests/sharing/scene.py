@@ -95,7 +95,7 @@ def texts_of(path: str, client: Client) -> dict[str, str]:
     parts = ("", "/results.csv", "/results.json", "/embed", "/badge.svg")
     answers = {part: client.get(path + part) for part in parts}
     assert {answer.status_code for answer in answers.values()} == {200}
-    return {part: answer.content.decode() for part, answer in answers.items()}
+    return {part: answer.getvalue().decode() for part, answer in answers.items()}
 
 
 def secrets_in(text: str) -> list[str]:

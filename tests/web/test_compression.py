@@ -32,10 +32,12 @@ def test_the_length_tells_nothing_about_a_page_whose_content_is_guessed_at(db: N
     assert len(lengths) > 1
 
 
-def test_streams_stay_as_they_are(signed_in: Client) -> None:
+def test_streams_of_events_stay_as_they_are_and_files_in_parts_come_in_gzip(signed_in: Client) -> None:
     pair = make_pair()
     past_run(make_plan(), pair, NIGHT, {"throughput_bps": 1e9})
-    for path in ("/history.csv?over=all", f"/runs/{make_run().pk}/events"):
-        answer = signed_in.get(path, headers=GZIP)
-        assert answer.status_code == 200
-        assert "Content-Encoding" not in answer
+    for path in ("/history.csv?over=all", "/history.csv?over=all&bom=1"):
+        plain, small = signed_in.get(path), signed_in.get(path, headers=GZIP)
+        assert (small.status_code, small["Content-Encoding"], "Content-Length" in small) == (200, "gzip", False)
+        assert gzip.decompress(small.getvalue()) == plain.getvalue()
+    events = signed_in.get(f"/runs/{make_run().pk}/events", headers=GZIP)
+    assert (events.status_code, "Content-Encoding" in events) == (200, False)

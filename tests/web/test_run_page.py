@@ -159,8 +159,9 @@ def test_the_exports_are_the_apis_own_files(reader: Client) -> None:
     finish(run, [16.3e9])
     answer = reader.get(f"/runs/{run.pk}/results.csv")
     assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}.csv"'
-    assert "16300000000.0" in answer.content.decode()
-    assert reader.get(f"/runs/{run.pk}/results.json").json()["trials"][0]["metrics"] == {"throughput_bps": 16.3e9}
+    assert "16300000000.0" in answer.getvalue().decode()
+    document = json.loads(reader.get(f"/runs/{run.pk}/results.json").getvalue())
+    assert document["trials"][0]["metrics"] == {"throughput_bps": 16.3e9}
 
 
 def test_ends_of_unlike_mtu_are_named_in_the_head(reader: Client) -> None:

@@ -1,5 +1,6 @@
 """The ASGI application by a real uvicorn: every request is one visit to one of a few threads."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
@@ -60,3 +61,15 @@ def test_streams_of_lines_come_whole_and_their_threads_keep_no_connection(web: s
     bodies = {answer.read() for answer in answers}
     assert len(bodies) == 1
     assert len(bodies.pop().splitlines()) == 2
+
+
+def test_downloads_come_in_parts_and_leave_the_connections_to_others(web: str, cookie: str) -> None:
+    run = measured_run(make_plan(repetitions=600), make_pair(), [1e9] * 600)
+    slow = [fetched(web, f"/runs/{run.pk}/results.{kind}", cookie) for kind in ("json", "csv", "json", "csv")]
+    # Four readers that take nothing yet, and two connections: others are answered meanwhile.
+    assert fetched(web, "/hosts", cookie).read()
+    assert {answer.headers["Transfer-Encoding"] for answer in slow} == {"chunked"}
+    bodies = [answer.read() for answer in slow]
+    assert len(json.loads(bodies[0])["trials"]) == 600
+    assert len(bodies[1].splitlines()) == 601
+    assert bodies[:2] == bodies[2:]

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Status
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, run_url
 from benchweb.charts import export
 from benchweb.charts.confidence import confidence_document
+from benchweb.downloads import download
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.results.confidence import run_confidence
@@ -192,15 +193,16 @@ def run_cancel(request: HttpRequest, run_id: Identifier) -> Status[RunState]:
 
 
 @router.get("/runs/{run_id}/results.json", response=dict[str, Any])
-def run_results_json(request: HttpRequest, run_id: Identifier) -> HttpResponse:
+def run_results_json(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run with the whole documents of its results, histograms and facts."""
-    return _download(export.run_json(_run(run_id)), "application/json", f"run-{run_id}.json")
+    parts = export.run_json(_run(run_id))
+    return download(request, parts, media_type="application/json", file_name=f"run-{run_id}.json")
 
 
 @router.get("/runs/{run_id}/results.csv", response={200: None}, openapi_extra=_CSV)
-def run_results_csv(request: HttpRequest, run_id: Identifier) -> HttpResponse:
+def run_results_csv(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run's trials as CSV, a row each, in full precision."""
-    return _download(export.run_csv(_run(run_id)), "text/csv; charset=utf-8", f"run-{run_id}.csv")
+    return download(request, export.run_csv(_run(run_id)), media_type="text/csv", file_name=f"run-{run_id}.csv")
 
 
 def run_state(request: HttpRequest, run: Run) -> RunState:
@@ -218,11 +220,6 @@ def _run(run_id: int) -> Run:
 def _user(request: HttpRequest) -> User:
     user: User = request.auth  # type: ignore[attr-defined]
     return user
-
-
-def _download(content: str, media_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content, content_type=media_type, headers=headers)
 
 
 def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The history: charts over time, latency heat maps, figures by message size; and people's notes on them."""
 
+from collections.abc import Iterator
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -11,6 +13,7 @@ from benchweb.accounts.ahead import reads_ahead
 from benchweb.charts.history_export import history_csv
 from benchweb.charts.history_query import shown_words
 from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.downloads import download
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
 from benchweb.web.charts_answer import charts_answer
 from benchweb.web.forms.annotations import AnnotationForm
@@ -44,13 +47,14 @@ def history_charts_json(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
-def history_csv_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
     """Give every point behind the charts over time."""
     query = query_of(request)
     kind = choices_of(query).kind
-    lines = history_csv(query, asked := asked_of(kind, query.metric), chosen_lines(query, asked).lines) if kind else ()
-    headers = {"Content-Disposition": 'attachment; filename="history.csv"'}
-    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+    parts: Iterator[str] = iter(())
+    if kind:
+        parts = history_csv(query, asked := asked_of(kind, query.metric), chosen_lines(query, asked).lines)
+    return download(request, parts, media_type="text/csv", file_name="history.csv")
 
 
 @login_required

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -20,6 +20,7 @@ from benchweb.charts.history_choices import MOST_PAIRS
 from benchweb.charts.published import published_tables
 from benchweb.charts.run_charts import run_charts, trial_charts
 from benchweb.charts.verdict import metric_headlines
+from benchweb.downloads import download
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
 from benchweb.names import name_key, searched
@@ -112,17 +113,17 @@ def run_charts_json(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @login_required
-def run_csv_file(request: HttpRequest, run_id: int) -> HttpResponse:
+def run_csv_file(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
     """Give the run's trials as CSV, the same file as the API's."""
     run = get_object_or_404(runs_named(), pk=run_id)
-    return _download(run_csv(run), "text/csv", f"run-{run_id}.csv")
+    return download(request, run_csv(run), media_type="text/csv", file_name=f"run-{run_id}.csv")
 
 
 @login_required
-def run_json_file(request: HttpRequest, run_id: int) -> HttpResponse:
+def run_json_file(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
     """Give the run with every result's document as JSON, the same file as the API's."""
     run = get_object_or_404(runs_named(), pk=run_id)
-    return _download(run_json(run), "application/json", f"run-{run_id}.json")
+    return download(request, run_json(run), media_type="application/json", file_name=f"run-{run_id}.json")
 
 
 @login_required
@@ -164,11 +165,6 @@ def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("web:run", run_id)
     return redirect("web:run", campaign.runs.get().pk)
-
-
-def _download(text: str, content_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
 def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:

@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 
+from benchweb.downloads import download
 from benchweb.sharing.frozen import FrozenRun
-from benchweb.sharing.selectors import Content, Found, share_by_token
+from benchweb.sharing.models import SharePart
+from benchweb.sharing.selectors import Found, share_by_token, share_parts
 from benchweb.sharing.services import share_count_opening
 from benchweb.web.badge import badge_svg, figure_badge
 from benchweb.web.facts_diff import facts_side_by_side
@@ -29,20 +32,20 @@ _HEADERS = {
 _THEMES = ("light", "dark")
 # Nothing here changes anything: no form is answered, so none needs a token either.
 _SAFE = ("GET", "HEAD")
-Answer = Callable[[HttpRequest, Found], HttpResponse]
-View = Callable[..., HttpResponse]
+Answer = Callable[[HttpRequest, Found], HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
 
-def _shared(content: Content, *, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
+def _shared(*, with_page: bool = True, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
     """Make a view of an answer: 404 for unknown tokens, 410 for ended ones, headers that keep the link private."""
 
     def decorated(answer: Answer) -> View:
         @wraps(answer)
         @csrf_exempt
-        def view(request: HttpRequest, token: str) -> HttpResponse:
+        def view(request: HttpRequest, token: str) -> HttpResponseBase:
             if request.method not in _SAFE:
                 return _private(HttpResponseNotAllowed(_SAFE), is_framed=False)
-            found = share_by_token(token, content)
+            found = share_by_token(token, with_page=with_page)
             response = answer(request, found) if found and not found.ended else _nothing(request, found)
             is_shown = response.status_code == 200
             if counted and is_shown and request.method == "GET":
@@ -55,7 +58,7 @@ def _shared(content: Content, *, counted: bool = False, framed: bool = False) ->
     return decorated
 
 
-@_shared("page", counted=True)
+@_shared(counted=True)
 def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
     """Show the frozen run."""
     frozen = FrozenRun.model_validate(found.page)
@@ -67,7 +70,7 @@ def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
     return render(request, "pages/shared.html", context)
 
 
-@_shared("page", counted=True, framed=True)
+@_shared(counted=True, framed=True)
 def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
     """Show one chart and nothing else: the first, or the one that `chart` names; for a frame on another page.
 
@@ -95,7 +98,7 @@ def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
     return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
 
-@_shared("page")
+@_shared()
 def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     """Give the badge of a metric, or of the run's first headline."""
     frozen = FrozenRun.model_validate(found.page)
@@ -104,29 +107,31 @@ def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     return figure_badge(frozen.figures, asked, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
 
 
-@_shared("csv")
-def shared_csv(request: HttpRequest, found: Found) -> HttpResponse:
-    """Give the frozen CSV."""
-    return _download(found.share.csv, "text/csv", "shared-run.csv")
+@_shared(with_page=False)
+def shared_csv(request: HttpRequest, found: Found) -> StreamingHttpResponse:
+    """Return the frozen CSV."""
+    parts = share_parts(found.share, SharePart.Export.CSV)
+    return download(request, parts, media_type="text/csv", file_name="shared-run.csv")
 
 
-@_shared("document")
-def shared_json(request: HttpRequest, found: Found) -> HttpResponse:
-    """Give the frozen JSON."""
-    return _download(found.share.document, "application/json", "shared-run.json")
+@_shared(with_page=False)
+def shared_json(request: HttpRequest, found: Found) -> StreamingHttpResponse:
+    """Return the frozen JSON."""
+    parts = share_parts(found.share, SharePart.Export.JSON)
+    return download(request, parts, media_type="application/json", file_name="shared-run.json")
 
 
 @csrf_exempt
-def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponse:
+def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponseBase:
     """Answer 404 to what no link leads to."""
     return _private(_nothing(request, None), is_framed=False)
 
 
-def _private(response: HttpResponse, *, is_framed: bool) -> HttpResponse:
+def _private(response: HttpResponseBase, *, is_framed: bool) -> HttpResponseBase:
     for name, value in _HEADERS.items():
         response[name] = value
     response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
-    response.xframe_options_exempt = is_framed
+    response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
     return response
 
 
@@ -138,8 +143,3 @@ def _nothing(request: HttpRequest, found: Found | None) -> HttpResponse:
         return HttpResponse(svg, content_type="image/svg+xml", status=410 if found else 404)
     context: dict[str, Any] = {"found": found}
     return render(request, "pages/shared_ended.html", context, status=410 if found else 404)
-
-
-def _download(text: str, content_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
