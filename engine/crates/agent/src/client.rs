@@ -1,5 +1,7 @@
 //! A controller's side of the control API: HTTP/1.1 over TLS 1.3 to an engine known by its fingerprint.
 
+mod proof;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -56,6 +58,22 @@ pub enum ClientError {
         /// What was asked for.
         pinned: String,
     },
+    /// The engine did not prove that it knows the token, so it was not sent.
+    #[error(
+        "the engine at {peer} doesn't know this token, so it was not sent; use the one from the engine's --token-file"
+    )]
+    UnknownToken {
+        /// Its control address.
+        peer: SocketAddr,
+    },
+    /// The engine is of before such proofs.
+    #[error(
+        "the engine at {peer} can't prove that it knows the token, so it was not sent; update that engine, or name the fingerprint that it prints at its start with --peer-fingerprint"
+    )]
+    NoProof {
+        /// Its control address.
+        peer: SocketAddr,
+    },
     /// A refusal, in the engine's words.
     #[error("the engine refused: {message}")]
     Refused {
@@ -71,20 +89,33 @@ pub enum ClientError {
 /// A connection to one engine.
 pub struct Client {
     peer: SocketAddr,
-    authorization: String,
+    authorization: Option<String>,
     requests: SendRequest<Full<Bytes>>,
     /// The fingerprint that the engine showed.
     pub fingerprint: String,
 }
 
 impl Client {
-    /// Connects; without `pinned`, any certificate will do.
+    /// Connects; without `pinned`, to the engine that proves that it knows the token.
     ///
     /// # Errors
-    /// When the engine can't be reached or shows another fingerprint.
+    /// When the engine can't be reached, shows another fingerprint, or doesn't know the token.
     pub async fn connect(
         peer: SocketAddr,
         token: &str,
+        pinned: Option<&str>,
+    ) -> Result<Self, ClientError> {
+        let pinned = match pinned {
+            Some(pinned) => pinned.to_owned(),
+            None => proof::proven_fingerprint(peer, token).await?,
+        };
+        Self::open(peer, Some(token), Some(&pinned)).await
+    }
+
+    /// Opens a connection: with a token only to the pinned certificate.
+    async fn open(
+        peer: SocketAddr,
+        token: Option<&str>,
         pinned: Option<&str>,
     ) -> Result<Self, ClientError> {
         let verifier = Arc::new(Verifier::new(pinned));
@@ -93,7 +124,7 @@ impl Client {
         let found = verifier.found();
         match (opened, pinned) {
             (Ok(requests), _) => {
-                let authorization = format!("Bearer {token}");
+                let authorization = token.map(|token| format!("Bearer {token}"));
                 Ok(Self { peer, authorization, requests, fingerprint: found })
             }
             (Err(_), Some(pinned)) if !found.is_empty() && !found.eq_ignore_ascii_case(pinned) => {
@@ -152,14 +183,16 @@ impl Client {
         body: Option<&Value>,
     ) -> Result<Response<Incoming>, ClientError> {
         let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header(HOST, self.peer.to_string())
-            .header(AUTHORIZATION, &self.authorization)
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(body))
-            .map_err(|error| unreachable(self.peer, &error.into()))?;
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let request =
+            request.body(Full::new(body)).map_err(|error| unreachable(self.peer, &error.into()))?;
         let sent = async {
             self.requests.ready().await?;
             self.requests.send_request(request).await

@@ -19,6 +19,7 @@ mod tcp_figures;
 mod test_value;
 mod thread_use;
 mod timestamp;
+mod token_proof;
 pub mod wire;
 
 pub use bounded::{JSON_DEPTH_LIMIT, JsonError, LINE_LIMIT_BYTES, LineSplitter, parse_json};
@@ -43,6 +44,7 @@ pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
 pub use tcp_figures::TcpFigures;
 pub use thread_use::{ThreadPart, ThreadUse};
 pub use timestamp::Timestamp;
+pub use token_proof::{TokenKey, is_nonce, is_proven, token_key, token_proof};
 
 /// The version of the conversations in `docs/engine-protocol.md`.
 pub const PROTOCOL_VERSION: u32 = 1;

@@ -20,7 +20,8 @@ pub struct RunOptions {
     /// The peer's address for test traffic; else its control address.
     #[arg(long, value_name = "A", value_hint = ValueHint::Hostname)]
     pub data_address: Option<IpAddr>,
-    /// The fingerprint that the peer's certificate must have; else any is accepted and printed.
+    /// The fingerprint that the peer's certificate must have; else that of a peer that proves that it knows the token is
+    /// accepted and printed.
     #[arg(long, value_name = "sha256:…")]
     pub peer_fingerprint: Option<String>,
     /// A parameter; may be repeated. Several values, set apart by commas, make a sweep over all combinations; where a

@@ -39,7 +39,7 @@ impl Contact {
         }
     }
 
-    /// Connects; a certificate that was not pinned is told, and pinned from then on.
+    /// Connects; a certificate that was not pinned, and that the token was proven with, is told and pinned from then on.
     pub async fn connect(&mut self, progress: Progress) -> Result<Connected, Failure> {
         let address = resolve(&self.peer).await?;
         let client = Client::connect(address, &self.token, self.pinned.as_deref()).await?;
@@ -219,9 +219,10 @@ impl From<ClientError> for Failure {
             ClientError::Refused { status: StatusCode::UNPROCESSABLE_ENTITY, .. } => {
                 Self::Usage(error.to_string())
             }
-            ClientError::Fingerprint { .. } | ClientError::Refused { .. } => {
-                Self::Refused(error.to_string())
-            }
+            ClientError::Fingerprint { .. }
+            | ClientError::UnknownToken { .. }
+            | ClientError::NoProof { .. }
+            | ClientError::Refused { .. } => Self::Refused(error.to_string()),
         }
     }
 }

@@ -26,6 +26,8 @@ const CANCEL_GRACE: Duration = Duration::from_millis(400);
 /// A serving engine.
 pub struct Engine {
     pub tokens: Tokens,
+    /// That of its certificate, which its proofs are bound to.
+    pub fingerprint: String,
     pub allowed: Allowed,
     pub allowed_urls: AllowedUrls,
     pub sessions: Sessions,

@@ -124,6 +124,9 @@ async fn connection(
 }
 
 async fn answer(engine: Arc<Engine>, request: Request<Incoming>, guest: &Guest) -> Response<Body> {
+    if routes::asks_for_proof(&request) {
+        return routes::proof(&engine, request).await;
+    }
     let Some(holder) = routes::holder(&engine, &request) else {
         return unauthorised();
     };

@@ -82,12 +82,12 @@ pub fn main(options: &ServeOptions) -> Result<()> {
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         let control = listen(options).await?;
-        let (engine, finished_at) = open_engine(options, tokens)?;
+        let (engine, finished_at) = open_engine(options, tokens, identity.fingerprint())?;
         let announcement = json!({
             "event": "listening",
             "control": control.local_addr()?.to_string(),
             "data_port": engine.data.port,
-            "fingerprint": identity.fingerprint(),
+            "fingerprint": engine.fingerprint,
         });
         sampler::start(&engine)?;
         tcp_acceptor::start(&engine)?;
@@ -134,6 +134,7 @@ async fn listen(options: &ServeOptions) -> Result<TcpListener> {
 fn open_engine(
     options: &ServeOptions,
     tokens: Tokens,
+    fingerprint: String,
 ) -> Result<(Arc<Engine>, HashMap<String, Instant>)> {
     let store = Store::open(&options.state_dir).context("can't open the state folder")?;
     let (sessions, finished_at) = restore(&store)?;
@@ -144,6 +145,7 @@ fn open_engine(
     let addresses = data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {
         tokens,
+        fingerprint,
         allowed: Allowed(options.allow.clone()),
         allowed_urls: AllowedUrls(options.allow_url.clone()),
         sessions,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, CONNECTION, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use proto::{Catalog, FailureCode, Timestamp};
 use serde::Deserialize;
@@ -19,6 +19,8 @@ use super::event_stream;
 use super::session::Session;
 use super::tokens::Holder;
 
+/// A proof's request is a nonce.
+const PROOF_LIMIT_BYTES: usize = 1024;
 const BODY_LIMIT_BYTES: usize = 256 * 1024;
 const BODY_TIME_LIMIT: Duration = Duration::from_secs(5);
 
@@ -68,6 +70,36 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
             "there is no {method} {path}; see docs/engine-protocol.md"
         ))),
     }
+}
+
+/// Whether a request is the one call that needs no token.
+pub fn asks_for_proof(request: &Request<Incoming>) -> bool {
+    request.method() == Method::POST && request.uri().path() == "/v1/proof"
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProofRequest {
+    nonce: String,
+}
+
+/// Proves that this engine knows its tokens, so that a controller sends its own to no other. One proof a connection:
+/// whoever floods pays for a handshake each time.
+pub async fn proof(engine: &Engine, request: Request<Incoming>) -> Response<Body> {
+    let mut response = proofs(engine, request).await.unwrap_or_else(Into::into);
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+async fn proofs(engine: &Engine, request: Request<Incoming>) -> Answer {
+    let body = read(request, PROOF_LIMIT_BYTES).await?;
+    let asked: ProofRequest =
+        proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?;
+    if !proto::is_nonce(&asked.nonce) {
+        return Err(Refusal::invalid("nonce", "nonce must be 64 lower-case hex digits"));
+    }
+    let proofs = engine.tokens.proofs(&asked.nonce, &engine.fingerprint);
+    Ok(document(StatusCode::OK, &json!({"proofs": proofs})))
 }
 
 /// Whose token a request carries.
@@ -128,7 +160,7 @@ async fn create(
     id: &str,
     request: Request<Incoming>,
 ) -> Answer {
-    let body = read(request).await?;
+    let body = read(request, BODY_LIMIT_BYTES).await?;
     let (session, is_new) = engine.create(holder, id, &body).await?;
     session.renew_lease();
     wait_until_prepared(&session).await;
@@ -148,7 +180,7 @@ async fn cancel(
     id: &str,
     request: Request<Incoming>,
 ) -> Answer {
-    let body = read(request).await?;
+    let body = read(request, BODY_LIMIT_BYTES).await?;
     let asked: CancelRequest = if body.is_empty() {
         CancelRequest::default()
     } else {
@@ -181,12 +213,12 @@ fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
-async fn read(request: Request<Incoming>) -> Result<Bytes, Refusal> {
-    let limited = Limited::new(request.into_body(), BODY_LIMIT_BYTES).collect();
+async fn read(request: Request<Incoming>, limit_bytes: usize) -> Result<Bytes, Refusal> {
+    let limited = Limited::new(request.into_body(), limit_bytes).collect();
     match tokio::time::timeout(BODY_TIME_LIMIT, limited).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("the body is longer than {BODY_LIMIT_BYTES} bytes");
+            let message = format!("the body is longer than {limit_bytes} bytes");
             Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
         }
         Ok(Err(error)) => Err(malformed(format!("the body can't be read: {error}"))),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use proto::TokenKey;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
@@ -23,8 +24,8 @@ const OTHERS_MAY_READ: u32 = 0o004;
 
 /// One token: who may use this engine, and for how much.
 pub struct Holder {
-    /// SHA-256 of the token, so that comparing takes the same time for every wrong one.
-    digest: [u8; 32],
+    /// SHA-256 of the token, so that comparing takes the same time for every wrong one; also the key of its proofs.
+    digest: TokenKey,
     /// Names the token on disk without telling it.
     pub owner: String,
     pub limits: Limits,
@@ -34,7 +35,7 @@ pub struct Holder {
 
 impl Holder {
     fn new(token: &str, limits: Limits) -> Self {
-        let digest: [u8; 32] = Sha256::digest(token).into();
+        let digest = proto::token_key(token);
         let owner = proto::hex(&Sha256::digest(digest)[..16]);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_PER_TOKEN));
         Self { digest, owner, limits, connections }
@@ -86,6 +87,13 @@ impl Tokens {
             }
         }
         found.filter(|_| scheme.eq_ignore_ascii_case(b"Bearer "))
+    }
+
+    /// The proofs of all tokens for a controller's nonce, in the order of the file.
+    pub fn proofs(&self, nonce: &str, fingerprint: &str) -> Vec<String> {
+        let holders = self.all();
+        let proofs = holders.iter().map(|it| proto::token_proof(&it.digest, nonce, fingerprint));
+        proofs.collect()
     }
 
     /// Whether a session made by `owner` is `holder`'s. A lone token owns all, so that a changed one still finds the

@@ -113,7 +113,10 @@ fn a_wrong_token_or_fingerprint_is_4() {
     std::fs::write(engine.token_file(), "another").unwrap();
     let output = engine.run(&["tcp_stream"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    assert!(stderr(&output).contains("token"));
+    assert!(stderr(&output).contains("doesn't know this token, so it was not sent"));
+    let output = engine.run(&["tcp_stream", "--peer-fingerprint", &engine.fingerprint]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the bearer token is missing or not this engine's"));
 }
 
 #[test]

@@ -116,6 +116,22 @@ impl Engine {
         })
     }
 
+    /// How many times a call without a valid token is answered on one connection, of three.
+    pub fn calls_on_one_connection(&self, path: &str, body: &Value) -> usize {
+        let mut client = self.connect("");
+        self.runtime.block_on(async {
+            let mut answered = 0;
+            while answered < 3 {
+                let Ok(response) = client.send(Method::POST, path, Some(body)).await else { break };
+                if response.into_body().collect().await.is_err() {
+                    break;
+                }
+                answered += 1;
+            }
+            answered
+        })
+    }
+
     pub fn get(&self, path: &str) -> Value {
         let (status, document) = self.call(Method::GET, path, None);
         assert_eq!(status, StatusCode::OK, "{document}");
