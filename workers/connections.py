@@ -14,6 +14,7 @@ from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
 from workers.discretion import Contact, require_engine
 from workers.engine_client import EngineClient, EngineRefused, shown_certificate
+from workers.first_contact import proven_certificate
 from workers.resolution import addresses_of, control_address
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def client_for(endpoint: Endpoint, contact: Contact | None = None) -> EngineClient:
-    """Return a client of the endpoint's engine; on first contact pin the certificate that the engine shows."""
+    """Return a client of the endpoint's engine; on first contact pin the certificate that proves it."""
     pinned, address = _pinned(endpoint, _addresses(endpoint, "", contact))
     return _client(pinned, address)
 
@@ -83,13 +84,14 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
     """Return the endpoint with the certificate that its token may go to, and which of the addresses shows it."""
     if endpoint.fingerprint and len(addresses) == 1:
         return endpoint, addresses[0]
-    host, port = control_address(endpoint)
-    shown = shown_certificate(
-        name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
-    )
     if endpoint.fingerprint:
+        host, port = control_address(endpoint)
+        shown = shown_certificate(
+            name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
+        )
         return endpoint, shown.address
-    require_engine(endpoint, shown)
+    shown = proven_certificate(endpoint, addresses)
+    # Only with the token that was proven: another may have been entered meanwhile.
     pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
     is_same = pinned.control_address == endpoint.control_address
     return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]

@@ -23,6 +23,8 @@ from workers.resolution import control_address
 
 # Longer than a connection without an answer takes, and a handshake or a call after it.
 UNDISCLOSED_SECONDS = 6.0
+# Refusals that tell of nothing but an engine, or of what was entered.
+_OF_ENGINES = ("address", "unauthorized", "unproven")
 _log = logging.getLogger(__name__)
 
 
@@ -72,7 +74,7 @@ def require_engine(endpoint: Endpoint, shown: Shown) -> None:
 def _may_be_told(endpoint: Endpoint, contact: Contact, error: EngineError) -> bool:
     if isinstance(error, EngineUndisclosed):
         return False
-    if isinstance(error, EngineRefused) and (error.may_pass or error.code in ("address", "unauthorized")):
+    if isinstance(error, EngineRefused) and (error.may_pass or error.code in _OF_ENGINES):
         return True
     if is_known(endpoint, contact.places):
         return True

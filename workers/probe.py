@@ -12,7 +12,7 @@ from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_answered_at, endpoint_check
 from benchweb.in_parts import in_parts
 from benchweb.storable import storable_text
-from workers.connections import client_for, let_database_go, seen_fingerprint
+from workers.connections import client_for, let_database_go
 from workers.discretion import discreet, place
 from workers.engine_client import (
     EngineClient,
@@ -101,11 +101,12 @@ def _verdict(error: Exception) -> tuple[AvailabilitySpan.State, Endpoint.Status]
 def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
     """Give how long an answer takes on an open connection, in seconds, and what it tells of the host.
 
-    None for an engine whose certificate isn't pinned yet: nothing secret is sent to it.
+    None for an engine whose certificate wasn't pinned yet, and is now: its check tells the rest.
     """
     with discreet(endpoint) as contact:
         if not endpoint.fingerprint:
-            seen_fingerprint(endpoint, contact)
+            client_for(endpoint, contact).close()
+            let_database_go()
             return None
         with client_for(endpoint, contact) as client:
             client.about()

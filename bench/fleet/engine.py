@@ -12,6 +12,7 @@ from bench.fleet import http
 from bench.fleet.http import Refused, Request
 from bench.fleet.results import VERSION, catalog_version, facts_of, kinds, stamp
 from bench.fleet.sessions import Session
+from workers.engine_client.proof import token_proof
 
 FAULTS = ("none", "refuse", "hang", "unreachable", "kill", "reboot")
 LEASE_SECONDS = 60
@@ -34,6 +35,8 @@ class Engine:
         self.sessions: dict[str, Session] = {}
         self.awake = asyncio.Event()
         self.awake.set()
+        # Of the certificate that it shows.
+        self.fingerprint = ""
         self._token = token
         self._begin = begin
         self._server: asyncio.Server | None = None
@@ -99,6 +102,9 @@ class Engine:
             writer.transport.abort()
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        if (request.method, request.path) == ("POST", "/v1/proof"):
+            http.answer(writer, 200, {"proofs": [token_proof(self._token, request.body["nonce"], self.fingerprint)]})
+            return
         if request.token != self._token:
             raise Refused(401, "unauthorised", "the token is not this engine's")
         if request.path.startswith(_PREFIX):

@@ -56,6 +56,7 @@ class Fleet:
         tls.minimum_version = ssl.TLSVersion.TLSv1_3
         tls.load_cert_chain(certificate)
         for engine in self.engines:
+            engine.fingerprint = fingerprint
             await engine.listen(port, tls)
         self._at = {(engine.address, engine.port): engine for engine in self.engines}
         return fingerprint

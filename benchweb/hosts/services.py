@@ -107,7 +107,9 @@ def _refuse_other_engine(stored: Endpoint, values: dict[str, Any]) -> None:
     if stored.control_address != values["control_address"]:
         raise HostsError("token", f"The stored token is for {stored.control_address}: enter the engine's token again.")
     if stored.fingerprint and not values["fingerprint"]:
-        raise HostsError("token", "Without the pinned fingerprint the token would go to whoever answers: enter both.")
+        raise HostsError(
+            "token", "The stored token is for the pinned certificate: to drop its fingerprint, enter the token again."
+        )
     if stored.fingerprint != values["fingerprint"]:
         raise HostsError(
             "token", "The stored token was not entered for this certificate: enter the engine's token again."
@@ -129,7 +131,7 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
 
 
 def endpoint_pin_first(*, endpoint: Endpoint, fingerprint: str) -> Endpoint:
-    """Pin the first certificate seen, and return the endpoint as it is now.
+    """Pin the certificate that the engine proved its token with, and return the endpoint as it is now.
 
     Not on an endpoint that was given another address or token, or pinned, since it was read.
     """

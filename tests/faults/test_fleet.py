@@ -48,6 +48,12 @@ def schema(name: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(path.read_text()))
 
 
+def test_a_simulated_engine_proves_that_it_knows_its_token_and_no_other(fleet):
+    with client(fleet, 0) as asked:
+        assert asked.proves(fleet.token)
+        assert not asked.proves("another")
+
+
 def test_a_simulated_trial_has_the_shape_of_a_real_one_and_says_that_it_is_none(fleet):
     trial = str(uuid.uuid4())
     with client(fleet, 0) as source, client(fleet, 1) as sink:

@@ -181,7 +181,7 @@ def test_names_of_which_nothing_is_seen_are_refused_everywhere(name):
 @pytest.mark.django_db
 def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
     endpoint = make_endpoint(token="secret-token", fingerprint=PIN)
-    with pytest.raises(HostsError, match="whoever answers") as caught:
+    with pytest.raises(HostsError, match="to drop its fingerprint, enter the token again") as caught:
         endpoint_update(endpoint=endpoint, control_address="127.0.0.1:1")
     assert caught.value.field == "token"
     endpoint.refresh_from_db()

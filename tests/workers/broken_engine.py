@@ -10,6 +10,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from bench.fleet.certificate import write_certificate
+from workers.engine_client.proof import token_proof
 
 ABOUT = {
     "engine_version": "0.1.0",
@@ -82,13 +83,25 @@ def hang(seconds: float = 30) -> Answer:
 
 
 class BrokenEngine:
-    """Serves on a free port of 127.0.0.1; `answers` maps "METHOD /path-prefix" to what happens."""
+    """Serves on a free port of 127.0.0.1; `answers` maps "METHOD /path-prefix" to what happens.
+
+    It proves to know `tokens`, and takes any.
+    """
+
+    tokens: tuple[str, ...] = ("t",)
 
     def __init__(self, folder: Path, answers: dict[str, Answer], name: str = "benchweb-engine") -> None:
         self.requests: list[str] = []
         # What came as bearer tokens, in their order, each once.
         self.bearers: list[str] = []
-        self._answers = {"GET /v1/about": answer_json(ABOUT), "GET /v1/facts": answer_json({}), **answers}
+        # The body of the last request that came with one.
+        self.body = b""
+        self._answers = {
+            "GET /v1/about": answer_json(ABOUT),
+            "GET /v1/facts": answer_json({}),
+            "POST /v1/proof": self._prove,
+            **answers,
+        }
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,6 +117,14 @@ class BrokenEngine:
         self._server.shutdown()
         self._server.server_close()
 
+    def answer_all(self, answer: Answer) -> None:
+        """Answer every request so from now on."""
+        self._answers = {"": answer}
+
+    def _prove(self, handler: BaseHTTPRequestHandler) -> None:
+        nonce = json.loads(self.body)["nonce"]
+        answer_json({"proofs": [token_proof(token, nonce, self.fingerprint) for token in self.tokens]})(handler)
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         engine = self
 
@@ -111,7 +132,7 @@ class BrokenEngine:
             protocol_version = "HTTP/1.1"
 
             def _any(self) -> None:
-                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                engine.body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or engine.body
                 request = f"{self.command} {self.path}"
                 engine.requests.append(request)
                 bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")

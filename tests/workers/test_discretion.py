@@ -137,4 +137,4 @@ def test_a_wrong_token_is_told_of_an_engine_at_once(engine):
     check.check(endpoint.pk)
     endpoint.refresh_from_db()
     assert endpoint.status == "refused"
-    assert "refused the token: enter the token" in endpoint.status_reason
+    assert "doesn't know this token, so it was not sent: enter the token" in endpoint.status_reason

@@ -184,14 +184,15 @@ def test_a_load_that_is_none_is_garbage_and_kept_nowhere(broken, ratio):
     assert ProbeHour.objects.get().utilised == 0
 
 
-def test_an_engine_that_was_never_pinned_is_left_to_its_check(engine, monkeypatch):
+def test_an_engine_that_was_never_pinned_is_pinned_and_left_to_its_check(engine, monkeypatch):
     asked = []
     monkeypatch.setattr(probing, "endpoint_check", lambda endpoint: asked.append(endpoint.pk))
-    endpoint = endpoint_of(engine(), fingerprint="")
+    running = engine()
+    endpoint = endpoint_of(running, fingerprint="")
     probing.probe([endpoint.pk])
     assert asked == [endpoint.pk]
     endpoint.refresh_from_db()
-    assert (endpoint.fingerprint, AvailabilitySpan.objects.count()) == ("", 0)
+    assert (endpoint.fingerprint, AvailabilitySpan.objects.count()) == (running.fingerprint, 0)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

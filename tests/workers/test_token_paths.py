@@ -9,7 +9,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import HostsError, endpoint_pin, endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import BrokenEngine, answer_json
-from workers import check, connections, probe, run
+from workers import check, connections, first_contact, probe, run
 from workers.connections import shared_client
 from workers.engine_client import EngineRefused, Shown
 
@@ -25,7 +25,9 @@ def listener(tmp_path: Path) -> Iterator[Make]:
     def make() -> BrokenEngine:
         folder = tmp_path / str(len(made))
         folder.mkdir()
-        made.append(BrokenEngine(folder, {"PUT /v1/sessions": answer_json({"error": "no"}, status=500)}))
+        refusing = {"PUT /v1/sessions": answer_json({"error": "no"}, status=500)}
+        made.append(BrokenEngine(folder, refusing))
+        made[-1].tokens = ("the-token",)
         return made[-1]
 
     yield make
@@ -66,6 +68,9 @@ def test_a_listener_that_somebody_points_an_endpoint_to_gets_nothing(listener: M
     everything_asks(endpoint)
     endpoint_update(endpoint=endpoint, control_address=other.address, fingerprint="", token="its-own")
     everything_asks(endpoint)
+    assert (pinned.bearers, other.bearers) == (["the-token"], [])
+    other.tokens = ("its-own",)
+    everything_asks(endpoint)
     assert (pinned.bearers, other.bearers) == (["the-token"], ["its-own"])
 
 
@@ -93,7 +98,7 @@ def test_a_first_contact_overtaken_by_a_change_sends_nothing_to_the_former_addre
         endpoint_update(endpoint=read_before, control_address=new.address, fingerprint=new.fingerprint, token="its-own")
         return Shown(former.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(connections, "shown_certificate", shown_late)
+    monkeypatch.setattr(first_contact, "shown_certificate", shown_late)
     with connections.client_for(read_before) as client:
         client.about()
     assert (former.bearers, new.bearers) == ([], ["its-own"])
@@ -109,7 +114,7 @@ def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
         endpoint_update(endpoint=read_before, control_address=engine.address, token="newer")
         return Shown(engine.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(connections, "shown_certificate", shown_late)
+    monkeypatch.setattr(first_contact, "shown_certificate", shown_late)
     with pytest.raises(EngineRefused, match="no pinned certificate"), shared_client(read_before):
         pass
     assert engine.bearers == []

@@ -21,6 +21,7 @@ from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_o
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_name, unreachable, unusable
 from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
+from workers.engine_client.proof import is_proven, new_nonce
 
 # For a whole answer, from its first byte to its last.
 ANSWER_SECONDS = 5.0
@@ -51,7 +52,7 @@ class EngineClient:
         address: str = "",
         read_token: Callable[[], str | None] | None = None,
     ) -> None:
-        """`name` is for messages; the token is shown to nobody but the certificate of `fingerprint` ("sha256:…").
+        """`name` is for messages; the token, if any, is shown only to the certificate of `fingerprint` ("sha256:…").
 
         All connections go to `address`, an IP address of `host`: a name that moves leads no call to another engine.
         When the engine refuses the token, `read_token` is asked once for the one that is stored by now.
@@ -76,6 +77,7 @@ class EngineClient:
             )
         except ValueError as error:
             raise unusable(self.name, error) from error
+        self._fingerprint = fingerprint
         self._headers = _headers(token)
         self._read_token = read_token
 
@@ -90,6 +92,22 @@ class EngineClient:
     def close(self) -> None:
         """Close every connection."""
         self._pool.close()
+
+    def proves(self, token: str) -> bool:
+        """Ask for a proof that the engine knows a token, without sending it; raise EngineRefused where it can't."""
+        nonce = new_nonce()
+        status, data = self._answer("POST", "/v1/proof", body={"nonce": nonce})
+        # An engine of before this call asks for a token first.
+        if status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
+            raise EngineRefused(
+                f"{self.name} can't prove that it knows the token, so it was not sent. Update the engine, or enter the "
+                "fingerprint that it prints when it starts, together with the token, on the host's page.",
+                code="unproven",
+            )
+        try:
+            return is_proven(self._document(status, data), token=token, nonce=nonce, fingerprint=self._fingerprint)
+        except ValueError as error:
+            raise self._garbage(str(error)) from error
 
     def about(self) -> About:
         """Ask who answers."""
@@ -175,16 +193,23 @@ class EngineClient:
             yield pending
 
     def _json(self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
+        return self._document(*self._answer(method, path, body=body, seconds=seconds))
+
+    def _document(self, status: int, data: bytes) -> Any:
+        if status >= 400:
+            raise self._refusal(status, data)
+        return self._decoded(data) if data.strip() else None
+
+    def _answer(
+        self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS
+    ) -> tuple[int, bytes]:
         response = self._request(method, path, body=body, seconds=seconds)
         try:
-            data = response.read(_MAXIMUM_BODY_BYTES)
+            return response.status, response.read(_MAXIMUM_BODY_BYTES)
         except (HTTPError, OSError) as error:
             raise EngineDown(f"{self.name} broke off its answer ({cause(error)}).") from error
         finally:
             response.release_conn()
-        if response.status >= 400:
-            raise self._refusal(response.status, data)
-        return self._decoded(data) if data.strip() else None
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
         headers = self._headers
@@ -255,7 +280,8 @@ class EngineClient:
 
 
 def _headers(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    authorization = {"Authorization": f"Bearer {token}"} if token else {}
+    return {**authorization, "Content-Type": "application/json"}
 
 
 @cache

@@ -92,7 +92,7 @@ def endpoint_detail(request: HttpRequest, endpoint_id: Identifier) -> EndpointIt
 
 @router.patch("/endpoints/{endpoint_id}", response=EndpointItem)
 def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: EndpointChange) -> EndpointItem:
-    """Change what the body names, and check again; an empty fingerprint pins the next one seen.
+    """Change what the body names, and check again; an empty fingerprint is pinned once the engine has proved the token.
 
     Another `control_address` or `fingerprint` needs the engine's `token` again.
     """

@@ -13,8 +13,12 @@ from benchweb.web.forms.base import PageForm, description_field, text_field
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
 _HELP_KEPT = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
+_HELP_FINGERPRINT = _(
+    "sha256:… as the engine prints it. If empty, it is pinned once the engine has proved that it knows the token."
+)
 _HELP_PINNED = _(
-    "sha256:… as the engine prints it; empty pins the first one that answers: enter the token again with it."
+    "sha256:… as the engine prints it. If empty, it is pinned once the engine has proved that it knows the token, "
+    "which you enter again."
 )
 
 
@@ -110,7 +114,7 @@ class EndpointForm(PageForm):
     )
     fingerprint = text_field(
         _("Certificate's fingerprint"),
-        help_text=_("sha256:… as the engine prints it; empty pins the first one that answers."),
+        help_text=_HELP_FINGERPRINT,
         spellcheck="false",
     )
 
