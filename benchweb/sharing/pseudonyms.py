@@ -14,6 +14,7 @@ from django.conf import settings
 
 from benchweb.catalog import catalog
 from benchweb.kept import keep
+from benchweb.sharing.one_search import one_of
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 
 # 25 bits: among the few hosts of a report two never look like one.
@@ -203,20 +204,20 @@ def _catalog_words() -> frozenset[str]:
 
 
 def _patterns(names: Iterable[str], *, after: str = "") -> Iterator[re.Pattern[str]]:
-    """Find names in folded texts, the longest first: of host-1 and host-1.example.com the whole name goes.
+    """Find names in folded texts, the longest there is: of host-1 and host-1.example.com the whole name goes.
 
     Letters and digits beside a name make another word of it; underscores don't, nor does a script that is written
     without spaces. A domain behind a name goes with it.
     """
     by_bounds: dict[tuple[str, str], list[str]] = {}
-    for name in sorted(names, key=len, reverse=True):
+    for name in names:
         begin, end = (each.isascii() and each.isalnum() for each in (name[0], name[-1]))
         bounds = r"(?<![a-z0-9])" if begin else "", r"(?![a-z0-9])" if end else ""
-        by_bounds.setdefault(bounds, []).append(re.escape(name).replace(r"\ ", _BLANKS.pattern))
+        by_bounds.setdefault(bounds, []).append(name)
     domain = r"(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_\u0300-\u036f-]*)*" + (r"(?!-)" if after else "")
     for (before, behind), words in sorted(by_bounds.items()):
-        # The words by themselves: only so are thousands of them found as fast as one.
-        yield re.compile(f"({after}){before}({'|'.join(words)}){domain}{behind}", re.IGNORECASE)
+        # Texts are folded: no case is left to be ignored, which would compare each word by itself.
+        yield re.compile(f"({after}){before}({one_of(words, blank=_BLANKS.pattern)}){domain}{behind}")
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:
