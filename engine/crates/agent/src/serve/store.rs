@@ -21,6 +21,9 @@ pub const RETAINED_SESSIONS: usize = 1_000;
 /// What they take at most, in memory and on disk.
 pub const RETAINED_BYTES: usize = 512 * 1024 * 1024;
 
+/// What ends the name of a file that could not be read and was put aside.
+const UNREADABLE: &str = "unreadable";
+
 /// The folder of sessions' files.
 pub struct Store {
     folder: PathBuf,
@@ -111,7 +114,7 @@ impl Store {
     }
 
     /// Reads the sessions back after a restart, oldest first, each with how long its result has waited. One that had
-    /// not ended fails; a broken file is dropped, with a line in the log.
+    /// not ended fails; a file that can't be read is put aside, with a warning in the log.
     ///
     /// Neither order nor age goes by the files' dates: the clock may have been set by years since.
     pub fn read_all(&self) -> io::Result<Vec<(Duration, Session)>> {
@@ -141,10 +144,8 @@ impl Store {
             let path = entry?.path();
             match read(&path) {
                 Ok(each) => stored.push(each),
-                Err(error) => {
-                    note!("{} is not a session's file ({error}); it is dropped", path.display());
-                    fs::remove_file(&path)?;
-                }
+                Err(_) if is_aside(&path) => {}
+                Err(error) => put_aside(&path, &error),
             }
         }
         Ok(stored)
@@ -182,6 +183,30 @@ fn read(path: &Path) -> anyhow::Result<Stored> {
         log.restore(line)?;
     }
     Ok(Stored { session: Session::new(name, log, None), written })
+}
+
+/// Whether a file was put aside by this engine or an earlier run of it.
+fn is_aside(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == UNREADABLE)
+}
+
+/// Renames what is no session's file: it may hold a result, of a newer engine or with one broken line, and somebody can
+/// look into it. What can't even be renamed is no reason to serve nobody.
+fn put_aside(path: &Path, error: &anyhow::Error) {
+    let aside = PathBuf::from(format!("{}.{UNREADABLE}", path.display()));
+    match fs::rename(path, &aside) {
+        Ok(()) => note!(
+            "warning: {} can't be read as a session ({error:#}); it is kept as {}: look into it, then delete it",
+            path.display(),
+            aside.display()
+        ),
+        Err(fault) => {
+            note!(
+                "warning: {} can't be read as a session ({error:#}), nor put aside: {fault}",
+                path.display()
+            );
+        }
+    }
 }
 
 fn restart_failure() -> EventBody {
@@ -334,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_session_comes_back_as_it_was_and_a_broken_file_is_dropped() {
+    fn a_finished_session_comes_back_as_it_was_and_a_broken_file_is_put_aside() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let end = EventBody::failure(FailureCode::PeerLost, "the link broke", None);
@@ -345,7 +370,35 @@ mod tests {
         assert_eq!(restored.len(), 1);
         assert_eq!(restored[0].1.log().after(0).0, written.log().after(0).0);
         assert!(!folder.path().join("sessions/odd.ndjson").exists());
+        let aside = folder.path().join("sessions/odd.ndjson.unreadable");
+        assert_eq!(fs::read(&aside).unwrap(), b"{");
         store.remove("done");
         assert_eq!(store.read_all().unwrap().len(), 0);
+        assert_eq!(fs::read(&aside).unwrap(), b"{");
+    }
+
+    #[test]
+    fn whatever_else_is_in_the_folder_is_kept_and_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.write(&finished("good")).unwrap();
+        let sessions = folder.path().join("sessions");
+        let torn = fs::read(sessions.join("good.ndjson")).unwrap();
+        fs::write(sessions.join("torn.ndjson"), &torn[..torn.len() - 5]).unwrap();
+        fs::write(sessions.join("empty.new"), b"").unwrap();
+        fs::write(sessions.join("binary.ndjson"), [0xff, 0x00]).unwrap();
+        fs::create_dir_all(sessions.join("folder/inside")).unwrap();
+        for _ in 0..2 {
+            assert_eq!(ids(&store.read_all().unwrap()), ["good"]);
+        }
+        let mut names: Vec<_> = fs::read_dir(&sessions)
+            .unwrap()
+            .map(|each| each.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let aside = ["binary.ndjson", "empty.new", "folder", "torn.ndjson"]
+            .map(|name| format!("{name}.unreadable"));
+        let expected = [&aside[..3], &["good.ndjson".to_owned()], &aside[3..]].concat();
+        assert_eq!(names, expected);
     }
 }
