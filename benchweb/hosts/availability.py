@@ -97,6 +97,12 @@ def endpoints_availability(
     }
 
 
+def changes_count(*, endpoint_ids: Sequence[int], from_time: datetime, to_time: datetime, most: int) -> int:
+    """Count the stretches that are known of endpoints in a time, up to one more than `most`; one query."""
+    spans = AvailabilitySpan.objects.filter(endpoint__in=endpoint_ids, until__gte=from_time, since__lte=to_time)
+    return spans.order_by()[: most + 1].count()
+
+
 def availability_of(
     spans: Sequence[AvailabilitySpan], *, from_time: datetime, to_time: datetime, now: datetime
 ) -> Availability:

@@ -239,6 +239,7 @@ def test_slots_are_listed_newest_first_with_the_same_queries_however_many(api, d
         "reason": "found too late",
         "campaign": None,
         "runs": [],
+        "run_count": 0,
     }
     rest = api.get(f"/schedules/{schedule.pk}/slots?cursor={page['next']}").json()
     assert [item["at"][:10] for item in rest["items"]] == ["2026-01-02", "2026-01-01"]

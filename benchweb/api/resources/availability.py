@@ -19,6 +19,7 @@ from benchweb.hosts.availability import (
     UNREACHABLE,
     Availability,
     best_of,
+    changes_count,
     endpoints_availability,
 )
 from benchweb.hosts.indicators import Hour, Measured, indicators, probe_hours
@@ -27,6 +28,8 @@ from benchweb.hosts.models import Endpoint, Host
 router = Router(tags=["hosts"])
 DEFAULT_LENGTH = timedelta(hours=24)
 GREATEST_LENGTH = timedelta(days=400)
+# Of all endpoints of a host together: an engine that changes with every probe makes half a million a year.
+MOST_STRETCHES = 10_000
 # Long before any probe, and far enough from the first year for what is subtracted.
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -92,6 +95,7 @@ def host_availability(request: HttpRequest, host_id: Identifier, query: Query[Av
     from_time, to_time = _bounds(query)
     endpoints = list(host.endpoints.filter(archived_at=None).select_related("host").order_by("pk"))
     ids = [endpoint.pk for endpoint in endpoints]
+    _refuse_too_many(ids, from_time, to_time)
     found = endpoints_availability(endpoint_ids=ids, from_time=from_time, to_time=to_time)
     hours = probe_hours(endpoint_ids=ids, from_time=from_time, to_time=to_time)
     return HostAvailability(
@@ -101,6 +105,12 @@ def host_availability(request: HttpRequest, host_id: Identifier, query: Query[Av
         endpoints=[_endpoint(endpoint, found[endpoint.pk], hours[endpoint.pk]) for endpoint in endpoints],
         **_figures(best_of(list(found.values()))).model_dump(),
     )
+
+
+def _refuse_too_many(endpoint_ids: list[int], from_time: datetime, to_time: datetime) -> None:
+    count = changes_count(endpoint_ids=endpoint_ids, from_time=from_time, to_time=to_time, most=MOST_STRETCHES)
+    if count > MOST_STRETCHES:
+        raise invalid("from", f"There are more than {MOST_STRETCHES:,} stretches in this time: ask for less at a time.")
 
 
 def _bounds(query: AvailabilityQuery) -> tuple[datetime, datetime]:

@@ -144,7 +144,9 @@ class SlotItem(Item):
     state: str
     reason: str
     campaign: int | None
+    # The first thousand: `GET /runs?campaign=` lists all.
     runs: list[int]
+    run_count: int
 
 
 def values_of(body: ScheduleChange, plan: Plan | None) -> dict[str, Any]:
@@ -238,8 +240,14 @@ def _conflict(conflict: Conflict, text: str) -> ConflictItem:
     return ConflictItem(**same, text=text)
 
 
-def slot_item(slot: Slot, run_ids: list[int]) -> SlotItem:
-    """Give a slot with the ids of its campaign's runs."""
+def slot_item(slot: Slot, run_ids: list[int], run_count: int) -> SlotItem:
+    """Return a slot with the ids of its campaign's runs, and how many there are."""
     return SlotItem(
-        id=slot.pk, at=slot.at, state=slot.state, reason=slot.reason, campaign=slot.campaign_id, runs=run_ids
+        id=slot.pk,
+        at=slot.at,
+        state=slot.state,
+        reason=slot.reason,
+        campaign=slot.campaign_id,
+        runs=run_ids,
+        run_count=run_count,
     )

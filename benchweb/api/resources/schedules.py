@@ -1,9 +1,9 @@
 """Schedules: a plan on chosen pairs, again and again; and their slots."""
 
 from django.contrib.auth.models import User
-from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
@@ -30,6 +30,8 @@ from benchweb.schedules.feasibility import feasibility
 from benchweb.schedules.models import Schedule, Slot
 
 router = Router(tags=["schedules"])
+# Of a slot, in a list of hundreds: a mesh has forty thousand.
+MOST_RUNS = 1_000
 
 
 @router.get("/schedules", response=Page[ScheduleItem])
@@ -133,9 +135,15 @@ def _detail(schedule_id: int) -> ScheduleDetail:
 
 def _slots(slots: list[Slot]) -> list[SlotItem]:
     campaigns = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
-    grouped = Run.objects.filter(campaign__in=campaigns).order_by().values_list("campaign_id")
-    runs = dict(grouped.annotate(ids=ArrayAgg("pk", order_by="pk")))
-    return [slot_item(slot, runs.get(slot.campaign_id, [])) for slot in slots]
+    in_turn = Window(RowNumber(), partition_by="campaign", order_by="pk")
+    count = Window(Count("pk"), partition_by="campaign")
+    rows = Run.objects.filter(campaign__in=campaigns).annotate(place=in_turn, count=count).filter(place__lte=MOST_RUNS)
+    runs: dict[int | None, list[int]] = {}
+    counts: dict[int | None, int] = {}
+    for campaign, run, number in rows.order_by("campaign", "pk").values_list("campaign_id", "pk", "count"):
+        runs.setdefault(campaign, []).append(run)
+        counts[campaign] = number
+    return [slot_item(slot, runs.get(slot.campaign_id, []), counts.get(slot.campaign_id, 0)) for slot in slots]
 
 
 def _user(request: HttpRequest) -> User:
