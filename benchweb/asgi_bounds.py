@@ -19,6 +19,7 @@ from django.utils.translation import gettext, gettext_noop
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.problems import Problem, problem_response
 from benchweb.loopback import is_loopback_name
+from benchweb.web.security_headers import guarded
 
 Message = Mapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -252,4 +253,5 @@ def _response(request: HttpRequest, refusal: Refusal) -> HttpResponse:
             text = gettext(refusal.detail) % refusal.values
         response = HttpResponse(text + "\n", status=refusal.status, content_type=_TEXT, headers=headers)
     response["Content-Length"] = str(len(response.content))
+    guarded(request, response)
     return response

@@ -137,6 +137,7 @@ MIDDLEWARE = [
     # First, so that no answer goes out without: refusals and faults of the others too.
     "benchweb.web.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchweb.web.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -145,7 +146,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "benchweb.accounts.middleware.AuthenticationMiddleware",
     "benchweb.web.messages.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "benchweb.web.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.storable_text.StorableTextMiddleware",

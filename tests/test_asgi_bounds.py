@@ -91,6 +91,35 @@ def test_a_request_beyond_the_bound_is_refused_and_probes_never() -> None:
     run(crowd())
 
 
+POLICY = {b"Content-Security-Policy", b"Permissions-Policy", b"X-Content-Type-Options", b"X-Frame-Options"}
+
+
+def test_every_refusal_has_the_policies_of_a_page(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.SECURE_HSTS_SECONDS = 3600
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    monkeypatch.setattr("benchweb.asgi_bounds.BODY_SECONDS", 0.01)
+    tls = (b"x-forwarded-proto", b"https")
+
+    async def refuse(path: str) -> dict[int, Messages]:
+        bounded = Bounded(Application(), requests_at_once=0)
+        answers = [
+            await asked(bounded, path, headers=(tls,)),
+            await asked(bounded, path, headers=((b"content-length", b"9999999"), tls)),
+            await asked(bounded, path, headers=((b"content-length", b"-1"), tls)),
+            await asked(bounded, path, body=(None,), headers=(tls,)),  # type: ignore[arg-type]
+        ]
+        return {status(answer): answer for answer in answers}
+
+    monkeypatch.setattr("benchweb.asgi_bounds._DRAIN_SECONDS", 0.01)
+    for path in ("/hosts", "/api/v1/hosts"):
+        answers = run(refuse(path))
+        assert sorted(answers) == [400, 408, 413, 503]
+        for answer in answers.values():
+            headers = dict(answer[0]["headers"])
+            assert headers.keys() >= POLICY
+            assert headers[b"Strict-Transport-Security"].startswith(b"max-age=3600")
+
+
 def test_a_stream_of_events_leaves_its_place_when_it_begins() -> None:
     async def watched() -> None:
         application = Application(b"text/event-stream; charset=utf-8")
@@ -216,6 +245,16 @@ def test_the_server_refuses_by_the_length_alone(place: str) -> None:
     with socket.create_connection(place.split(":"), timeout=10) as client:  # type: ignore[arg-type]
         client.sendall(b"POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest_server
+@pytest.mark.parametrize("path", ["/hosts", "/api/v1/hosts"])
+def test_an_unknown_host_name_is_refused_with_the_policies_of_a_page(place: str, path: str) -> None:
+    host = HTTPConnection(place, timeout=30)
+    host.request("GET", path, headers={"Host": "evil.example"})
+    answer = host.getresponse()
+    assert answer.status == 400
+    assert {name.lower() for name in answer.headers} >= {name.decode().lower() for name in POLICY}
 
 
 @pytest_server

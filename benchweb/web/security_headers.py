@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.security import SecurityMiddleware
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -28,6 +30,13 @@ class SecurityHeadersMiddleware:
         for name, value in self._headers.items():
             response.headers.setdefault(name, value)
         return response
+
+
+def guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Set the headers of every page on an answer that is given before the middleware is reached."""
+    # Django's classes declare that they are given an HttpResponse; what they set is the same for any answer.
+    framed = XFrameOptionsMiddleware(lambda _request: response)
+    return SecurityHeadersMiddleware(SecurityMiddleware(framed))(request)  # type: ignore[arg-type]
 
 
 def policy_text(policy: Mapping[str, Sequence[str]]) -> str:

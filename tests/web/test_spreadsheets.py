@@ -1,8 +1,10 @@
 """CSV for spreadsheets: a byte order mark by choice, the same words in every language."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
+from benchweb.accounts.services import token_create
 from benchweb.runs.selectors import run_detail
 from benchweb.sharing.services import share_create
 from benchweb.web.csv_files import BYTE_ORDER_MARK
@@ -36,6 +38,14 @@ def test_every_csv_begins_with_the_mark_where_asked_for(signed_in: Client, addre
         assert not plain.startswith(BYTE_ORDER_MARK)
         assert body(signed_in, f"{address}{more}bom=1") == BYTE_ORDER_MARK + plain
         assert body(signed_in, f"{address}{more}bom=0") == plain
+
+
+def test_the_apis_csv_is_the_pages_with_the_mark_where_asked_for(client: Client, addresses: list[str]) -> None:
+    _, token = token_create(user=User.objects.create_user("script"), name="script")
+    headers = {"Authorization": f"Bearer {token}"}
+    plain = body(client, f"/api/v1{addresses[0]}", **headers)
+    assert not plain.startswith(BYTE_ORDER_MARK)
+    assert body(client, f"/api/v1{addresses[0]}?bom=1", **headers, **CHINESE) == BYTE_ORDER_MARK + plain
 
 
 def test_every_csv_is_the_same_in_every_language(signed_in: Client, addresses: list[str]) -> None:
