@@ -48,4 +48,4 @@ class SharePart(models.Model):
         constraints = [models.UniqueConstraint(fields=["share", "export", "number"], name="share_part_once")]
 
     def __str__(self) -> str:
-        return f"part {self.number} of the {self.get_export_display()} of {self.share}"
+        return f"{self.share_id}.{self.export}.{self.number}"
