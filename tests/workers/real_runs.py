@@ -13,12 +13,12 @@ from tests.processes import Engine
 PATIENCE_SECONDS = 240
 
 
-def pair_of(source: Engine, sink: Engine, **fields: str) -> Pair:
+def pair_of(source: Engine, sink: Engine, *, names: tuple[str, str] = ("alpha", "beta"), **fields: str) -> Pair:
     def endpoint(name: str, engine: Engine) -> Endpoint:
         values = {"token": engine.token, "fingerprint": engine.fingerprint, "data_address": "127.0.0.1"} | fields
         return make_endpoint(host_name=name, control_address=engine.control, **values)
 
-    return make_pair(source=endpoint("alpha", source), sink=endpoint("beta", sink))
+    return make_pair(source=endpoint(names[0], source), sink=endpoint(names[1], sink))
 
 
 def long_run(pair: Pair, seconds: float = 2, repetitions: int = 4) -> Run:

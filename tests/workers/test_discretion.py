@@ -58,7 +58,7 @@ def _greet(server: socket.socket) -> None:
 def test_a_check_and_a_probe_tell_the_same_of_all_places(places, fingerprint):
     told = set()
     for name, address in places.items():
-        endpoint = make_endpoint(host_name="x", control_address=address, token="t", fingerprint=fingerprint)
+        endpoint = make_endpoint(host_name=name, control_address=address, token="t", fingerprint=fingerprint)
         check.check(endpoint.pk)
         endpoint.refresh_from_db()
         told.add(_told(endpoint, address))
@@ -73,18 +73,18 @@ def test_a_check_and_a_probe_tell_the_same_of_all_places(places, fingerprint):
 
 
 def _told(endpoint: Endpoint, address: str) -> tuple[str, ...]:
-    reason = endpoint.status_reason.replace(address, "ADDRESS")
+    reason = endpoint.status_reason.replace(address, "ADDRESS").replace(str(endpoint), "ENDPOINT")
     return endpoint.status, reason, endpoint.seen_fingerprint, endpoint.engine_version
 
 
 def test_a_run_tells_the_same_of_all_places(places):
     reasons = set()
-    for address in places.values():
-        source = make_endpoint(host_name="x", control_address=address, token="t")
+    for name, address in places.items():
+        source = make_endpoint(host_name=name, control_address=address, token="t")
         made = make_run(pair=make_pair(source=source))
         run.execute(made.pk)
         made.refresh_from_db()
-        reasons.add((made.state, made.reason.replace(address, "ADDRESS")))
+        reasons.add((made.state, made.reason.replace(address, "ADDRESS").replace(str(source), "ENDPOINT")))
     assert len(reasons) == 1, reasons
 
 

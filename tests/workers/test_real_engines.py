@@ -142,7 +142,7 @@ def seconds_to_stop(pair: Pair, engines: Sequence[Engine]) -> float:
 def test_a_cancelled_campaign_stops_every_engine_at_once_and_stays_cancelled(worker, engine):
     engines = [engine(f"engine-{number}") for number in range(4)]
     worker()
-    pairs = [pair_of(*engines[:2]), pair_of(*engines[2:])]
+    pairs = [pair_of(*engines[:2]), pair_of(*engines[2:], names=("gamma", "delta"))]
     # Two run, and of each host's two more wait.
     pairs += [make_pair(source=pair.source, sink=pair.sink, environment=str(n)) for pair in pairs for n in (1, 2)]
     plan = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 30}}], repetitions=2)
