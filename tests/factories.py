@@ -43,7 +43,7 @@ def _hashed(password: str) -> str:
 def make_endpoint(*, control_address: str = "127.0.0.1:1", **fields: Any) -> Endpoint:
     """Make a host with one endpoint; port 1 answers nobody."""
     host = host_create(name=fields.pop("host_name", f"host-{next(_numbers)}"))
-    return endpoint_create(host=host, control_address=control_address, **fields)
+    return endpoint_create(host=host, control_address=control_address, **{"same_machine": True} | fields)
 
 
 def make_pair(*, source: Endpoint | None = None, sink: Endpoint | None = None, environment: str = "lab") -> Pair:

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
 
 
 class HostsError(ValueError):
-    """A refused write: `field` names the field at fault, or is empty; `other` is the row that it clashes with."""
+    """A refused write: `field` names the field at fault, or is empty; `other` is the row that it clashes with.
 
-    def __init__(self, field: str, message: str, other: Archivable | None = None) -> None:
+    `insist` names the field that, when true, has the write done anyway.
+    """
+
+    def __init__(self, field: str, message: str, other: Archivable | None = None, insist: str = "") -> None:
         super().__init__(message)
         self.field = field
         self.message = message
         self.other = other
+        self.insist = insist

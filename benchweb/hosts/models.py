@@ -58,12 +58,21 @@ class Host(NamedOnce):
     uplink = models.CharField(max_length=60, blank=True)
     # Made up by generate_history: no engine answers there, so it is neither probed nor measured.
     is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
+    # The host whose resource stands for the machine that both are; None where it is this one.
+    machine = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="same_machine", editable=False
+    )
 
     class Meta:
         ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(fields=["name_key"], condition=Q(archived_at=None), name="host_name_once_in_use"),
         ]
+
+    @property
+    def machine_key(self) -> int:
+        """The id of the host that stands for this one's machine."""
+        return self.machine_id or self.pk
 
 
 class FormerName(models.Model):
@@ -106,6 +115,8 @@ class Endpoint(models.Model):
     bind_device = models.CharField(max_length=15, blank=True)
     token_encrypted = models.BinaryField(default=b"")
     fingerprint = models.CharField(max_length=71, blank=True)
+    # Insisted on: another host's engine may have the same certificate.
+    same_machine = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.UNKNOWN)

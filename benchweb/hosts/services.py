@@ -14,6 +14,7 @@ from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.facts import facts_record
 from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
+from benchweb.hosts.machines import certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.naming import checked_name, name_holder, name_once
 from benchweb.hosts.secrets import encrypted
@@ -74,8 +75,11 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
     """Create an endpoint and check it at once; the fields are those of `_endpoint_fields`."""
     if host.archived_at is not None:
         raise HostsError("host", f"Host {host.name} is archived: restore it, or choose another.")
+    values = _endpoint_fields(control_address=control_address, **fields)
+    _check_certificate(host.pk, values)
     with transaction.atomic():
-        endpoint = Endpoint.objects.create(host=host, **_endpoint_fields(control_address=control_address, **fields))
+        endpoint = Endpoint.objects.create(host=host, **values)
+        machine_follow(host_id=host.pk)
         queue.send_on_commit(CHECK_TASK, endpoint.pk)
     return endpoint
 
@@ -86,17 +90,19 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
 
     Without a token the stored one is kept, as long as address and certificate are those that it was entered for.
     """
-    values = _endpoint_fields(control_address=control_address, **fields)
+    values = _endpoint_fields(control_address=control_address, **{"same_machine": endpoint.same_machine} | fields)
     # As it is now, not as the caller read it: somebody else may have entered another token since.
     stored = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if not values["token_encrypted"]:
         _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
+    _check_certificate(stored.host_id, values)
     if stored.control_address != values["control_address"]:
         values |= {"seen_fingerprint": "", "data_port": None, "answered_address": ""}
     Endpoint.objects.filter(pk=endpoint.pk).update(
         status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
     )
+    machine_follow(host_id=stored.host_id)
     queue.send_on_commit(CHECK_TASK, endpoint.pk)
 
 
@@ -126,15 +132,24 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
     values = {"fingerprint": wanted, "token_encrypted": _encrypted(token)}
     if not values["token_encrypted"]:
         _refuse_other_engine(stored, {"control_address": stored.control_address, **values})
+    _check_certificate(stored.host_id, {"same_machine": stored.same_machine, **values})
     Endpoint.objects.filter(pk=endpoint.pk).update(**values)
+    machine_follow(host_id=stored.host_id)
     queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
+def _check_certificate(host_id: int, values: dict[str, Any]) -> None:
+    fingerprint, same_machine = values["fingerprint"], values["same_machine"]
+    certificate_check(host_id=host_id, fingerprint=fingerprint, same_machine=same_machine)
 
 
 def endpoint_pin_first(*, endpoint: Endpoint, fingerprint: str) -> Endpoint:
     """Pin the certificate that the engine proved its token with, and return the endpoint as it is now.
 
-    Not on an endpoint that was given another address or token, or pinned, since it was read.
+    Not on an endpoint that was given another address or token, or pinned, since it was read. Raise HostsError for a
+    certificate of another host's engine.
     """
+    certificate_check(host_id=endpoint.host_id, fingerprint=fingerprint, same_machine=endpoint.same_machine)
     Endpoint.objects.filter(
         pk=endpoint.pk,
         fingerprint="",
@@ -176,6 +191,7 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
     (endpoint_is_back if is_back else endpoint_is_away)(endpoint_id=endpoint_id)
     if outcome.facts:
         facts_record(endpoint_id=endpoint_id, document=outcome.facts, at=now)
+        machine_follow(host_id=checked.values_list("host_id", flat=True).get())
 
 
 def endpoint_answered_at(*, endpoint: Endpoint, address: str) -> None:
@@ -230,6 +246,8 @@ def archive(*, row: Host | Endpoint | Environment | Pair) -> bool:
 
 def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
     """Bring an archived row back; what was archived with it is restored one by one."""
+    if isinstance(row, Endpoint):
+        certificate_check(host_id=row.host_id, fingerprint=row.fingerprint, same_machine=row.same_machine)
     try:
         with transaction.atomic():
             return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))
@@ -281,6 +299,7 @@ def _endpoint_fields(
     bind_device: str = "",
     token: str = "",
     fingerprint: str = "",
+    same_machine: bool = False,
 ) -> dict[str, Any]:
     for field, text in (("name", name), ("network_mode", network_mode), ("bind_device", bind_device)):
         if fault := text_fault(text):
@@ -297,6 +316,7 @@ def _endpoint_fields(
         "bind_device": bind_device.strip(),
         "token_encrypted": _encrypted(token),
         "fingerprint": _checked_fingerprint(fingerprint),
+        "same_machine": same_machine,
     }
 
 

@@ -92,6 +92,7 @@ def _endpoint(home: Home, name: str, token: str) -> Endpoint:
         data_address=engines.LOOPBACK,
         token=token,
         fingerprint=listening.fingerprint,
+        same_machine=True,
     )
 
 

@@ -17,7 +17,7 @@ from benchweb.runs import dispatch, endings, live
 from benchweb.runs.break_offs import GIVEN_UP, BreakOff, claim_failed, pending_count, running_count
 from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
-from benchweb.runs.occupancy import occupancy, resources_of
+from benchweb.runs.occupancy import machines_of, occupancy, resources_of
 from benchweb.runs.queues import RESERVATION_MARGIN_SECONDS
 from benchweb.runs.wording import place
 
@@ -66,7 +66,16 @@ def claim(*, run_id: int, owner: str) -> Claimed | None:
         if "exclusive_excludes" not in str(error):
             raise
         # Another run was quicker. It keeps its place, and the next dispatch sees who has the resource.
+        _wait_for_machines(run_id)
         return None
+
+
+@transaction.atomic
+def _wait_for_machines(run_id: int) -> None:
+    """Queue a run at the resources that it needs by now: hosts may be one machine since it was launched."""
+    run = _loaded(run_id)
+    if run.state == State.PENDING and _locked_hosts(run_id) != machines_of(run.pair):
+        _queue_up(run)
 
 
 @transaction.atomic
@@ -224,7 +233,7 @@ def _occupy(run: Run) -> float:
     occupied = occupancy(run.plan_version_id)
     if occupied.is_background:
         return inf
-    if not _lock_resources(run.pk):
+    if _locked_hosts(run.pk) != machines_of(run.pair):
         _queue_up(run)
         _lock_resources(run.pk)
     seconds = occupied.seconds + RESERVATION_MARGIN_SECONDS
@@ -234,11 +243,13 @@ def _occupy(run: Run) -> float:
 
 
 def _queue_up(run: Run) -> None:
-    """Make the reservations of a run that was launched before reservations were made with the run."""
+    """Make a run's reservations anew: none were made with it, or which hosts are one machine was found out since."""
+    Reservation.objects.filter(run=run).delete()
     exclusive = Reservation.EXCLUSIVE if occupancy(run.plan_version_id).is_exclusive else Reservation.NORMAL
+    planned_at = run.planned_at or run.created_at
     for resource_id in resources_of([run.pair])[run.pair_id]:
-        Reservation.objects.create(run=run, resource_id=resource_id, exclusive=exclusive, planned_at=run.created_at)
-    Run.objects.filter(pk=run.pk).update(planned_at=run.created_at)
+        Reservation.objects.create(run=run, resource_id=resource_id, exclusive=exclusive, planned_at=planned_at)
+    Run.objects.filter(pk=run.pk, planned_at=None).update(planned_at=run.created_at)
 
 
 def _lock_resources(run_id: int) -> list[int]:
@@ -247,8 +258,17 @@ def _lock_resources(run_id: int) -> list[int]:
     The constraint alone decides who may have what; but two writers that have both written before either looks wait for
     each other, and twenty runs that wait for one host would end in deadlocks again and again.
     """
+    return [pk for pk, _host in _locked(run_id)]
+
+
+def _locked_hosts(run_id: int) -> set[int]:
+    """Lock a run's resources; return the ids of the hosts among them."""
+    return {host for _pk, host in _locked(run_id) if host is not None}
+
+
+def _locked(run_id: int) -> list[tuple[int, int | None]]:
     mine = Resource.objects.filter(reservations__run=run_id).order_by("pk")
-    return list(mine.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+    return list(mine.select_for_update(no_key=True, of=("self",)).values_list("pk", "host_id"))
 
 
 def _resources_of_run(run_id: int) -> list[int]:

@@ -44,7 +44,7 @@ def occupancy_of(version: PlanVersion) -> Occupancy:
 
 def resources_of(pairs: Iterable[Pair]) -> dict[int, tuple[int, ...]]:
     """Give the resource ids of each pair by its id, making rows that are not there yet; pairs come with their hosts."""
-    hosts = {pair.pk: {pair.source.host_id, pair.sink.host_id} for pair in pairs}
+    hosts = {pair.pk: machines_of(pair) for pair in pairs}
     uplinks = {pair.pk: uplinks_of(pair) for pair in pairs}
     by_host = _ids("host_id", set().union(*hosts.values()))
     by_uplink = _ids("uplink", set().union(*uplinks.values()))
@@ -55,6 +55,11 @@ def resources_of(pairs: Iterable[Pair]) -> dict[int, tuple[int, ...]]:
         )
         for pair in hosts
     }
+
+
+def machines_of(pair: Pair) -> set[int]:
+    """Return the ids of the hosts whose resources the pair takes: hosts that are one machine share one."""
+    return {pair.source.host.machine_key, pair.sink.host.machine_key}
 
 
 def uplinks_of(pair: Pair) -> set[str]:

@@ -24,7 +24,7 @@ class Places:
 
     def of(self, pair: Pair) -> tuple[int, ...]:
         """Give what a run of the pair occupies: its hosts first."""
-        hosts = {pair.source.host_id: pair.source.host, pair.sink.host_id: pair.sink.host}
+        hosts = {host.machine_key: host for host in (pair.source.host, pair.sink.host)}
         numbers = [self._number(key, "host", hosts[key].name) for key in sorted(hosts)]
         return (*numbers, *(self._number(name, "uplink", name) for name in sorted(uplinks_of(pair))))
 
