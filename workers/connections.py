@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, connection
 
+from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
@@ -91,8 +92,11 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
         )
         return endpoint, shown.address
     shown = proven_certificate(endpoint, addresses)
-    # Only with the token that was proven: another may have been entered meanwhile.
-    pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
+    try:
+        # Only with the token that was proven: another may have been entered meanwhile.
+        pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
+    except HostsError as error:
+        raise EngineRefused(f"{endpoint} is not pinned. {error.message}", code="same_machine") from error
     is_same = pinned.control_address == endpoint.control_address
     return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
 

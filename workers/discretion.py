@@ -24,7 +24,7 @@ from workers.resolution import control_address
 # Longer than a connection without an answer takes, and a handshake or a call after it.
 UNDISCLOSED_SECONDS = 6.0
 # Refusals that tell of nothing but an engine, or of what was entered.
-_OF_ENGINES = ("address", "unauthorized", "unproven")
+_OF_ENGINES = ("address", "unauthorized", "unproven", "same_machine")
 _log = logging.getLogger(__name__)
 
 

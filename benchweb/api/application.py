@@ -50,7 +50,8 @@ _PROBLEM_SCHEMA = {
         "detail": {"type": "string"},
         "instance": {"type": "string", "format": "uri-reference"},
         "errors": {"type": "array", "items": _FIELD_ERROR},
-        "id": {"type": "integer", "description": "of a 409: the row that has the name, or is the machine, already"},
+        "id": {"type": "integer", "description": "of a 409: the row that has the name or the certificate"},
+        "insist": {"type": "string", "description": "the field that, when true, has the call done anyway"},
     },
 }
 
@@ -163,7 +164,8 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     other = getattr(error, "other", None)
     status = 422 if error.field and other is None else 409
     errors = [FieldError(error.field, error.message)]
-    return problem_response(request, Problem(status, error.message, errors, other_id=other.pk if other else None))
+    clash = {"other_id": other.pk, "insist": error.insist} if other else {}
+    return problem_response(request, Problem(status, error.message, errors, **clash))
 
 
 def _too_big(request: HttpRequest, error: Any) -> HttpResponse:

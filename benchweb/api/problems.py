@@ -33,6 +33,8 @@ class Problem(Exception):
     headers: dict[str, str] = field(default_factory=dict)
     # The row that a 409 clashes with.
     other_id: int | None = None
+    # The field that, when true, has it done anyway.
+    insist: str = ""
 
     def __str__(self) -> str:
         return self.detail
@@ -69,4 +71,6 @@ def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
     }
     if problem.other_id is not None:
         document["id"] = problem.other_id
+    if problem.insist:
+        document["insist"] = problem.insist
     return HttpResponse(json.dumps(document), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)

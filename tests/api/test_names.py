@@ -34,3 +34,17 @@ def test_labels_are_found_in_the_other_form(api):
     api.patch(f"/hosts/{host.pk}", {"labels": [unicodedata.normalize("NFD", "é")]})
     assert [item["id"] for item in api.get("/hosts?label=%C3%A9").json()["items"]] == [host.pk]
     assert [item["id"] for item in api.get("/hosts?label=e%CC%81").json()["items"]] == [host.pk]
+
+
+def test_a_certificate_of_another_host_is_409_with_what_insists(api):
+    first = make_endpoint(fingerprint="sha256:" + "a" * 64)
+    host = api.post("/hosts", {"name": "db2"}).json()["id"]
+    body = {"host": host, "control_address": "127.0.0.1:1", "fingerprint": "sha256:" + "a" * 64}
+    answer = api.post("/endpoints", body)
+    problem = answer.json()
+    assert (answer.status_code, problem["id"], problem["insist"]) == (409, first.host_id, "same_machine")
+    assert problem["errors"][0]["field"] == "fingerprint"
+    made = api.post("/endpoints", body | {"same_machine": True})
+    assert (made.status_code, made.json()["same_machine"]) == (201, True)
+    assert api.get(f"/hosts/{host}").json()["machine"] == first.host_id
+    assert api.patch(f"/endpoints/{made.json()['id']}", {"same_machine": False}).status_code == 409

@@ -267,3 +267,18 @@ def test_a_clock_that_is_right_is_told_by_its_difference_alone(signed_in: Client
     page = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
     assert ">−12.5<" in page
     assert "timedatectl" not in page
+
+
+def test_a_certificate_of_another_host_is_refused_with_a_box_to_insist(signed_in: Client) -> None:
+    first = make_endpoint(host_name="db1", fingerprint=PINNED)
+    host = make_endpoint(host_name="db2").host
+    sent = VALUES | {"fingerprint": PINNED, "token": "t", "endpoint_name": "second"}
+    assert "same_machine" not in signed_in.get(f"/hosts/{host.pk}/endpoints/new").content.decode()
+    refused = signed_in.post(f"/hosts/{host.pk}/endpoints/new", sent).content.decode()
+    assert f"The engine of host db1 ({first.host_id}) has this certificate" in refused
+    assert (f'href="/hosts/{first.host_id}"' in refused, 'name="same_machine"' in refused) == (True, True)
+    signed_in.post(f"/hosts/{host.pk}/endpoints/new", sent | {"same_machine": "on"})
+    assert Endpoint.objects.get(name="second").same_machine
+    page = " ".join(signed_in.get(f"/hosts/{host.pk}").content.decode().split())
+    assert "One machine with:" in page
+    assert "run one after another" in page

@@ -14,7 +14,7 @@ from benchweb.hosts.models import Endpoint, Host
 
 router = Router(tags=["endpoints"])
 # What endpoint_update takes beside the token, which is kept when it isn't given.
-_CHANGEABLE = ("name", "control_address", "data_address", "network_mode", "bind_device", "fingerprint")
+_CHANGEABLE = ("name", "control_address", "data_address", "network_mode", "bind_device", "fingerprint", "same_machine")
 
 
 class EndpointChange(Body):
@@ -25,6 +25,7 @@ class EndpointChange(Body):
     bind_device: Name = ""
     token: Name = ""
     fingerprint: Name = ""
+    same_machine: bool = False
 
 
 class EndpointBody(EndpointChange):
@@ -49,6 +50,7 @@ class EndpointItem(Item):
     has_token: bool
     fingerprint: str
     seen_fingerprint: str
+    same_machine: bool
     status: str
     status_reason: str
     checked_at: datetime | None
@@ -78,7 +80,10 @@ def endpoint_list(request: HttpRequest, query: Query[EndpointQuery]) -> Page[End
 
 @router.post("/endpoints", response={201: EndpointItem})
 def endpoint_create(request: HttpRequest, body: EndpointBody) -> Status[EndpointItem]:
-    """Create an endpoint; a worker checks it at once."""
+    """Create an endpoint; a worker checks it at once.
+
+    A `fingerprint` of another host's engine is refused with 409 unless `same_machine` says that both are one machine.
+    """
     host = row_named(Host.objects.all(), body.host, "host")
     endpoint = services.endpoint_create(host=host, **body.model_dump(exclude={"host"}))
     return Status(201, _item(endpoint))
@@ -140,6 +145,7 @@ def _item(endpoint: Endpoint) -> EndpointItem:
         has_token=bool(endpoint.token_encrypted),
         fingerprint=endpoint.fingerprint,
         seen_fingerprint=endpoint.seen_fingerprint,
+        same_machine=endpoint.same_machine,
         status=endpoint.status,
         status_reason=endpoint.status_reason,
         checked_at=endpoint.checked_at,

@@ -47,6 +47,8 @@ class HostItem(Item):
     description: str
     labels: list[str]
     uplink: str
+    # The host that stands for the machine that both are; null where it is this one.
+    machine: int | None
     created_at: datetime
     archived_at: datetime | None
 
@@ -106,6 +108,7 @@ def _item(host: Host) -> HostItem:
         description=host.description,
         labels=host.labels,
         uplink=host.uplink,
+        machine=host.machine_id,
         created_at=host.created_at,
         archived_at=host.archived_at,
     )

@@ -7,6 +7,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.hosts.machines import has_known_certificate
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.web.forms.base import PageForm, description_field, text_field
 
@@ -118,6 +119,15 @@ class EndpointForm(PageForm):
         spellcheck="false",
     )
 
+    # Shown where it was insisted on, or may be.
+    same_machine = forms.BooleanField(
+        label=_("Both hosts are one machine"),
+        required=False,
+        help_text=_("Exclusive tests of hosts that are one machine run one after another."),
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+    asks_same_machine = False
+
     @classmethod
     def new(cls, sent: QueryDict | None = None) -> Self:
         """Give the form for a new engine; an empty one has a token made for it, and asks for one."""
@@ -130,10 +140,11 @@ class EndpointForm(PageForm):
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
         """Give the form filled with an endpoint's values; its token is never shown again."""
-        names = ("control_address", "data_address", "network_mode", "bind_device", "fingerprint")
+        names = ("control_address", "data_address", "network_mode", "bind_device", "fingerprint", "same_machine")
         form = cls(initial={name: getattr(endpoint, name) for name in names} | {"endpoint_name": endpoint.name})
         form.fields["token"].help_text = _HELP_KEPT
         form.fields["fingerprint"].help_text = _HELP_PINNED
+        form.asks_same_machine = has_known_certificate(endpoint)
         return form
 
     def endpoint_values(self) -> dict[str, Any]:
@@ -141,8 +152,13 @@ class EndpointForm(PageForm):
         values = {name: self.cleaned_data[name] for name in EndpointForm.base_fields}
         return {"name": values.pop("endpoint_name")} | values
 
+    @property
+    def shows_same_machine(self) -> bool:
+        return self.asks_same_machine or bool(self["same_machine"].value())
+
     def refuse(self, field: str, message: str, url: str = "") -> None:
-        """Show a refusal of the endpoint's name at the field that holds it here."""
+        """Show a refusal of the endpoint's name at the field that holds it here; another's certificate may be meant."""
+        self.asks_same_machine = self.asks_same_machine or (field == "fingerprint" and bool(url))
         super().refuse("endpoint_name" if field == "name" and "name" not in self.fields else field, message, url)
 
 

@@ -18,6 +18,7 @@ from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.entered_tokens import note_entered, was_entered
+from benchweb.web.forms.base import with_link
 from benchweb.web.forms.hosts import EndpointForm
 from benchweb.web.other_row import other_url
 
@@ -82,9 +83,13 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     if endpoint.host.archived_at is not None:
         messages.error(request, _("Host {host} is archived: restore the host first.").format(host=endpoint.host.name))
-    elif services.restore(row=endpoint):
-        services.endpoint_check(endpoint=endpoint)
-        messages.success(request, _("Endpoint {endpoint} is back.").format(endpoint=endpoint))
+        return redirect("web:host", endpoint.host_id)
+    try:
+        if services.restore(row=endpoint):
+            services.endpoint_check(endpoint=endpoint)
+            messages.success(request, _("Endpoint {endpoint} is back.").format(endpoint=endpoint))
+    except HostsError as error:
+        messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:host", endpoint.host_id)
 
 
@@ -129,7 +134,7 @@ def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         )
         messages.success(request, _("The new fingerprint of {endpoint} is pinned.").format(endpoint=endpoint))
     except HostsError as error:
-        messages.error(request, error.message)
+        messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:host", endpoint.host_id)
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
+from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pair_lines import first_pairs
 from benchweb.results.glances import Scope
@@ -80,6 +81,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "pages/host.html",
         {
             "host": host,
+            "same_machine": hosts_of_machine(host),
             "series": series,
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
