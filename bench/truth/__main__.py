@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from bench.truth import delay, endings, loss, marks, order, payload, shaped, wakeups
+from bench.truth import delay, endings, loss, marks, order, payload, shaped, small, wakeups
 from bench.truth.verdict import HEADER, Verdict
 
 PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
@@ -18,6 +18,7 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "shaped": shaped.prove,
     "loss": loss.prove,
     "order": order.prove,
+    "small": small.prove,
     "delay": delay.prove,
     "endings": endings.prove,
     "marks": marks.prove,

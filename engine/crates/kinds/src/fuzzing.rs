@@ -3,21 +3,29 @@
 
 use stats::{Jitter, SequenceWindow};
 
+use crate::datagram_header::Header;
 use crate::http_load::ResponseReader;
-use crate::udp_stream::{HEADER_BYTES, STRANGE_SEQUENCE, u64_at};
 
-/// Takes 32-byte headers of measured datagrams, as a receiving flow does; whether any was one.
+/// A length of each header that datagrams can have.
+const LENGTHS: [usize; 3] = [4, 8, 32];
+
+/// Takes headers of measured datagrams, as a receiving flow does; whether any was one.
 #[must_use]
 pub fn measure_datagrams(bytes: &[u8]) -> bool {
+    LENGTHS.map(|length| measure_headers(bytes, length)).contains(&true)
+}
+
+fn measure_headers(bytes: &[u8], length: usize) -> bool {
     let mut sequences = SequenceWindow::new(1 << 12);
     let mut jitter = Jitter::default();
-    let mut arrived = 0;
-    for header in bytes.chunks_exact(HEADER_BYTES) {
-        let sequence = u64_at(header, 0);
-        if sequence <= STRANGE_SEQUENCE {
-            sequences.record(sequence);
-            arrived += 1_000;
-            jitter.record(sequence, u64_at(header, 8), arrived);
+    let (mut arrived, mut latest) = (0, 0);
+    for datagram in bytes.chunks_exact(length) {
+        let Some(said) = Header::of(length, true).read(datagram, latest) else { continue };
+        latest = latest.max(said.sequence);
+        sequences.record(said.sequence);
+        arrived += 1_000;
+        if let Some(sent) = said.sent_nanoseconds {
+            jitter.record(said.sequence, sent, arrived);
         }
     }
     let counted = sequences.unique + sequences.duplicates + sequences.too_late;

@@ -10,6 +10,7 @@ use proto::{Metrics, Params, Role, SinkReport};
 
 use crate::Outbox;
 use crate::counter::{Count, Counter};
+use crate::datagram_header::Header;
 use crate::gate::{Gate, Phase, Pulse};
 use crate::http_load::Loaded;
 use crate::line::{Failure, Signal};
@@ -93,6 +94,8 @@ pub struct End {
     pub peer: Option<SocketAddr>,
     /// What a source's sockets are bound to.
     pub local: net::LocalEnd,
+    /// Whether both engines number datagrams of less than 32 bytes.
+    pub are_small_numbered: bool,
     /// The lent listener and whose connections are ours (`tcp_crr` sink).
     pub lent: Option<Lent>,
     /// The registered source ports (`tcp_crr` source).
@@ -168,6 +171,11 @@ impl HandedOver {
 }
 
 impl End {
+    /// What the datagrams of a UDP stream carry about themselves.
+    pub fn datagram_header(&self) -> Header {
+        Header::of(self.settings.message_bytes, self.are_small_numbered)
+    }
+
     /// A flow's socket.
     pub fn flow(&self, index: u32) -> BorrowedFd<'_> {
         // Tasks are made from the flows that there are.

@@ -10,6 +10,7 @@
 
 mod compose;
 mod counter;
+mod datagram_header;
 mod facts;
 #[doc(hidden)]
 pub mod fixture;

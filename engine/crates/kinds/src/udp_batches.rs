@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use proto::Role;
 
+use crate::datagram_header::Header;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Outcome};
 use crate::pacer::Pacer;
 use crate::settings::SendMode;
 use crate::streams::{self, Sent};
-use crate::udp_stream::{HEADER_BYTES, MARK_PLACE, MARKERS, Receiver};
+use crate::udp_stream::{MARKERS, Receiver, nanoseconds_since};
 
 /// Why a host can't run a stream of segments, by what its kernel can do.
 pub fn missing(
@@ -45,7 +46,7 @@ pub fn send_batches(end: &End, cue: &Cue) -> Finished {
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
-    sender.batch.set_measured(phase == Phase::Measured);
+    sender.batch.is_measured = phase == Phase::Measured;
     let fault = loop {
         let (now_phase, due) = match pacer.as_mut() {
             Some(pacer) => pacer.wait_for_some(&cue.pulse, most),
@@ -93,7 +94,7 @@ impl<'a> Sender<'a> {
         Self {
             socket: end.flow(cue.flow),
             is_segmented: end.settings.send_mode == SendMode::Segmentation,
-            batch: Batch::new(end.settings.message_bytes, cue.flow),
+            batch: Batch::new(end.datagram_header(), end.settings.message_bytes, cue.flow),
             sent,
         }
     }
@@ -106,9 +107,9 @@ impl<'a> Sender<'a> {
 
     /// Ends the warm-up. Markers are longer than a segment, and must not be split.
     fn begin_window(&mut self) -> Result<(), String> {
-        self.batch.set_measured(true);
+        self.batch.is_measured = true;
         (self.sent.messages, self.sent.failed) = (0, 0);
-        if self.batch.has_header() {
+        if !self.batch.header.is_blind() {
             return Ok(());
         }
         if self.is_segmented {
@@ -177,50 +178,34 @@ impl<'a> Sender<'a> {
 
 /// Datagrams of one length, one behind the other, being sent again and again with other headers.
 struct Batch {
+    header: Header,
     data: Vec<u8>,
     length: usize,
     most: usize,
     sequence: u64,
+    is_measured: bool,
 }
 
 impl Batch {
-    fn new(length: usize, flow: u32) -> Self {
+    fn new(header: Header, length: usize, flow: u32) -> Self {
         let most = (net::MOST_BYTES / length).clamp(1, net::MOST_DATAGRAMS);
         let mut data = streams::payload(length).repeat(most);
-        if length >= HEADER_BYTES {
-            for datagram in data.chunks_exact_mut(length) {
-                datagram[..HEADER_BYTES].fill(0);
-                datagram[16..MARK_PLACE].copy_from_slice(&flow.to_be_bytes());
-            }
+        for datagram in data.chunks_exact_mut(length) {
+            header.begin(datagram, flow);
         }
-        Self { data, length, most, sequence: 0 }
-    }
-
-    fn has_header(&self) -> bool {
-        self.length >= HEADER_BYTES
+        Self { header, data, length, most, sequence: 0, is_measured: false }
     }
 
     /// Numbers the first `count` datagrams. They are handed over at one time, so they have one send time.
     #[inline]
     fn stamp(&mut self, count: usize, opened_at: Instant) {
-        if !self.has_header() {
+        if self.header.is_blind() {
             return;
         }
-        // Nanoseconds of a test of a day fit u64 600,000 times over.
-        #[allow(clippy::cast_possible_truncation)]
-        let nanoseconds = (opened_at.elapsed().as_nanos() as u64).to_be_bytes();
+        let nanoseconds = if self.header.has_time() { nanoseconds_since(opened_at) } else { 0 };
         let datagrams = self.data.chunks_exact_mut(self.length).take(count);
         for (sequence, datagram) in (self.sequence..).zip(datagrams) {
-            datagram[..8].copy_from_slice(&sequence.to_be_bytes());
-            datagram[8..16].copy_from_slice(&nanoseconds);
-        }
-    }
-
-    fn set_measured(&mut self, is_measured: bool) {
-        if self.has_header() {
-            for datagram in self.data.chunks_exact_mut(self.length) {
-                datagram[MARK_PLACE] = u8::from(is_measured);
-            }
+            self.header.write(datagram, sequence, self.is_measured, nanoseconds);
         }
     }
 }
@@ -269,20 +254,22 @@ mod tests {
 
     #[test]
     fn a_batch_is_bounded_by_datagrams_and_by_bytes_and_holds_one_at_least() {
-        let most = |length| Batch::new(length, 0).most;
+        let most = |length| Batch::new(Header::of(length, true), length, 0).most;
         assert_eq!([1, 64, 1_400, 32_753, 32_754, 65_507].map(most), [64, 64, 46, 2, 1, 1]);
     }
 
     #[test]
     fn the_datagrams_of_a_batch_are_numbered_on_from_those_sent_and_marked() {
-        let mut batch = Batch::new(40, 7);
-        batch.sequence = 1_000;
-        batch.set_measured(true);
-        batch.stamp(3, Instant::now());
-        let numbers = |index: usize| crate::udp_stream::u64_at(&batch.data, index * 40);
-        assert_eq!([0, 1, 2, 3].map(numbers), [1_000, 1_001, 1_002, 0]);
-        assert!((0..batch.most).all(|index| batch.data[index * 40 + MARK_PLACE] == 1));
-        assert_eq!(&batch.data[40 + 16..40 + 20], &7_u32.to_be_bytes());
+        for length in [4, 8, 40] {
+            let mut batch = Batch::new(Header::of(length, true), length, 7);
+            batch.sequence = 1_000;
+            batch.is_measured = true;
+            batch.stamp(3, Instant::now());
+            for (index, datagram) in batch.data.chunks_exact(length).take(3).enumerate() {
+                let said = batch.header.read(datagram, 1_000).expect("a header");
+                assert_eq!((said.sequence, said.is_measured), (1_000 + index as u64, true));
+            }
+        }
     }
 
     #[test]

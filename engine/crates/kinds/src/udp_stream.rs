@@ -7,6 +7,7 @@ use proto::{Metrics, SinkReport};
 use stats::{Jitter, SequenceWindow};
 
 use crate::counter::Count;
+use crate::datagram_header::Header;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
 use crate::pacer::Pacer;
@@ -16,15 +17,10 @@ use crate::streams::{
 };
 use crate::udp_batches::{self, receive_segments, send_batches};
 
-/// The measuring header: sequence u64, send time u64, flow u32, mark u8; messages below this carry none.
-pub const HEADER_BYTES: usize = 32;
-pub const MARK_PLACE: usize = 20;
-/// Small messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
+/// The smallest messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
 pub const MARKERS: usize = 3;
 /// A larger datagram than asked for is seen to be larger.
 const SPARE_BYTES: usize = 64;
-/// A sequence number this far ahead is no measured datagram: even at 100 M/s it is hours away.
-pub const STRANGE_SEQUENCE: u64 = 1 << 42;
 /// Sequence numbers that all flows together remember.
 const REMEMBERED_SEQUENCES: usize = 1 << 24;
 const REMEMBERED_SEQUENCES_PER_FLOW: usize = 1 << 20;
@@ -101,18 +97,18 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
-    let mut message = Message::new(end.settings.message_bytes, cue.flow);
+    let mut message = Message::new(end.datagram_header(), end.settings.message_bytes, cue.flow);
     let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
-    message.set_measured(phase == Phase::Measured);
+    message.is_measured = phase == Phase::Measured;
     let fault = loop {
         let now_phase =
             pacer.as_mut().map_or_else(|| cue.pulse.phase(), |pacer| pacer.wait(&cue.pulse));
         if now_phase != phase {
             if phase == Phase::Warmup {
-                message.set_measured(true);
+                message.is_measured = true;
                 message.send_markers(socket);
                 begin = Instant::now();
                 (sent.messages, sent.failed) = (0, 0);
@@ -145,19 +141,18 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
 
 /// A datagram being sent again and again with another header.
 struct Message {
+    header: Header,
     payload: Vec<u8>,
     length: usize,
     sequence: u64,
+    is_measured: bool,
 }
 
 impl Message {
-    fn new(length: usize, flow: u32) -> Self {
+    fn new(header: Header, length: usize, flow: u32) -> Self {
         let mut payload = streams::payload(length + 1);
-        if length >= HEADER_BYTES {
-            payload[..HEADER_BYTES].fill(0);
-            payload[16..MARK_PLACE].copy_from_slice(&flow.to_be_bytes());
-        }
-        Self { payload, length, sequence: 0 }
+        header.begin(&mut payload, flow);
+        Self { header, payload, length, sequence: 0, is_measured: false }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -166,31 +161,26 @@ impl Message {
 
     #[inline]
     fn stamp(&mut self, opened_at: Instant) {
-        if self.length < HEADER_BYTES {
-            return;
-        }
-        // Nanoseconds of a test of a day fit u64 600,000 times over.
-        #[allow(clippy::cast_possible_truncation)]
-        let nanoseconds = opened_at.elapsed().as_nanos() as u64;
-        self.payload[..8].copy_from_slice(&self.sequence.to_be_bytes());
-        self.payload[8..16].copy_from_slice(&nanoseconds.to_be_bytes());
-    }
-
-    fn set_measured(&mut self, is_measured: bool) {
-        if self.length >= HEADER_BYTES {
-            self.payload[MARK_PLACE] = u8::from(is_measured);
-        }
+        let nanoseconds = if self.header.has_time() { nanoseconds_since(opened_at) } else { 0 };
+        self.header.write(&mut self.payload, self.sequence, self.is_measured, nanoseconds);
     }
 
     /// Ends the warm-up of messages that carry no header.
     fn send_markers(&self, socket: std::os::fd::BorrowedFd<'_>) {
-        if self.length < HEADER_BYTES {
+        if self.header.is_blind() {
             for _ in 0..MARKERS {
                 // One of them will do.
                 let _ = net::send(socket, &self.payload);
             }
         }
     }
+}
+
+/// Nanoseconds of a test of a day fit u64 600,000 times over.
+#[allow(clippy::cast_possible_truncation)]
+#[inline]
+pub fn nanoseconds_since(begin: Instant) -> u64 {
+    begin.elapsed().as_nanos() as u64
 }
 
 /// Receives until the session ends the flow; the clock is read once per datagram.
@@ -222,7 +212,9 @@ enum Begin {
 
 /// One flow's counts while they grow.
 pub struct Receiver {
+    header: Header,
     message_bytes: usize,
+    latest_sequence: u64,
     begin: Begin,
     sequences: SequenceWindow,
     jitter: Jitter,
@@ -241,7 +233,9 @@ impl Receiver {
     pub fn new(end: &End) -> Self {
         let share = REMEMBERED_SEQUENCES / end.settings.flows as usize;
         Self {
+            header: end.datagram_header(),
             message_bytes: end.settings.message_bytes,
+            latest_sequence: 0,
             begin: if end.settings.warmup.is_zero() { Begin::Known } else { Begin::Awaited },
             sequences: SequenceWindow::new(share.min(REMEMBERED_SEQUENCES_PER_FLOW)),
             jitter: Jitter::default(),
@@ -255,10 +249,6 @@ impl Receiver {
         }
     }
 
-    fn has_header(&self) -> bool {
-        self.message_bytes >= HEADER_BYTES
-    }
-
     /// Counts one datagram, which arrived when `clock` says.
     #[inline]
     pub fn take(&mut self, datagram: &[u8], cue: &Cue, clock: impl FnOnce() -> Instant) {
@@ -266,10 +256,10 @@ impl Receiver {
             self.take_other(datagram);
             return;
         }
-        let is_counted = if self.has_header() {
-            self.take_numbered(datagram, clock)
-        } else {
+        let is_counted = if self.header.is_blind() {
             Some(self.take_unnumbered(cue, clock))
+        } else {
+            self.take_numbered(datagram, clock)
         };
         let Some(unique) = is_counted else {
             return;
@@ -282,7 +272,7 @@ impl Receiver {
     }
 
     fn take_other(&mut self, datagram: &[u8]) {
-        if self.has_header() || datagram.len() != self.message_bytes + 1 {
+        if !self.header.is_blind() || datagram.len() != self.message_bytes + 1 {
             self.note_strange(datagram);
         } else if self.begin != Begin::Known {
             // What the clock took for the window before was still the warm-up's.
@@ -299,18 +289,20 @@ impl Receiver {
     /// Measured datagrams so far; none for a stranger.
     #[inline]
     fn take_numbered(&mut self, datagram: &[u8], clock: impl FnOnce() -> Instant) -> Option<u64> {
-        let sequence = u64_at(datagram, 0);
-        if sequence > STRANGE_SEQUENCE {
+        let Some(said) = self.header.read(datagram, self.latest_sequence) else {
             self.note_strange(datagram);
             return None;
-        }
-        if datagram[MARK_PLACE] == 1 {
+        };
+        self.latest_sequence = self.latest_sequence.max(said.sequence);
+        if said.is_measured {
             let now = clock();
-            self.sequences.record(sequence);
-            // As above: a test's nanoseconds fit.
-            #[allow(clippy::cast_possible_truncation)]
-            let arrived = now.duration_since(self.epoch).as_nanos() as u64;
-            self.jitter.record(sequence, u64_at(datagram, 8), arrived);
+            self.sequences.record(said.sequence);
+            if let Some(sent) = said.sent_nanoseconds {
+                // As with the sender's: a test's nanoseconds fit.
+                #[allow(clippy::cast_possible_truncation)]
+                let arrived = now.duration_since(self.epoch).as_nanos() as u64;
+                self.jitter.record(said.sequence, sent, arrived);
+            }
             self.note_arrival(now);
         }
         Some(self.sequences.unique)
@@ -335,7 +327,7 @@ impl Receiver {
 
     /// What it comes to.
     pub fn finish(self, flow: u32) -> Received {
-        let has_header = self.has_header();
+        let has_header = !self.header.is_blind();
         let unique = if has_header { self.sequences.unique } else { self.unnumbered };
         let order = has_header.then_some(Order {
             duplicates: self.sequences.duplicates,
@@ -358,12 +350,6 @@ impl Receiver {
             }),
         }
     }
-}
-
-pub fn u64_at(bytes: &[u8], place: usize) -> u64 {
-    let mut eight = [0; 8];
-    eight.copy_from_slice(&bytes[place..place + 8]);
-    u64::from_be_bytes(eight)
 }
 
 fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
@@ -401,11 +387,19 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     set("received_packets", unique as f64);
     if let Some(peer_sent) = &measured.peer_sent {
         let sent: u64 = peer_sent.iter().map(|flow| flow.packets).sum();
-        let lost = sent.saturating_sub(unique);
-        set("lost_packets", lost as f64);
-        if sent > 0 {
-            set("loss_ratio", lost as f64 / sent as f64);
+        match sent.checked_sub(unique) {
+            Some(lost) => {
+                set("lost_packets", lost as f64);
+                if sent > 0 {
+                    set("loss_ratio", lost as f64 / sent as f64);
+                }
+            }
+            // Duplicates that can't be told from others: how many were lost is anyone's guess.
+            None => report.flags.push("loss_unknown".to_owned()),
         }
+    }
+    if unique > 0 && counts.iter().any(|count| count.order.is_none()) {
+        report.flags.push("duplicates_unseen".to_owned());
     }
     report_order(prefix, &counts, report);
     let Some(seconds) = received_seconds(end, measured) else {

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Catalog, Params, Role};
+use proto::{Catalog, Params, Role, SentCount, SinkReport};
 
-use super::Receiver;
+use super::{Receiver, UdpStream};
 use crate::gate::{Phase, Pulse};
-use crate::kind::{Cue, End};
+use crate::kind::{Cue, End, Kind, Measured, Outcome};
 use crate::settings::Settings;
 
 fn end(given: &Params) -> End {
@@ -19,6 +19,7 @@ fn end(given: &Params) -> End {
         flows: Vec::new(),
         peer: None,
         local: net::LocalEnd::default(),
+        are_small_numbered: true,
         lent: None,
         ports: None,
         wake: net::Wake::new().expect("a descriptor"),
@@ -77,4 +78,68 @@ fn a_late_hello_is_not_strange_and_what_is_no_ones_is() {
         let datagrams = receiver.finish(0).datagrams.expect("counts");
         assert_eq!((datagrams.strange, datagrams.unique), (1, 0), "{message_bytes} B");
     }
+}
+
+/// The report of a sink of 10,000 datagrams of a length, each of which fares as `copies` says of its number.
+fn report(message_bytes: usize, copies: impl Fn(u64) -> usize) -> SinkReport {
+    let (end, cue) = (end(&Params::from([("message_size_bytes", message_bytes.into())])), cue());
+    let mut receiver = Receiver::new(&end);
+    let mut datagram = vec![0; message_bytes];
+    for sequence in 0..10_000 {
+        end.datagram_header().write(&mut datagram, sequence, true, 0);
+        (0..copies(sequence)).for_each(|_| receiver.take(&datagram, &cue, Instant::now));
+    }
+    let received = Outcome::Received(receiver.finish(0));
+    let sent = SentCount { flow: 0, bytes: 10_000 * message_bytes as u64, packets: 10_000 };
+    let measured =
+        Measured { outcomes: vec![received], peer_sent: Some(vec![sent]), ..Measured::default() };
+    UdpStream.report(&end, &measured)
+}
+
+/// Three of ten come twice.
+fn thirty_percent_doubled(sequence: u64) -> usize {
+    if sequence % 10 < 3 { 2 } else { 1 }
+}
+
+/// One of five is lost, and a quarter of the others come twice: as many arrive as were sent.
+fn lost_and_doubled(sequence: u64) -> usize {
+    match sequence % 5 {
+        0 => 0,
+        1 => 2,
+        _ => 1,
+    }
+}
+
+#[test]
+fn from_four_bytes_on_a_duplicate_hides_no_loss() {
+    for message_bytes in [4, 7, 8, 16, 31, 32, 1_400] {
+        let doubled = report(message_bytes, thirty_percent_doubled);
+        let counts = |report: &SinkReport| {
+            ["received_packets", "lost_packets", "duplicate_packets"].map(|key| report.metrics[key])
+        };
+        assert_eq!(counts(&doubled), [10_000.0, 0.0, 3_000.0], "{message_bytes} B");
+        let both = report(message_bytes, lost_and_doubled);
+        assert_eq!(counts(&both), [8_000.0, 2_000.0, 2_000.0], "{message_bytes} B");
+        assert_eq!(both.metrics["loss_ratio"].to_bits(), 0.2_f64.to_bits());
+        assert_eq!(both.flags, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn where_more_blind_datagrams_came_than_were_sent_the_loss_is_unknown() {
+    for message_bytes in 1..=3 {
+        let report = report(message_bytes, thirty_percent_doubled);
+        assert_eq!(report.metrics["received_packets"].to_bits(), 13_000.0_f64.to_bits());
+        for key in ["lost_packets", "loss_ratio", "duplicate_packets"] {
+            assert!(!report.metrics.contains_key(key), "{key} of {message_bytes} B");
+        }
+        assert_eq!(report.flags, ["loss_unknown", "duplicates_unseen"]);
+    }
+}
+
+#[test]
+fn a_loss_that_duplicates_may_hide_says_so() {
+    let report = report(1, lost_and_doubled);
+    assert_eq!(report.metrics["lost_packets"].to_bits(), 0.0_f64.to_bits());
+    assert_eq!(report.flags, ["duplicates_unseen"]);
 }

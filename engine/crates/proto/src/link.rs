@@ -82,6 +82,9 @@ pub enum LinkMessage {
         facts: Box<Facts>,
         /// The source engine's version.
         version: String,
+        /// Whether it numbers datagrams of 4 to 31 bytes too; an older engine doesn't.
+        #[serde(default)]
+        numbers_small_datagrams: bool,
     },
     /// Sink to source: ready for flows.
     Ready {
@@ -89,6 +92,9 @@ pub enum LinkMessage {
         facts: Box<Facts>,
         /// The sink engine's version.
         version: String,
+        /// Whether it numbers datagrams of 4 to 31 bytes too; an older engine doesn't.
+        #[serde(default)]
+        numbers_small_datagrams: bool,
     },
     /// Sink to source: this flow has arrived.
     FlowReady {

@@ -187,6 +187,7 @@ mod tests {
             flows: vec![socket.into()],
             peer: None,
             local: net::LocalEnd::default(),
+            are_small_numbered: true,
             lent: None,
             ports: None,
             wake: net::Wake::new().expect("a descriptor"),

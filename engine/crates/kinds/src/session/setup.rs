@@ -26,6 +26,16 @@ pub struct Setup {
     pub peer_version: String,
 }
 
+/// What the other end says of itself on the link.
+pub struct Greeting {
+    /// Its host's facts.
+    pub facts: Facts,
+    /// Its engine's version.
+    pub version: String,
+    /// Whether it numbers datagrams of less than 32 bytes, as this end does.
+    pub are_small_numbered: bool,
+}
+
 /// Refuses what this host can't do, before anything is connected.
 pub fn check_host(settings: &EndSettings, role: Role) -> Result<(), Failure> {
     check_cpus(&settings.cpus, role)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use proto::{FailureCode, Lane, LinkMessage, Role};
 
 use super::Brief;
-use super::setup::{STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
+use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, HandedOver, Lent, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
@@ -24,10 +24,12 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let mut flows = BTreeMap::new();
     let link = wait_for_link(brief, line, &mut flows)?;
     line.set_link(link);
-    let (peer_facts, peer_version) = greet(brief, line)?;
+    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered } =
+        greet(brief, line)?;
     let ready = LinkMessage::Ready {
         facts: Box::new(facts.clone()),
         version: proto::ENGINE_VERSION.to_owned(),
+        numbers_small_datagrams: true,
     };
     line.tell(&ready)?;
     let transport = brief.kind.transport(&brief.settings);
@@ -47,6 +49,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         flows: flows.into_values().collect(),
         peer: None,
         local: net::LocalEnd::default(),
+        are_small_numbered,
         lent,
         ports: None,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
@@ -81,9 +84,12 @@ fn wait_for_link(
 }
 
 /// Both ends must be about the same test.
-fn greet(brief: &Brief, line: &mut Line) -> Result<(proto::Facts, String), Failure> {
-    let (kind, params, facts, version) = expect(line, "hello", |message| match message {
-        LinkMessage::Hello { kind, params, facts, version } => Ok((kind, params, facts, version)),
+fn greet(brief: &Brief, line: &mut Line) -> Result<Greeting, Failure> {
+    let (kind, params, greeting) = expect(line, "hello", |message| match message {
+        LinkMessage::Hello { kind, params, facts, version, numbers_small_datagrams } => {
+            let are_small_numbered = numbers_small_datagrams;
+            Ok((kind, params, Greeting { facts: *facts, version, are_small_numbered }))
+        }
         other => Err(other),
     })?;
     if kind != brief.spec.kind || params != brief.spec.params {
@@ -93,7 +99,7 @@ fn greet(brief: &Brief, line: &mut Line) -> Result<(proto::Facts, String), Failu
         );
         return Err(Failure::new(FailureCode::Invalid, reason));
     }
-    Ok((*facts, version))
+    Ok(greeting)
 }
 
 fn wait_for_flows(

@@ -10,7 +10,7 @@ use proto::wire::{ConnectionRole, Preamble};
 use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
 use super::Brief;
-use super::setup::{STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
+use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
@@ -36,7 +36,8 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let local = local_end(&brief.spec);
     let facts = facts::facts();
     connect_link(&brief.spec.cookie, line, peer, &local)?;
-    let (peer_facts, peer_version) = greet(brief, line, &facts)?;
+    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered } =
+        greet(brief, line, &facts)?;
     let server = reach_server(brief, line)?;
     let transport = brief.kind.transport(&brief.settings);
     let ports = match transport {
@@ -57,6 +58,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         flows,
         peer: Some(server.unwrap_or(peer)),
         local,
+        are_small_numbered,
         lent: None,
         ports,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
@@ -188,19 +190,18 @@ fn use_link(line: &mut Line, sockets: Vec<OwnedFd>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn greet(
-    brief: &Brief,
-    line: &mut Line,
-    facts: &proto::Facts,
-) -> Result<(proto::Facts, String), Failure> {
+fn greet(brief: &Brief, line: &mut Line, facts: &proto::Facts) -> Result<Greeting, Failure> {
     line.tell(&LinkMessage::Hello {
         kind: brief.spec.kind.clone(),
         params: brief.spec.params.clone(),
         facts: Box::new(facts.clone()),
         version: proto::ENGINE_VERSION.to_owned(),
+        numbers_small_datagrams: true,
     })?;
     let ready = expect(line, "ready", |message| match message {
-        LinkMessage::Ready { facts, version } => Ok((*facts, version)),
+        LinkMessage::Ready { facts, version, numbers_small_datagrams } => {
+            Ok(Greeting { facts: *facts, version, are_small_numbered: numbers_small_datagrams })
+        }
         other => Err(other),
     });
     ready.map_err(|failure| match failure.code {

@@ -19,6 +19,7 @@ fn source(sink: &TcpListener) -> End {
         params,
         flows: Vec::new(),
         peer: Some(sink.local_addr().expect("bound")),
+        are_small_numbered: true,
         local: net::LocalEnd::default(),
         lent: None,
         ports: None,

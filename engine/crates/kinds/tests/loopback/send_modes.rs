@@ -94,13 +94,20 @@ fn full_batches_both_ways_are_received_or_lost_and_never_doubled_or_out_of_order
 }
 
 #[test]
-fn small_datagrams_of_every_mode_give_counts_and_loss_only() {
+fn small_datagrams_of_every_mode_give_counts_loss_and_order_but_no_jitter() {
     undisturbed(|| {
-        for mode in ["send", "sendmmsg", "segmentation"] {
-            let source = stream(
-                mode,
-                r#""duration_seconds": 0.4, "warmup_seconds": 0.2, "message_size_bytes": 16, "rate_bps": 128000"#,
+        let modes = ["send", "sendmmsg", "segmentation"];
+        for (mode, bytes) in
+            modes.into_iter().flat_map(|mode| [2, 4, 16].map(|bytes| (mode, bytes)))
+        {
+            let rate = bytes * 8_000;
+            let others = format!(
+                r#""duration_seconds": 0.4, "warmup_seconds": 0.2, "message_size_bytes": {bytes}, "rate_bps": {rate}"#
             );
+            let source = stream(mode, &others);
+            let is_blind = bytes < 4;
+            assert_eq!(source.metrics.contains_key("duplicate_packets"), !is_blind, "{mode}");
+            assert_eq!(has_flag(&source, "duplicates_unseen"), is_blind, "{mode}");
             let received = metric(&source, "received_packets");
             assert!((380.0..=420.0).contains(&received), "{mode}: {received} datagrams of 400");
             assert_eq!(metric(&source, "lost_packets") as u64, 0, "{mode}");
