@@ -1,8 +1,10 @@
 """What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q
+from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.fields import NameKeyField
@@ -194,6 +196,8 @@ class Facts(models.Model):
     class Meta:
         ordering = ["-last_seen_at"]
         constraints = [models.UniqueConstraint(fields=["endpoint", "digest"], name="facts_once_per_endpoint")]
+        # A search matches words anywhere in a host's facts, former ones too.
+        indexes = [GinIndex(OpClass(Upper("words"), name="gin_trgm_ops"), name="facts_by_trigram", fastupdate=False)]
 
 
 class AvailabilitySpan(models.Model):

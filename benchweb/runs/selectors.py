@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
 from benchweb.names import name_key, searched
+from benchweb.plans.models import PlanVersion
 from benchweb.rows import ByIds, Reading
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 
@@ -28,6 +31,11 @@ _OF_LINES = (
     *("plan_version__number", "plan_version__plan__name", "pair__environment__name"),
     *of_ends(*LABEL_FIELDS, pair="pair__"),
 )
+
+
+# So many words of a search are looked for, each by two short queries.
+MOST_WORDS = 8
+MOST_IDS = 500
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
     if filters.host is not None:
         runs = runs.filter(Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host))
     # Every word must be found somewhere, so that "sizes host-a" narrows and doesn't widen.
-    for word in searched(filters.text).split():
+    for word in searched(filters.text).split()[:MOST_WORDS]:
         runs = runs.filter(_word(word))
     return runs.order_by("-pk")
 
@@ -101,10 +109,21 @@ def _word(word: str) -> Q:
 
 
 def _word_in_names(word: str) -> Q:
+    """Match the runs whose pair, environment or plan has this word in its name."""
     key = name_key(word)
-    return (
-        Q(plan_version__plan__name__icontains=word)
-        | Q(pair__source__host__name_key__contains=key)
-        | Q(pair__sink__host__name_key__contains=key)
-        | Q(pair__environment__name_key__contains=key)
+    pairs = Pair.objects.filter(
+        Q(source__host__name_key__contains=key)
+        | Q(sink__host__name_key__contains=key)
+        | Q(environment__name_key__contains=key)
     )
+    versions = PlanVersion.objects.filter(plan__name__icontains=word)
+    return Q(pair__in=_few_ids(pairs)) | Q(plan_version__in=_few_ids(versions))
+
+
+def _few_ids(rows: "QuerySet[Any, Any]") -> "list[int] | QuerySet[Any, Any]":
+    """Return the ids where they are few, so that their runs are read by index and not among all runs.
+
+    Of many the newest runs soon match, whatever the order of reading.
+    """
+    ids = list(rows.order_by().values_list("pk", flat=True)[: MOST_IDS + 1])
+    return ids if len(ids) <= MOST_IDS else rows.order_by().values("pk")

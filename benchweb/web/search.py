@@ -166,7 +166,7 @@ def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
 def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> Group:
     patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
     hits: dict[tuple[int, str], Hit] = {}
-    rows = facts_with(patterns, most=read_most)
+    rows = facts_with([*(value for _name, value in query.facts), *query.words], patterns, most=read_most)
     for row in rows:
         line = _line(row.words, patterns)
         day = f"{row.last_seen_at.astimezone(zone):%Y-%m-%d}"
