@@ -11,7 +11,7 @@ from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Summary, summary
 
 # What reports print beside what our charts show: iperf3's jitter and retransmits, ping's and wrk's mean and deviation,
-# and what sar counts at the receiver's interface.
+# what sar counts at the receiver's interface, and netperf's socket sizes as granted.
 _REPORTED = {
     "retransmits",
     "jitter_seconds",
@@ -25,6 +25,10 @@ _REPORTED = {
     "received_bytes_per_second",
     "nic_rx_packets_per_second",
     "nic_rx_bytes_per_second",
+    "source_send_buffer_bytes",
+    "source_receive_buffer_bytes",
+    "sink_send_buffer_bytes",
+    "sink_receive_buffer_bytes",
 }
 # How busy the hosts were is no result of theirs.
 _NOT_REPORTED = ("_cpu_ratio", "_core_ratio")

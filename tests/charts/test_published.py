@@ -43,3 +43,14 @@ def test_rates_of_both_ends_are_told_apart_from_those_of_one():
     one = trial("tcp_stream", metrics={"throughput_bps": 1e9})
     both = trial("tcp_stream", metrics={"throughput_bps": 1e9, "send_throughput_bps": 0.9e9})
     assert [table.has_both_ends for trials in ([one], [both]) for table in published_tables(trials)] == [False, True]
+
+
+def test_buffers_are_those_that_were_granted():
+    asked, granted = 64 * 2**20, 4 * 2**20
+    metrics = {"throughput_bps": 1e9, "source_send_buffer_bytes": float(granted)}
+    measured = trial("tcp_stream", metrics=metrics, source_socket_buffer_bytes=asked)
+    (table,) = published_tables([measured])
+    assert [(row.metric.key, row.found.median) for row in table.rows] == [
+        ("throughput_bps", 1e9),
+        ("source_send_buffer_bytes", granted),
+    ]

@@ -8,6 +8,7 @@
 // "line" and "link", "sent" and "set" are this domain's words.
 #![allow(clippy::similar_names)]
 
+mod buffers;
 mod compose;
 mod counter;
 mod datagram_header;

@@ -12,13 +12,17 @@ use super::table::Table;
 use super::units::with_unit;
 
 /// What a row shows beside the headline, where the kind measures it: too many columns are no overview.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 12] = [
     "latency_p50_seconds",
     "latency_p99_seconds",
     "loss_ratio",
     "retransmits",
     "jitter_seconds",
     "errors",
+    "source_send_buffer_bytes",
+    "source_receive_buffer_bytes",
+    "sink_send_buffer_bytes",
+    "sink_receive_buffer_bytes",
     "source_cpu_ratio",
     "sink_cpu_ratio",
 ];

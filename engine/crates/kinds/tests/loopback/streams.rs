@@ -173,3 +173,37 @@ fn a_slow_udp_stream_is_as_fast_as_it_was_sent() {
         assert_close(last.end_seconds, 0.5, 0.02);
     });
 }
+
+#[test]
+fn buffers_are_told_as_granted_where_a_size_was_asked_for() {
+    let largest = |name: &str| -> f64 {
+        let text = std::fs::read_to_string(format!("/proc/sys/net/core/{name}")).expect("Linux");
+        text.trim().parse().expect("a number")
+    };
+    let kinds = [
+        ("tcp_stream", ""),
+        ("udp_stream", r#", "rate_bps": 1000000"#),
+        ("tcp_rr", ""),
+        ("udp_rr", ""),
+        ("tcp_crr", ""),
+    ];
+    for (kind, others) in kinds {
+        let asked = r#"{"duration_seconds": 0.2, "source_socket_buffer_bytes": 1073741824"#;
+        let source = result(kind, &format!("{asked}{others}}}"));
+        let send = metric(&source, "source_send_buffer_bytes");
+        let receive = metric(&source, "source_receive_buffer_bytes");
+        assert_eq!(
+            (send.to_bits(), receive.to_bits()),
+            (largest("wmem_max").to_bits(), largest("rmem_max").to_bits()),
+            "{kind}"
+        );
+        assert!(!source.metrics.contains_key("sink_send_buffer_bytes"), "{kind}");
+        assert!(source.flags.contains(&"buffer_not_granted".to_owned()), "{:?}", source.flags);
+        let granted = result(
+            kind,
+            &format!(r#"{{"duration_seconds": 0.2, "sink_socket_buffer_bytes": 65536{others}}}"#),
+        );
+        assert_eq!(metric(&granted, "sink_receive_buffer_bytes").to_bits(), 65_536_f64.to_bits());
+        assert!(!granted.flags.contains(&"buffer_not_granted".to_owned()), "{kind}");
+    }
+}

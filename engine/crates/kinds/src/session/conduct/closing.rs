@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use proto::{EngineVersions, EventBody, FailureCode, LinkMessage, Role, SinkReport};
 
 use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
+use crate::buffers;
 use crate::compose::{self, Halves};
 use crate::gate::Phase;
 use crate::host_window::{self, OwnTraffic, Scene};
@@ -52,6 +53,11 @@ impl Conduct<'_> {
         if let Some(occurred) = self.occurred.take() {
             host_window::add_to(&mut report, &occurred, &self.scene());
         }
+        buffers::tell(
+            &self.setup.end,
+            self.brief.kind.transport(&self.brief.settings),
+            &mut report,
+        );
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
         report.overflowed_packets = self.overflowed();
