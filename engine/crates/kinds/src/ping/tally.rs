@@ -86,7 +86,9 @@ impl Tally {
             self.duplicates += 1;
             return Reply::Duplicate;
         }
-        let nanoseconds = at.saturating_duration_since(probe.at).as_nanos();
+        // A reply can't come before its probe: then the clocks misled, and the time of reading bounds it from above.
+        let at = if at > probe.at { at } else { Instant::now() };
+        let nanoseconds = at.saturating_duration_since(probe.at).as_nanos().max(1);
         let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
         self.round_trips.record(nanoseconds);
         Reply::First(nanoseconds)
@@ -131,6 +133,20 @@ mod tests {
         let mut tally = Tally::new(10);
         (0..3).for_each(|number| tally.send(begin + MILLISECOND * number * 100));
         tally
+    }
+
+    #[test]
+    fn no_round_trip_takes_no_time() {
+        let begin = Instant::now();
+        let mut tally = three_sent(begin);
+        for early in [begin, begin.checked_sub(MILLISECOND).unwrap_or(begin)] {
+            let Reply::First(nanoseconds) = tally.take(10, early) else {
+                assert_eq!(tally.take(10, early), Reply::Duplicate);
+                continue;
+            };
+            assert!(nanoseconds > 0);
+        }
+        assert!(tally.round_trips.summary().is_some_and(|summary| summary.min > 0.0));
     }
 
     #[test]
