@@ -23,10 +23,15 @@ _PLAIN = {
     "virtualisation": gettext_lazy("virtualisation"),
 }
 _OF_CPU = {"governor": gettext_lazy("governor"), "model": gettext_lazy("CPU"), "logical": gettext_lazy("logical CPUs")}
+_OF_GROUP = {
+    "cpu_quota": gettext_lazy("CPU quota of the control group"),
+    "cpuset": gettext_lazy("CPUs of the control group"),
+    "memory_limit_bytes": gettext_lazy("memory limit of the control group"),
+}
 _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
 
 # As the facts themselves are shown.
-_UNITS = {"mtu": (1, "B"), "speed_bps": (1e9, "Gbit/s")}
+_UNITS = {"mtu": (1, "B"), "speed_bps": (1e9, "Gbit/s"), "cpu_quota": (1, "CPU"), "memory_limit_bytes": (2**20, "MiB")}
 
 
 # Tuples, which take a third of the time to make: an environment's charts have hundreds.
@@ -91,6 +96,7 @@ def differences(before: Document, after: Document) -> list[str]:
     """Say what differs: a new kernel is one, the boot that came with it goes without saying."""
     words = list(_changed(before, after, _PLAIN))
     words += _changed(before.get("cpu") or {}, after.get("cpu") or {}, _OF_CPU)
+    words += _changed(before.get("control_group") or {}, after.get("control_group") or {}, _OF_GROUP)
     if before.get("interfaces") != after.get("interfaces"):
         old, new = _by_name(before), _by_name(after)
         for name in [*old, *(name for name in new if name not in old)]:

@@ -47,6 +47,7 @@ EVIDENCE = (
     *(gettext_noop("throughput per rate asked for"), gettext_noop("rate per rate asked for")),
     *(gettext_noop("throughput per payload ceiling"), gettext_noop("payload ceiling")),
     *(gettext_noop("all traffic on the interface per link rate"), gettext_noop("probe interval")),
+    *(gettext_noop("CPU quota of its control group"), gettext_noop("CPUs in the cpuset of its control group")),
     *(gettext_noop("time spent on lost transactions"), gettext_noop("transactions lost")),
 )
 SENTENCES = (
@@ -63,6 +64,10 @@ SENTENCES = (
     gettext_noop(
         "A core of the receiving host spent {part} of its time in interrupts: it took packets as fast as it could."
     ),
+    gettext_noop("The sending end used {used} of the {limit} CPUs that the quota of its control group allows."),
+    gettext_noop("The receiving end used {used} of the {limit} CPUs that the quota of its control group allows."),
+    gettext_noop("The sending end used {used} of the {limit} CPUs that the cpuset of its control group has."),
+    gettext_noop("The receiving end used {used} of the {limit} CPUs that the cpuset of its control group has."),
     gettext_noop("All cores of the sending host were busy, {part} of their time."),
     gettext_noop("All cores of the receiving host were busy, {part} of their time."),
     gettext_noop("No figure stands out: neither end's CPU, nor a window or buffer, nor loss or a queue."),

@@ -18,8 +18,15 @@ class _Interface(_Shape):
     driver: str | None = None
     mtu: int | None = None
     speed_bps: _Figure | None = None
+    physical: list[str] | None = None
     offloads: dict[str, Any] | None = None
     addresses: list[str] | None = None
+
+
+class _ControlGroup(_Shape):
+    cpu_quota: _Figure | None = None
+    cpuset: str | None = None
+    memory_limit_bytes: _Figure | None = None
 
 
 class _Facts(_Shape):
@@ -28,6 +35,7 @@ class _Facts(_Shape):
     boot_id: str | None = None
     engine_version: str | None = None
     memory_bytes: _Figure | None = None
+    control_group: _ControlGroup | None = None
     cpu: dict[str, Any] | None = None
     congestion_controls_available: list[str] | None = None
     sysctls: dict[str, Any] | None = None

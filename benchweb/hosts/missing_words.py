@@ -8,6 +8,8 @@ from django.utils.translation import gettext_noop
 LINES = (
     gettext_noop("speed of {interface}: the driver tells none"),
     gettext_noop("speed of {interface}: the one that the driver tells bounds nothing"),
+    gettext_noop("speed of {interface}: a virtual interface has none, and no physical one is seen beneath it"),
+    gettext_noop("speed of {interface}: the physical interfaces beneath it tell none together"),
     gettext_noop("memory: /proc/meminfo has no MemTotal"),
     gettext_noop("cpu model: /proc/cpuinfo names none"),
     gettext_noop(

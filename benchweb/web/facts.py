@@ -34,7 +34,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
     """Group a facts document: system, CPU and memory, network stack, one group per interface, what is missing."""
     groups = [
         FactsGroup(gettext_noop("System"), _lines(document, _SYSTEM)),
-        FactsGroup(gettext_noop("CPU and memory"), [*_lines(document.get("cpu") or {}, _CPU), *_memory(document)]),
+        FactsGroup(gettext_noop("CPU and memory"), _machine(document)),
         FactsGroup(gettext_noop("Network stack"), _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
         FactsGroup(gettext_noop("Missing"), [("", _plain(str(line))) for line in document.get("missing") or []]),
@@ -61,9 +61,29 @@ def _lines(document: dict[str, Any], labels: dict[str, str]) -> list[tuple[str, 
     return [(label, str(document[key])) for key, label in labels.items() if document.get(key) not in (None, "")]
 
 
+def _machine(document: dict[str, Any]) -> list[tuple[str, str]]:
+    return [*_lines(document.get("cpu") or {}, _CPU), *_memory(document), *_control_group(document)]
+
+
 def _memory(document: dict[str, Any]) -> list[tuple[str, str]]:
     size_bytes = document.get("memory_bytes")
-    return [(gettext_noop("Memory"), f"{size_bytes / _BYTES_PER_GIBIBYTE:.1f} GiB")] if size_bytes else []
+    return [(gettext_noop("Memory"), _gibibytes(size_bytes))] if size_bytes else []
+
+
+def _gibibytes(size_bytes: float) -> str:
+    return f"{size_bytes / _BYTES_PER_GIBIBYTE:.1f} GiB"
+
+
+def _control_group(document: dict[str, Any]) -> list[tuple[str, str]]:
+    group = document.get("control_group") or {}
+    quota, limit_bytes = group.get("cpu_quota"), group.get("memory_limit_bytes")
+    lines = [(gettext_noop("CPU quota of the control group"), f"{quota:g} CPU")] if quota else []
+    lines += _lines(group, {"cpuset": gettext_noop("CPUs of the control group")})
+    return lines + ([(gettext_noop("Memory limit of the control group"), _size(limit_bytes))] if limit_bytes else [])
+
+
+def _size(size_bytes: float) -> str:
+    return _gibibytes(size_bytes) if size_bytes >= _BYTES_PER_GIBIBYTE else f"{size_bytes / 2**20:.0f} MiB"
 
 
 def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -77,6 +97,8 @@ def _interface(entry: dict[str, Any]) -> FactsGroup:
     lines = _lines(entry, {"driver": gettext_noop("Driver")})
     lines += [("MTU", f"{entry['mtu']} B")] if entry.get("mtu") else []
     lines += [(gettext_noop("Speed"), _speed(entry))] if _speed(entry) else []
+    physical = entry.get("physical") or []
+    lines += [(gettext_noop("Physical interfaces"), ", ".join(map(str, physical)))] if physical else []
     lines += [(gettext_noop("Addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
     offloads = entry.get("offloads") or {}
     for label, wanted in ((gettext_noop("Offloads on"), True), (gettext_noop("Offloads off"), False)):

@@ -10,6 +10,8 @@ from django.utils import translation
 from benchweb.charts.fact_changes import SeenFacts, differences, fact_changes
 from tests.charts.history_rows import DAY, NIGHT
 
+QUOTA = "CPU quota of the control group"
+
 
 def eth0(**fields: Any) -> dict[str, Any]:
     return {"interfaces": [{"name": "eth0", **fields}]}
@@ -27,6 +29,7 @@ def eth0(**fields: Any) -> dict[str, Any]:
         ),
         (eth0(mtu=1500), eth0(mtu=9000), ["MTU 1500 B → 9000 B on eth0"]),
         (eth0(offloads={"tso": True}), eth0(offloads={"tso": False}), ["tso on → off on eth0"]),
+        ({"control_group": {"cpu_quota": 0.5}}, {"control_group": {"cpu_quota": 2}}, [f"{QUOTA} 0.5 CPU → 2 CPU"]),
         ({"interfaces": []}, eth0(), ["eth0 added"]),
         ({"sysctls": {"net.core.rmem_max": "1"}}, {"sysctls": {"net.core.rmem_max": "2"}}, ["net.core.rmem_max 1 → 2"]),
         # What one of both doesn't tell is missing, no change.

@@ -69,8 +69,13 @@ pub fn lists(kind: &str, metric: &str) -> bool {
 
 /// Joins the halves into the document that a session ends with.
 pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
-    let source = halves.source.unwrap_or_default();
-    let sink = halves.sink.unwrap_or_default();
+    let mut source = halves.source.unwrap_or_default();
+    let mut sink = halves.sink.unwrap_or_default();
+    let share_host = share_host(halves.source_facts.as_ref(), halves.sink_facts.as_ref());
+    if share_host {
+        forget_borrowed_speeds(&mut source, halves.source_facts.as_ref());
+        forget_borrowed_speeds(&mut sink, halves.sink_facts.as_ref());
+    }
     let mut metrics = source.metrics.clone();
     metrics.extend(sink.metrics.clone());
     let window = join_windows(source.window.clone(), sink.window.clone());
@@ -86,7 +91,6 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     );
     let limits =
         limits::limits(&limits::Run { params, metrics: &metrics, source: &source, sink: &sink });
-    let share_host = share_host(halves.source_facts.as_ref(), halves.sink_facts.as_ref());
     let hosts = HostWindows { source: source.host, sink: sink.host };
     let mut flags = source.flags.clone();
     flags.extend(sink.flags.clone());
@@ -139,6 +143,19 @@ fn cpu_cost(
 fn share_host(source: Option<&Facts>, sink: Option<&Facts>) -> bool {
     let boot_ids = source.zip(sink).map(|(source, sink)| (&source.boot_id, &sink.boot_id));
     boot_ids.is_some_and(|(source, sink)| source == sink && !source.is_empty())
+}
+
+/// Between two ends of one host what a virtual interface carries doesn't reach the physical one beneath it.
+fn forget_borrowed_speeds(half: &mut SinkReport, facts: Option<&Facts>) {
+    let borrows = |name: &str| {
+        let known =
+            facts.and_then(|facts| facts.interfaces.iter().find(|known| known.name == name));
+        known.is_some_and(|known| !known.physical.is_empty())
+    };
+    let interfaces = half.host.iter_mut().flat_map(|host| host.interfaces.iter_mut());
+    for interface in interfaces.filter(|interface| borrows(&interface.name)) {
+        interface.speed_bps = None;
+    }
 }
 
 fn own_flags(params: &Params, window: Option<&Window>, share_host: bool) -> Vec<String> {

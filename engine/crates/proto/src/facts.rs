@@ -25,6 +25,9 @@ pub struct Facts {
     pub cpu: CpuFacts,
     /// Memory, in bytes.
     pub memory_bytes: u64,
+    /// What the engine's control groups let it have of the host, where they limit it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_group: Option<ControlGroup>,
     /// The kernel's clock source.
     pub clock_source: String,
     /// The default congestion control.
@@ -57,6 +60,22 @@ pub struct CpuFacts {
     pub governor: Option<String>,
 }
 
+/// Limits of control groups (cgroups), such as a container's; what isn't limited is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ControlGroup {
+    /// CPU time per time, in CPUs: 0.5 is half a CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
+    /// The CPUs that may be used, such as "0,2-3".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpuset: Option<String>,
+    /// Memory, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+}
+
 /// What is true of one network interface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -68,8 +87,11 @@ pub struct InterfaceFacts {
     pub driver: Option<String>,
     /// Its MTU, in bytes.
     pub mtu: Option<u32>,
-    /// Its speed, in bits per second.
+    /// Its speed, in bits per second; of a virtual one that of the physical devices beneath.
     pub speed_bps: Option<u64>,
+    /// The physical devices beneath a virtual one, whose speed it has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub physical: Vec<String>,
     /// Whether each offload is on, by name.
     pub offloads: BTreeMap<String, bool>,
     /// Its addresses.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ControlGroup;
+
 /// Both hosts' windows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -44,6 +46,9 @@ pub struct HostWindow {
     /// The greatest frequency that these CPUs can have, in hertz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_frequency_limit_hertz: Option<u64>,
+    /// What the engine's control groups let it have of the host, where they limit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_group: Option<ControlGroup>,
 }
 
 /// Shares of one core's time, 0 to 1 (proc(5), `/proc/stat`).

@@ -27,7 +27,7 @@ pub use catalog::{Catalog, CatalogError, Kind, Metric, Parameter, ParameterSchem
 pub use channel::{AgentMessage, DescriptorRole, Lane, ProcessMessage};
 pub use cookie::{Cookie, CookieError, hex};
 pub use event::{Event, EventBody, FailureCode, SessionState};
-pub use facts::{CpuFacts, Facts, InterfaceFacts};
+pub use facts::{ControlGroup, CpuFacts, Facts, InterfaceFacts};
 pub use host_window::{
     Background, CoreShares, HostBackground, HostLoad, HostWindow, HostWindows, InterfaceBackground,
     InterfaceLoad, InterfaceWindow, Neighbours,

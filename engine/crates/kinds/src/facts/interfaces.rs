@@ -1,14 +1,15 @@
 //! Facts of the network interfaces that are up.
 
 use std::fs;
+use std::path::Path;
 
 use proto::InterfaceFacts;
 
 use super::Missing;
+use super::speed::{INTERFACES, beneath};
 
 /// `IFF_UP` of an interface's flags.
 const IS_UP: u64 = 1;
-const MEGABIT: u64 = 1_000_000;
 
 /// Every interface that is up, by name.
 pub fn interfaces(missing: &mut Missing) -> Vec<InterfaceFacts> {
@@ -47,21 +48,9 @@ fn is_up(name: &str) -> bool {
     u64::from_str_radix(flags.trim_start_matches("0x"), 16).is_ok_and(|flags| flags & IS_UP != 0)
 }
 
-/// Whether the speed that a driver tells is one that frames keep to: veth and tun tell a constant.
-fn keeps_its_speed(driver: Option<&str>) -> bool {
-    !matches!(driver, Some("veth" | "tun"))
-}
-
-/// The speed of a link, in bits per second, where the kernel tells one that bounds it.
+/// The speed that bounds a link, in bits per second, where the kernel tells one.
 pub fn speed_bps(name: &str) -> Option<u64> {
-    let driver = net::link(name).unwrap_or_default().driver;
-    let speed = told_speed(name).filter(|_| keeps_its_speed(driver.as_deref()))?;
-    Some(speed * MEGABIT)
-}
-
-/// In megabits per second; a link without a speed says -1, or refuses to be read.
-fn told_speed(name: &str) -> Option<u64> {
-    attribute(name, "speed")?.parse().ok()
+    beneath(Path::new(INTERFACES), name).speed_bps
 }
 
 fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> InterfaceFacts {
@@ -69,30 +58,23 @@ fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> Inter
         missing.note(&format!("ethtool {name}"), &error.to_string());
         net::Link::default()
     });
-    let told = told_speed(name);
-    let speed = told.filter(|_| keeps_its_speed(link.driver.as_deref()));
-    if speed.is_none() && name != "lo" {
-        let why = told
-            .map_or("the driver tells none", |_| "the one that the driver tells bounds nothing");
+    let beneath = beneath(Path::new(INTERFACES), name);
+    if beneath.speed_bps.is_none() && name != "lo" {
+        let why = match beneath.devices.len() {
+            0 => "a virtual interface has none, and no physical one is seen beneath it",
+            1 => "the driver tells none",
+            _ => "the physical interfaces beneath it tell none together",
+        };
         missing.note(&format!("speed of {name}"), why);
     }
+    let physical = beneath.devices.into_iter().filter(|device| device != name).collect();
     InterfaceFacts {
         name: name.to_owned(),
         driver: link.driver.filter(|driver| !driver.is_empty()),
         mtu: attribute(name, "mtu").and_then(|mtu| mtu.parse().ok()),
-        speed_bps: speed.map(|speed| speed * MEGABIT),
+        speed_bps: beneath.speed_bps,
+        physical,
         offloads: link.offloads,
         addresses,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::keeps_its_speed;
-
-    #[test]
-    fn the_constant_that_virtual_devices_tell_is_no_speed() {
-        assert!(!keeps_its_speed(Some("veth")) && !keeps_its_speed(Some("tun")));
-        assert!(keeps_its_speed(Some("mlx5_core")) && keeps_its_speed(None));
     }
 }

@@ -1,10 +1,13 @@
 //! What is true of this host: read from /proc, /sys and ethtool; what can't be read is named.
 
+mod control_group;
 mod host;
 mod interfaces;
+mod speed;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use proto::{CpuFacts, Facts};
 
@@ -33,6 +36,7 @@ const SYSCTLS: [&str; 14] = [
 pub fn facts() -> Facts {
     let mut missing = Missing::default();
     let congestion_controls = missing.read("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let cpu = cpu(&mut missing);
     let facts = Facts {
         hostname: missing.read("/proc/sys/kernel/hostname").unwrap_or_default(),
         kernel: missing.read("/proc/sys/kernel/osrelease").unwrap_or_default(),
@@ -40,7 +44,8 @@ pub fn facts() -> Facts {
         operating_system: host::operating_system(&mut missing),
         boot_id: missing.read("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
         virtualisation: host::virtualisation(),
-        cpu: cpu(&mut missing),
+        control_group: control_group::control_group(Path::new("/"), cpu.logical as usize),
+        cpu,
         memory_bytes: host::memory_bytes(&mut missing),
         clock_source: missing
             .read("/sys/devices/system/clocksource/clocksource0/current_clocksource")

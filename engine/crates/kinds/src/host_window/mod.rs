@@ -8,6 +8,7 @@ mod cpu;
 mod flags;
 mod frequency;
 mod history;
+mod holder;
 mod interfaces;
 mod load;
 mod own_traffic;

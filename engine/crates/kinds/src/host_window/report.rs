@@ -6,6 +6,7 @@ use proto::{
     Background, CoreShares, Facts, HostWindow, InterfaceWindow, Metrics, Role, SinkReport,
 };
 
+use super::holder::{self, Payload};
 use super::own_traffic::{OwnTraffic, Wrapping};
 use super::{Occurred, Surroundings, carrier, interfaces::Counters};
 use crate::compose;
@@ -38,7 +39,7 @@ pub struct Scene<'a> {
 
 /// Adds a window to this end's half of the result.
 pub fn add_to(report: &mut SinkReport, occurred: &Occurred, scene: &Scene<'_>) {
-    let host = window(occurred, scene);
+    let host = window(occurred, scene, certain_payload(report, occurred, scene));
     let mut metrics = Metrics::new();
     add_cpu(&mut metrics, occurred, scene.role);
     if let Some(nic) = host.interfaces.iter().find(|interface| interface.carries_test) {
@@ -54,12 +55,39 @@ pub fn add_to(report: &mut SinkReport, occurred: &Occurred, scene: &Scene<'_>) {
     report.host = Some(host);
 }
 
-fn window(occurred: &Occurred, scene: &Scene<'_>) -> HostWindow {
+/// What one of so many bytes of TCP's sent is certain to have left the host: the rest may wait in the send queue.
+const TCP_PER_CERTAIN: u64 = 2;
+/// Datagrams may be dropped between the socket and the interface, which nobody tells.
+const DATAGRAMS_PER_CERTAIN: u64 = 1_000;
+
+/// Payload that has passed the interface for certain: as the sockets had it, or the tasks.
+fn certain_payload(report: &SinkReport, occurred: &Occurred, scene: &Scene<'_>) -> Payload {
+    if let Some(own) = occurred.connections.filter(|_| scene.has_connections) {
+        let again = occurred.retransmitted_bytes.unwrap_or(0);
+        let tx = own.tx_bytes.saturating_sub(again);
+        return Payload { rx: own.rx_bytes, tx, tx_per_certain: TCP_PER_CERTAIN };
+    }
+    let flows = report.flows.iter();
+    let rx = match scene.role {
+        Role::Sink => flows.map(|flow| flow.bytes).sum(),
+        Role::Source => flows.map(|flow| flow.reverse_bytes).sum(),
+    };
+    let tx = report.sent.iter().map(|flow| flow.bytes).sum();
+    Payload { rx, tx, tx_per_certain: DATAGRAMS_PER_CERTAIN }
+}
+
+fn window(occurred: &Occurred, scene: &Scene<'_>, payload: Payload) -> HostWindow {
     let (local, peer) = scene.link.unzip();
-    let carrier = carrier::of_socket(local, peer, scene.device);
     let up = net::interfaces_up().unwrap_or_default();
-    let counted = occurred.interfaces.iter().filter(|counters| up.contains(&counters.name));
-    let interfaces = counted.map(|counters| {
+    let counted: Vec<Counters> = occurred
+        .interfaces
+        .iter()
+        .filter(|counters| up.contains(&counters.name))
+        .cloned()
+        .collect();
+    let by_address = carrier::of_socket(local, peer, scene.device);
+    let carrier = holder::holder(by_address, &counted, payload);
+    let interfaces = counted.iter().map(|counters| {
         let carries_test = carrier.as_ref() == Some(&counters.name);
         interface(counters, occurred, scene, carries_test)
     });
@@ -74,6 +102,7 @@ fn window(occurred: &Occurred, scene: &Scene<'_>) -> HostWindow {
         clock_step_seconds: Some(occurred.step_seconds),
         cpu_frequency_hertz: occurred.frequencies.map(|seen| (seen.least, seen.greatest)),
         cpu_frequency_limit_hertz: occurred.frequencies.and_then(|seen| seen.limit),
+        control_group: scene.facts.control_group.clone(),
     }
 }
 

@@ -30,6 +30,9 @@ pub struct EndUse {
     pub interrupted: Option<f64>,
     /// CPU time of the process over the window, in CPUs.
     pub process_cpus: Option<f64>,
+    /// What the control group lets it have, in CPUs: by its quota of CPU time, and by the CPUs of its cpuset.
+    pub quota_cpus: Option<f64>,
+    pub cpuset_cpus: Option<f64>,
     /// Share of the link's rate that all traffic on the interface took, in this direction.
     pub link_use: Option<f64>,
 }
@@ -150,6 +153,7 @@ fn end_use(report: &SinkReport, host_busy: Option<f64>, sends: bool) -> EndUse {
         [] => report.cpu_per_core.clone(),
         cores => cores.iter().map(|core| core.busy).collect(),
     };
+    let group = host.and_then(|host| host.control_group.as_ref());
     let threads = report.threads.iter().find(|threads| does(threads, sends));
     EndUse {
         awake: threads
@@ -161,6 +165,9 @@ fn end_use(report: &SinkReport, host_busy: Option<f64>, sends: bool) -> EndUse {
             .or_else(|| (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64)),
         interrupted: cores.iter().map(|core| core.softirq + core.interrupt).reduce(f64::max),
         process_cpus: process_cpus(report),
+        quota_cpus: group.and_then(|group| group.cpu_quota),
+        cpuset_cpus: group
+            .and_then(|group| Some(net::parse_cpu_list(group.cpuset.as_ref()?)?.len() as f64)),
         link_use: host.and_then(|host| link_use(host, sends)),
     }
 }

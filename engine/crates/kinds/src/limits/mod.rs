@@ -51,7 +51,7 @@ fn limit(run: &Run<'_>, route: Route) -> Option<Limit> {
         requests::cadence(&known)?
     };
     let direction = if route.sender == Role::Source { "forward" } else { "reverse" }.to_owned();
-    let Verdict { by, summary, evidence } = verdict;
+    let Verdict { by, summary, evidence } = rules::with_confines(verdict, &known);
     Some(Limit { direction, by, summary, evidence })
 }
 

@@ -4,7 +4,7 @@ use proto::LimitedBy;
 
 use super::known::Known;
 use super::rules::{
-    REACHED, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu, unknown,
+    REACHED, confined, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu, unknown,
 };
 use super::words::{per_second, percent, time};
 use super::{Verdict, evidence};
@@ -19,6 +19,7 @@ pub fn verdict(known: &Known) -> Verdict {
     let rules = [
         pacing,
         lost_transactions,
+        confined,
         sender_cpu,
         receiver_cpu,
         receiver_interrupts,

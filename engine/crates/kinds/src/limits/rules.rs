@@ -14,6 +14,8 @@ pub const INTERRUPTED: f64 = 0.8;
 pub const SATURATED: f64 = 0.95;
 /// So much of a busy host's CPU is the test's own; else other programs fill the host, which says nothing of the test.
 pub const OWN_SHARE: f64 = 0.4;
+/// So much of what a control group allows is all of it: the process is stopped and started in whole periods.
+pub const CONFINED: f64 = 0.9;
 /// As much of the rate asked for, or of the ceiling, is all of it.
 pub const REACHED: f64 = 0.98;
 
@@ -92,6 +94,51 @@ pub fn saturated_host(known: &Known) -> Option<Verdict> {
     let summary =
         format!("All cores of the {name} host were busy, {} of their time.", percent(busy));
     Some(Verdict { by, summary, evidence: figures })
+}
+
+/// An end that has used up what its control group allows.
+pub fn confined(known: &Known) -> Option<Verdict> {
+    let ends = [
+        (LimitedBy::SenderCpu, "sending", &known.sender),
+        (LimitedBy::ReceiverCpu, "receiving", &known.receiver),
+    ];
+    ends.into_iter().find_map(|(by, name, end)| {
+        let used = end.process_cpus?;
+        let is_full = |limit: &Option<f64>| limit.is_some_and(|limit| used >= CONFINED * limit);
+        let (limit, what) = if is_full(&end.quota_cpus) {
+            (end.quota_cpus?, "the quota of its control group allows")
+        } else if is_full(&end.cpuset_cpus) {
+            (end.cpuset_cpus?, "the cpuset of its control group has")
+        } else {
+            return None;
+        };
+        Some(Verdict {
+            by,
+            summary: format!("The {name} end used {used:.2} of the {limit} CPUs that {what}."),
+            evidence: vec![evidence(
+                "CPUs that the test's process used",
+                used,
+                "CPUs",
+                Some(CONFINED * limit),
+            )],
+        })
+    })
+}
+
+/// Names the control group's limits beside a verdict about a CPU.
+pub fn with_confines(mut verdict: Verdict, known: &Known) -> Verdict {
+    let end = match verdict.by {
+        LimitedBy::SenderCpu => &known.sender,
+        LimitedBy::ReceiverCpu => &known.receiver,
+        _ => return verdict,
+    };
+    let limits = [
+        ("CPU quota of its control group", end.quota_cpus),
+        ("CPUs in the cpuset of its control group", end.cpuset_cpus),
+    ];
+    let named = limits.into_iter().filter_map(|(what, cpus)| Some((what, cpus?)));
+    verdict.evidence.extend(named.map(|(what, cpus)| evidence(what, cpus, "CPUs", None)));
+    verdict
 }
 
 /// No rule applies.

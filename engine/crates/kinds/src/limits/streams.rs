@@ -4,7 +4,8 @@ use proto::{Evidence, LimitedBy};
 
 use super::known::Known;
 use super::rules::{
-    AWAKE, REACHED, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu, unknown,
+    AWAKE, REACHED, confined, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu,
+    unknown,
 };
 use super::words::{percent, rate, time};
 use super::{Verdict, evidence};
@@ -37,6 +38,7 @@ pub fn verdict(known: &Known) -> Verdict {
         pacing,
         link_rate,
         lost_datagrams,
+        confined,
         closed_by_slow_receiver,
         sender_cpu,
         saturated_host,

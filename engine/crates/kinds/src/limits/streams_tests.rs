@@ -2,6 +2,7 @@ use proto::LimitedBy;
 
 use super::verdict;
 use crate::limits::known::{EndUse, Known};
+use crate::limits::rules::with_confines;
 
 fn awake(share: f64) -> EndUse {
     EndUse { awake: Some(share), running: Some(share), threads: 1, ..EndUse::default() }
@@ -213,4 +214,31 @@ fn a_host_without_a_free_cpu_is_the_limit_of_the_end_that_uses_more_of_it() {
     assert_eq!(by(&one_full), LimitedBy::SenderCpu);
     let filled_by_others = Known { sender: full(0.1), receiver: full(0.3), ..calm() };
     assert_eq!(by(&filled_by_others), LimitedBy::Unknown);
+}
+
+#[test]
+fn an_end_that_used_up_what_its_control_group_allows_is_the_limit_and_the_group_is_named() {
+    let squeezed = |quota_cpus, cpuset_cpus| Known {
+        sender: EndUse { process_cpus: Some(0.49), quota_cpus, cpuset_cpus, ..awake(0.7) },
+        ..calm()
+    };
+    let verdict = verdict(&squeezed(Some(0.5), Some(1.0)));
+    assert_eq!(verdict.by, LimitedBy::SenderCpu);
+    let summary =
+        "The sending end used 0.49 of the 0.5 CPUs that the quota of its control group allows.";
+    assert_eq!(verdict.summary, summary);
+    assert_eq!(by(&squeezed(Some(2.0), None)), LimitedBy::Unknown);
+    assert_eq!(by(&squeezed(None, Some(0.5))), LimitedBy::SenderCpu);
+}
+
+#[test]
+fn a_verdict_about_a_cpu_names_the_limits_of_that_ends_control_group() {
+    let group = EndUse { quota_cpus: Some(4.0), cpuset_cpus: Some(2.0), ..awake(0.97) };
+    let known = Known { receiver: group, sender: awake(0.3), ..calm() };
+    let named = with_confines(verdict(&known), &known);
+    assert_eq!(named.by, LimitedBy::ReceiverCpu);
+    let last: Vec<(&str, f64)> =
+        named.evidence.iter().rev().take(2).map(|each| (each.what.as_str(), each.value)).collect();
+    let cpuset = ("CPUs in the cpuset of its control group", 2.0);
+    assert_eq!(last, [cpuset, ("CPU quota of its control group", 4.0)]);
 }
