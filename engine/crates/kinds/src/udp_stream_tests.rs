@@ -115,11 +115,20 @@ fn from_four_bytes_on_a_duplicate_hides_no_loss() {
     for message_bytes in [4, 7, 8, 16, 31, 32, 1_400] {
         let doubled = report(message_bytes, thirty_percent_doubled);
         let counts = |report: &SinkReport| {
-            ["received_packets", "lost_packets", "duplicate_packets"].map(|key| report.metrics[key])
+            ["received_packets", "lost_packets", "duplicate_packets"]
+                .map(|key| report.metrics[key].to_bits())
         };
-        assert_eq!(counts(&doubled), [10_000.0, 0.0, 3_000.0], "{message_bytes} B");
+        assert_eq!(
+            counts(&doubled),
+            [10_000.0, 0.0, 3_000.0].map(f64::to_bits),
+            "{message_bytes} B"
+        );
         let both = report(message_bytes, lost_and_doubled);
-        assert_eq!(counts(&both), [8_000.0, 2_000.0, 2_000.0], "{message_bytes} B");
+        assert_eq!(
+            counts(&both),
+            [8_000.0, 2_000.0, 2_000.0].map(f64::to_bits),
+            "{message_bytes} B"
+        );
         assert_eq!(both.metrics["loss_ratio"].to_bits(), 0.2_f64.to_bits());
         assert_eq!(both.flags, Vec::<String>::new());
     }

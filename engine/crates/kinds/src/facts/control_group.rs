@@ -12,7 +12,10 @@ const NO_MEMORY_LIMIT: u64 = 1 << 60;
 pub fn control_group(root: &Path, present_cpus: usize) -> Option<ControlGroup> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let found = ControlGroup {
-        cpu_quota: tightest(folders(root, &groups, "cpu"), quota),
+        cpu_quota: folders(root, &groups, "cpu")
+            .iter()
+            .filter_map(|each| quota(each))
+            .reduce(f64::min),
         cpuset: cpuset(root, &groups, present_cpus),
         memory_limit_bytes: folders(root, &groups, "memory")
             .iter()
@@ -20,10 +23,6 @@ pub fn control_group(root: &Path, present_cpus: usize) -> Option<ControlGroup> {
             .min(),
     };
     (found != ControlGroup::default()).then_some(found)
-}
-
-fn tightest(folders: Vec<PathBuf>, limit: impl Fn(&PathBuf) -> Option<f64>) -> Option<f64> {
-    folders.iter().filter_map(limit).reduce(f64::min)
 }
 
 /// The group's folder and all above it. In a container the path that the kernel tells may be the host's: what is not
@@ -56,7 +55,7 @@ fn text(folder: &Path, file: &str) -> Option<String> {
 }
 
 /// In CPUs: `cpu.max` is "max 100000" or "50000 100000"; v1 says -1 for none.
-fn quota(folder: &PathBuf) -> Option<f64> {
+fn quota(folder: &Path) -> Option<f64> {
     let (quota, period) = match text(folder, "cpu.max") {
         Some(both) => {
             let (quota, period) = both.split_once(' ')?;
@@ -118,13 +117,13 @@ mod tests {
         }
     }
 
-    fn limits(cpu_quota: f64, cpuset: &str, memory_limit_bytes: u64) -> Option<ControlGroup> {
+    fn limits(cpu_quota: f64, cpuset: &str, memory_limit_bytes: u64) -> ControlGroup {
         let cpuset = Some(cpuset.to_owned());
-        Some(ControlGroup {
+        ControlGroup {
             cpu_quota: Some(cpu_quota),
             cpuset,
             memory_limit_bytes: Some(memory_limit_bytes),
-        })
+        }
     }
 
     #[test]
@@ -141,7 +140,7 @@ mod tests {
                 ("sys/fs/cgroup/pods/memory.max", "268435456\n"),
             ],
         );
-        assert_eq!(root.of_eight_cpus(), limits(0.5, "2-3,6", 256 << 20));
+        assert_eq!(root.of_eight_cpus(), Some(limits(0.5, "2-3,6", 256 << 20)));
     }
 
     #[test]
@@ -162,7 +161,7 @@ mod tests {
                 ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
             ],
         );
-        assert_eq!(root.of_eight_cpus(), limits(1.5, "0,4", 1 << 30));
+        assert_eq!(root.of_eight_cpus(), Some(limits(1.5, "0,4", 1 << 30)));
     }
 
     #[test]
@@ -180,7 +179,7 @@ mod tests {
                 ("sys/fs/cgroup/cpuset/cpuset.cpus", "1\n"),
             ],
         );
-        assert_eq!(root.of_eight_cpus(), limits(0.25, "1", 1 << 20));
+        assert_eq!(root.of_eight_cpus(), Some(limits(0.25, "1", 1 << 20)));
     }
 
     #[test]
