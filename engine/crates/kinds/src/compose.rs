@@ -78,6 +78,13 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     }
     let mut metrics = source.metrics.clone();
     metrics.extend(sink.metrics.clone());
+    // The sockets of TCP_RR tell themselves, and several of its transactions may share a packet.
+    if kind != "tcp_rr" {
+        let ends = [(&mut source.host, Role::Source), (&mut sink.host, Role::Sink)];
+        for (host, role) in ends {
+            host_window::see_through(host.as_mut(), &mut metrics, role, params);
+        }
+    }
     let window = join_windows(source.window.clone(), sink.window.clone());
     if let Some(cost) = cpu_cost(kind, &source, &sink, window.as_ref()) {
         metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);

@@ -14,6 +14,7 @@ mod load;
 mod own_traffic;
 mod report;
 mod surroundings;
+mod transactions;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -32,6 +33,7 @@ pub use load::host_load;
 pub use own_traffic::OwnTraffic;
 pub use report::{Scene, add_to};
 pub use surroundings::Surroundings;
+pub use transactions::see_through;
 
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 

@@ -194,7 +194,8 @@ fn add_cpu(metrics: &mut Metrics, occurred: &Occurred, role: Role) {
     }
 }
 
-fn add_nic(metrics: &mut Metrics, nic: &InterfaceWindow, seconds: f64, role: Role) {
+/// Adds the rates of an interface's counters.
+pub fn add_nic(metrics: &mut Metrics, nic: &InterfaceWindow, seconds: f64, role: Role) {
     if seconds <= 0.0 {
         return;
     }
