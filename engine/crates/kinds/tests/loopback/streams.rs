@@ -144,9 +144,9 @@ fn a_paced_udp_stream_loses_nothing_and_has_jitter() {
 }
 
 #[test]
-fn small_datagrams_give_counts_and_loss_only() {
+fn the_smallest_datagrams_give_counts_and_loss_only() {
     undisturbed(|| {
-        let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.2, "message_size_bytes": 16, "rate_bps": 128000,
+        let text = r#"{"duration_seconds": 0.4, "warmup_seconds": 0.2, "message_size_bytes": 2, "rate_bps": 16000,
                    "direction": "reverse"}"#;
         let source = result("udp_stream", text);
         assert_eq!(metric(&source, "lost_packets") as u64, 0);
