@@ -268,7 +268,7 @@ class _Drawing:
         below, above = metrics[: middle + 1], metrics[middle:][::-1]
         # The lowest is the lower border of every band that lies above the median alone.
         pairs = [(below[min(depth, len(below) - 1)], high) for depth, high in enumerate(above[:-1])]
-        return [ChartBand(_between(names[low], names[high]), border(low), border(high)) for low, high in pairs]
+        return [_band(names[low], names[high], border(low), border(high)) for low, high in pairs]
 
     def _strip(self, lines: Sequence[HistoryLine], names: Sequence[str]) -> ChartStrip | None:
         metric = self.asked.kind.metrics.get(self.asked.strip)
@@ -326,8 +326,9 @@ def _line_id(line: HistoryLine, metric: str) -> str:
     return f"series-{line.series[metric]}"
 
 
-def _between(low: str, high: str) -> str:
-    return _("%(low)s to %(high)s") % {"low": low, "high": high}
+def _band(low: str, high: str, lowest: list[float | None], highest: list[float | None]) -> ChartBand:
+    label = _("%(low)s to %(high)s") % {"low": low, "high": high}
+    return ChartBand(label, lowest, highest, key=f"{low} to {high}")
 
 
 def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:

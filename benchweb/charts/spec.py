@@ -45,6 +45,8 @@ class ChartBand:
     label: str
     low: list[float | None] | None = None
     high: list[float | None] | None = None
+    # What the columns of an export call it, in every language alike.
+    key: str = ""
 
 
 # Time, median, repetitions, lowest, highest, and the run's id where a point leads to one.

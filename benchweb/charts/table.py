@@ -11,9 +11,9 @@ from benchweb.charts.spec import Axis, ChartSeries, ChartTable
 
 
 def chart_table(x: Axis, y: Axis, *, nested: Sequence[ChartSeries] = (), strip: Axis | None = None) -> ChartTable:
-    """Give the columns of a table of points; a missing value has its reason beside it.
+    """Return the columns of a table of points; a missing value has its reason beside it.
 
-    Each band of the lines in `nested` has two, named by its label; the strip's figure of the same time has one.
+    Each band of the lines in `nested` has two, called by its key; the strip's figure of the same time has one.
     """
     words = _words(get_language())
     columns = [
@@ -25,9 +25,9 @@ def chart_table(x: Axis, y: Axis, *, nested: Sequence[ChartSeries] = (), strip: 
         {"key": "high", "label": words.high, "unit": y.unit},
         {"key": "spread", "label": words.spread, "unit": "ratio"},
     ]
-    for label in dict.fromkeys(band.label for line in nested for band in line.bands):
-        columns.append({"key": f"{label} low", "label": _("{line}, lowest").format(line=label), "unit": y.unit})
-        columns.append({"key": f"{label} high", "label": _("{line}, highest").format(line=label), "unit": y.unit})
+    for key, label in {band.key: band.label for line in nested for band in line.bands}.items():
+        columns.append({"key": f"{key} low", "label": _("{line}, lowest").format(line=label), "unit": y.unit})
+        columns.append({"key": f"{key} high", "label": _("{line}, highest").format(line=label), "unit": y.unit})
     if strip is not None:
         columns.append({"key": "strip", "label": strip.label, "unit": strip.unit})
     columns.append({"key": "reason", "label": words.missing, "unit": ""})

@@ -23,7 +23,7 @@ test("a table that is sent without rows has one for each point, with count, spre
 });
 
 test("nested bands and the strip below have their figures in the table", () => {
-  const bands = [{ label: "p1 to p99", low: [70, null], high: [130, null] }, { label: "p50 to p90", low: [100, null], high: [110, null] }];
+  const bands = [{ key: "p1 to p99", label: "p1 至 p99", low: [70, null], high: [130, null] }, { key: "p50 to p90", label: "p50 至 p90", low: [100, null], high: [110, null] }];
   const other = { of: "t", label: "Throughput of another, loss", points: [{ ...measured, y: 0.5 }] };
   const strip = { series: [other, { of: "s", label: "Throughput, loss", points: [{ ...measured, y: 0.01 }] }] };
   const [first, second] = rows({ ...sent(bands), strip } as unknown as Spec);

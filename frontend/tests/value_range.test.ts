@@ -72,16 +72,16 @@ test("negative values and the lower ends of spreads are on a linear axis", () =>
   assert.ok(ends(share([-0.2, 0.1]), 0.1)[0] <= -0.2);
   const whiskers = spec([line([{ y: 1, n: 3, low: -2, high: 3 }])]);
   assert.ok(ends(whiskers, 3)[0] <= -2);
-  const banded = spec([line([1, 2], "A", [{ label: "", low: [-1, -3], high: [2, 3] }])]);
+  const banded = spec([line([1, 2], "A", [{ key: "", label: "", low: [-1, -3], high: [2, 3] }])]);
   assert.ok(ends(banded, 3)[0] <= -3);
-  const unlimited = spec([line([1, 2], "A", [{ label: "", low: [-1e9, 0], high: [2, 3] }])]);
+  const unlimited = spec([line([1, 2], "A", [{ key: "", label: "", low: [-1e9, 0], high: [2, 3] }])]);
   assert.equal(ends(unlimited, 3)[0], 0);
   const cut = spec([line([{ y: 50, n: 3, low: 20, high: 52 }, 51])], { from_zero: false });
   assert.ok(ends(cut, 52)[0] <= 20);
 });
 
 test("a log axis reaches over its positive values alone, spreads included", () => {
-  const [low, high] = ends(log(line([0, -3, null, NaN, 0.01, { y: 0.1, n: 2, low: 0, high: 1 }], "A", [{ label: "", low: [0, null, -1, 0.001, 0, 0], high: [1, 2, 1, 1, 1, 1] }])));
+  const [low, high] = ends(log(line([0, -3, null, NaN, 0.01, { y: 0.1, n: 2, low: 0, high: 1 }], "A", [{ key: "", label: "", low: [0, null, -1, 0.001, 0, 0], high: [1, 2, 1, 1, 1, 1] }])));
   assert.ok(low > 0 && low <= 0.001 && high >= 2);
   for (const values of [[0], [0, 0], [-1, -2], [null], [NaN], [0.5]] as (number | null)[][]) {
     const range = ends(log(line(values)));
@@ -106,7 +106,7 @@ test("it is told how many values of which line are left out, of the lines that a
 });
 
 test("spreads that a log axis cuts are told too", () => {
-  const chart = log(line([{ y: 1, n: 3, low: 0, high: 2 }, { y: 1, n: 3, low: 0.5, high: 2 }], "A"), line([1, 2], "B", [{ label: "", low: [-1, 0], high: [2, 2] }]));
+  const chart = log(line([{ y: 1, n: 3, low: 0, high: 2 }, { y: 1, n: 3, low: 0.5, high: 2 }], "A"), line([1, 2], "B", [{ key: "", label: "", low: [-1, 0], high: [2, 2] }]));
   assert.equal(leftOutWords(chart), "Cut at the bottom of the axis, for they reach zero or below: 1 of 2 spreads of A; 2 of 2 spreads of B.");
 });
 

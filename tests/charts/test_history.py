@@ -222,6 +222,16 @@ def test_a_metric_of_a_kind_without_loss_or_ceilings_is_drawn() -> None:
     assert found.charts[0].strip is None
 
 
+@pytest.mark.parametrize(("language", "label"), [("en", "p50 to p90"), ("zh-hans", "p50 至 p90")])
+def test_the_columns_of_percentiles_are_called_alike_in_every_language(language: str, label: str) -> None:
+    past_run(make_plan(steps=RR), make_pair(), NIGHT, {f"latency_{name}_seconds": 1 for name in ("p50", "p90", "p99")})
+    with translation.override(language):
+        chart = look(kind="tcp_rr", metric="latency").charts[0]
+    assert [(band.key, band.label) for band in chart.series[0].bands][-1] == ("p50 to p90", label)
+    keys = [column["key"] for column in chart.table.columns]
+    assert keys[7:-1] == ["p50 to p99 low", "p50 to p99 high", "p50 to p90 low", "p50 to p90 high"]
+
+
 def test_percentiles_are_nested_around_the_median() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     names = ("min", "p50", "p90", "p99", "p999", "max")

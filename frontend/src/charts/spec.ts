@@ -25,6 +25,8 @@ export interface SpecPoint {
 /** What is shaded around a line: its borders, point by point. */
 export interface Band {
   label: string;
+  /** What the columns of an export call it, in every language alike. */
+  key: string;
   low: (number | null)[];
   high: (number | null)[];
 }
@@ -101,7 +103,7 @@ type Measured = [string, number, number, number, number, number | null];
 
 /** A series as it is sent: a long line's `points` are its gaps alone, and a band without borders has its points' extremes. */
 type SentSeries = Omit<Series, "bands"> & { measured?: Measured[]; bands?: SentBand[] };
-type SentBand = Pick<Band, "label"> & { low: Band["low"] | null; high: Band["high"] | null };
+type SentBand = Pick<Band, "label" | "key"> & { low: Band["low"] | null; high: Band["high"] | null };
 
 /** Read specifications as they are sent, with all that follows from their points filled in. */
 export function received(sent: unknown): Spec[] {

@@ -38,7 +38,7 @@ function pointRow(series: string, point: SpecPoint): Row {
 /** A single band is the lowest and highest that the point tells already. */
 function bandsRow({ bands }: Series, place: number): Row {
   const nested = bands && bands.length > 1 ? bands : [];
-  return Object.fromEntries(nested.flatMap(({ label, low, high }) => [[`${label} low`, low[place]], [`${label} high`, high[place]]]));
+  return Object.fromEntries(nested.flatMap(({ key, low, high }) => [[`${key} low`, low[place]], [`${key} high`, high[place]]]));
 }
 
 /** What the strip below says of a line at a point's time. */
