@@ -100,6 +100,8 @@ pub struct End {
     pub lent: Option<Lent>,
     /// The registered source ports (`tcp_crr` source).
     pub ports: Option<(u16, u16)>,
+    /// The link's round trip when a source was set up; zero where it is unknown, and of a sink.
+    pub round_trip: Duration,
     /// Wakes threads whose sockets may not be shut down.
     pub wake: net::Wake,
 }

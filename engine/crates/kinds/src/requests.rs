@@ -40,7 +40,11 @@ impl Timekeeper {
     /// A timekeeper of a test that began at `opened_at`.
     pub fn new(end: &End, opened_at: Instant) -> Self {
         let measured_from = opened_at + end.settings.warmup;
-        let deadline = measured_from + end.settings.duration;
+        Self::between(measured_from, measured_from + end.settings.duration)
+    }
+
+    /// A timekeeper of a window.
+    pub fn between(measured_from: Instant, deadline: Instant) -> Self {
         Self {
             measured_from,
             deadline,

@@ -22,6 +22,7 @@ fn end(given: &Params) -> End {
         are_small_numbered: true,
         lent: None,
         ports: None,
+        round_trip: std::time::Duration::ZERO,
         wake: net::Wake::new().expect("a descriptor"),
     }
 }

@@ -190,6 +190,7 @@ mod tests {
             are_small_numbered: true,
             lent: None,
             ports: None,
+            round_trip: std::time::Duration::ZERO,
             wake: net::Wake::new().expect("a descriptor"),
         }
     }

@@ -52,6 +52,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         are_small_numbered,
         lent,
         ports: None,
+        round_trip: Duration::ZERO,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;

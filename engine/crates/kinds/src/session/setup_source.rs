@@ -61,10 +61,17 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         are_small_numbered,
         lent: None,
         ports,
+        round_trip: line.link().map_or(Duration::ZERO, round_trip),
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
+}
+
+/// What the kernel measured on the link since it was opened.
+fn round_trip(link: &Link) -> Duration {
+    let seconds = net::tcp_info(link.socket().as_fd()).map(|info| info.rtt_seconds);
+    Duration::try_from_secs_f64(seconds.unwrap_or_default()).unwrap_or_default()
 }
 
 fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {

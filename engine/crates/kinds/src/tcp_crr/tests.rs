@@ -23,6 +23,7 @@ fn source(sink: &TcpListener) -> End {
         local: net::LocalEnd::default(),
         lent: None,
         ports: None,
+        round_trip: std::time::Duration::ZERO,
         wake: net::Wake::new().expect("a descriptor"),
         cookie: proto::Cookie::new([7; 32]),
         load: None,
