@@ -42,7 +42,8 @@ def test_every_sentence_of_the_engine_is_known_to_be_translated_and_none_is_know
     """The engine's sources are read: a sentence that is worded anew there would stay English, without a word."""
     patterns = engine_texts()
     assert len(patterns) > 40
-    unknown = [text for text, pattern in patterns.items() if not any(map(pattern.match, (*SENTENCES, *EVIDENCE)))]
+    # Some are the middle of a sentence.
+    unknown = [text for text, pattern in patterns.items() if not any(map(pattern.search, (*SENTENCES, *EVIDENCE)))]
     assert unknown == []
     # Some follow another sentence.
     known = {text: f"… {text}" for text in (*SENTENCES, *EVIDENCE)}
