@@ -10,7 +10,23 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from bench.truth import delay, endings, loss, marks, order, payload, shaped, small, wakeups
+from bench.truth import (
+    delay,
+    endings,
+    far,
+    holes,
+    loss,
+    marks,
+    order,
+    outages,
+    payload,
+    rates,
+    shaped,
+    small,
+    thin,
+    wakeups,
+    wire,
+)
 from bench.truth.verdict import HEADER, Verdict
 
 PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
@@ -22,6 +38,14 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "delay": delay.prove,
     "endings": endings.prove,
     "marks": marks.prove,
+    "late": far.late,
+    "set_up": far.set_up,
+    "thin": thin.prove,
+    "black_hole": holes.black_hole,
+    "nothing": holes.nothing,
+    "rates": rates.prove,
+    "small": small.prove,
+    "outages": outages.prove,
 }
 
 
@@ -35,6 +59,7 @@ def main() -> int:
         parser.error(f"no such proof: {', '.join(unknown)}")
     # A terminated proof takes its namespaces with it, as an interrupted one does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    wire.build()
     print(HEADER)
     verdicts = []
     with wakeups.quick():
