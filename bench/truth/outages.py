@@ -36,7 +36,7 @@ def outage(kind: str) -> Iterator[Verdict]:
     intervals = [each["metrics"].get(RATES[kind]) for each in tried.result.get("intervals", [])]
     yield Verdict(f"{title}: intervals", SECONDS, len(intervals), 0, "")
     yield shown(f"{title}: has intervals of zero", intervals.count(0) >= OUTAGE_SECONDS - 1)
-    yield shown(f"{title}: goes on after it", bool(intervals) and (intervals[-1] or 0) > 0)
+    yield shown(f"{title}: goes on after it", len(intervals) >= SECONDS - 1 and (intervals[-1] or 0) > 0)
     yield shown(f"{title}: flag outage", any(flag.startswith("outage") for flag in tried.flags))
 
 
