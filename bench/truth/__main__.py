@@ -44,7 +44,6 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "black_hole": holes.black_hole,
     "nothing": holes.nothing,
     "rates": rates.prove,
-    "small": small.prove,
     "outages": outages.prove,
 }
 
