@@ -4,7 +4,7 @@ mod proof;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -27,8 +27,13 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, Signature
 
 use crate::serve::fingerprint;
 
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long an engine may take for an answer: a sink's is there when its process is ready, on a busy host too.
+/// How long a connection may take: over a round trip of 3 s, and when its first packet was lost three times.
+const CONNECT_LIMIT: Duration = Duration::from_secs(12);
+/// How long a near engine may take for the handshake of TLS.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
+/// Over a far path, all that is waited for may take so many round trips more.
+const ROUND_TRIPS: u32 = 4;
+/// How long a near engine may take for an answer: a sink's is there when its process is ready, on a busy host too.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 /// No answer is longer; events are read apart.
 const ANSWER_LIMIT_BYTES: usize = 4 * 1024 * 1024;
@@ -91,6 +96,8 @@ pub struct Client {
     peer: SocketAddr,
     authorization: Option<String>,
     requests: SendRequest<Full<Bytes>>,
+    /// How long the connection took, lost packets included.
+    round_trip: Duration,
     /// The fingerprint that the engine showed.
     pub fingerprint: String,
 }
@@ -119,19 +126,23 @@ impl Client {
         pinned: Option<&str>,
     ) -> Result<Self, ClientError> {
         let verifier = Arc::new(Verifier::new(pinned));
-        let opened = tokio::time::timeout(CONNECT_LIMIT, open(peer, Arc::clone(&verifier))).await;
-        let opened = opened.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within 5 s")));
+        let opened = open(peer, Arc::clone(&verifier)).await;
         let found = verifier.found();
         match (opened, pinned) {
-            (Ok(requests), _) => {
+            (Ok((requests, round_trip)), _) => {
                 let authorization = token.map(|token| format!("Bearer {token}"));
-                Ok(Self { peer, authorization, requests, fingerprint: found })
+                Ok(Self { peer, authorization, requests, round_trip, fingerprint: found })
             }
             (Err(_), Some(pinned)) if !found.is_empty() && !found.eq_ignore_ascii_case(pinned) => {
                 Err(ClientError::Fingerprint { peer, found, pinned: pinned.to_owned() })
             }
             (Err(error), _) => Err(unreachable(peer, &error)),
         }
+    }
+
+    /// How long to wait for what a near engine does within `limit`.
+    pub fn patience(&self, limit: Duration) -> Duration {
+        limit + self.round_trip * ROUND_TRIPS
     }
 
     /// Makes one call and reads its JSON answer.
@@ -144,10 +155,10 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
-        let peer = self.peer;
-        let answer = tokio::time::timeout(ANSWER_LIMIT, self.answer(method, path, body)).await;
+        let (peer, limit) = (self.peer, self.patience(ANSWER_LIMIT));
+        let answer = tokio::time::timeout(limit, self.answer(method, path, body)).await;
         let (status, bytes) = answer.unwrap_or_else(|_| {
-            let limit = ANSWER_LIMIT.as_secs();
+            let limit = limit.as_secs();
             Err(unreachable(peer, &anyhow::anyhow!("it gave no answer within {limit} s")))
         })?;
         let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -201,8 +212,30 @@ impl Client {
     }
 }
 
+/// A connection that is ready for calls, and how long its first round trip took.
 async fn open(
     peer: SocketAddr,
+    verifier: Arc<Verifier>,
+) -> anyhow::Result<(SendRequest<Full<Bytes>>, Duration)> {
+    let begin = Instant::now();
+    let stream = within(CONNECT_LIMIT, async { Ok(TcpStream::connect(peer).await?) }).await?;
+    let round_trip = begin.elapsed();
+    let limit = HANDSHAKE_LIMIT + round_trip * ROUND_TRIPS;
+    let requests = within(limit, secure(peer, stream, verifier)).await?;
+    Ok((requests, round_trip))
+}
+
+async fn within<T>(
+    limit: Duration,
+    step: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let done = tokio::time::timeout(limit, step).await;
+    done.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", limit.as_secs())))
+}
+
+async fn secure(
+    peer: SocketAddr,
+    stream: TcpStream,
     verifier: Arc<Verifier>,
 ) -> anyhow::Result<SendRequest<Full<Bytes>>> {
     let config = ClientConfig::builder_with_provider(Arc::new(crate::tls_provider()))
@@ -210,7 +243,6 @@ async fn open(
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    let stream = TcpStream::connect(peer).await?;
     stream.set_nodelay(true)?;
     let name = ServerName::from(peer.ip());
     let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::{Instant, SystemTime};
 
 use proto::{
-    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindows, Interval, Params, Role,
+    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindows, Interval, Outage, Params, Role,
     RunResult, SinkReport, Window,
 };
 
@@ -17,6 +17,9 @@ use crate::tcp_stream::clock_of;
 const BYTES_PER_GIGABYTE: f64 = 1e9;
 /// A window shorter than this share of what was asked for is flagged.
 const SHORT_SHARE: f64 = 0.9;
+
+/// What a result tells of them at most, whatever a peer says.
+const OUTAGES_AT_MOST: usize = 100;
 
 /// What both ends know, as far as they do.
 #[derive(Debug, Default)]
@@ -102,6 +105,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     let mut flags = source.flags.clone();
     flags.extend(sink.flags.clone());
     flags.extend(own_flags(params, window.as_ref(), share_host));
+    let outages = join_outages(source.outages, sink.outages);
+    flags.extend((!outages.is_empty()).then(|| "outage".to_owned()));
     flags.extend(host_flags(params, &hosts, share_host));
     flags.sort();
     flags.dedup();
@@ -112,6 +117,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         metrics,
         intervals: join_intervals(halves.intervals, halves.peer_intervals),
         window,
+        outages,
         loaded_histogram: source.loaded_histogram.or(sink.loaded_histogram),
         load: source.load.or(sink.load),
         histogram: source.histogram.or(sink.histogram),
@@ -183,6 +189,14 @@ fn host_flags(params: &Params, hosts: &HostWindows, share_host: bool) -> Vec<Str
     let (source_cpus, sink_cpus) = (cpus("source_cpus"), cpus("sink_cpus"));
     let ends = host_window::Ends { share_host, source_cpus: &source_cpus, sink_cpus: &sink_cpus };
     host_window::flags(hosts, ends)
+}
+
+/// Those of both directions, in the order of time.
+fn join_outages(source: Vec<Outage>, sink: Vec<Outage>) -> Vec<Outage> {
+    let mut outages = [source, sink].concat();
+    outages.sort_by(|one, other| one.from_seconds.total_cmp(&other.from_seconds));
+    outages.truncate(OUTAGES_AT_MOST);
+    outages
 }
 
 /// Pairs the two directions' intervals of one place in time.

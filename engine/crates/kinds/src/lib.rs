@@ -38,6 +38,7 @@ mod tcp_rr;
 mod tcp_stream;
 mod tcp_window;
 mod thread_times;
+mod traffic;
 mod udp_batches;
 mod udp_hello;
 mod udp_rr;

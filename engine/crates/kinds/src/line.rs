@@ -11,10 +11,18 @@ use crate::Supply;
 use crate::kind::Finished;
 use crate::link::Link;
 use crate::thread_times::ThreadTimes;
+use crate::traffic::Traffic;
 
-/// Both ends say that they live each second, and are lost after three.
+/// Both ends say that they live each second.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
+/// A peer that says nothing for this long, while its host acknowledges what is said to it, is lost.
 const SILENCE_LIMIT: Duration = Duration::from_secs(3);
+/// A path on which nothing at all comes back may be cut for a while; TCP tries again after 13 s at the latest.
+const OUTAGE_LIMIT: Duration = Duration::from_secs(15);
+/// Over a far path, all that is waited for may take so many round trips more.
+const ROUND_TRIPS: u32 = 4;
+/// No path is longer; what a queue makes of it may be.
+const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(30);
 /// What a peer said before it went away is here by then.
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(100);
 
@@ -75,8 +83,12 @@ pub struct Line {
     kept: VecDeque<Signal>,
     sender: Sender<Signal>,
     last_heard: Instant,
+    /// Since when the peer's host has acknowledged all that was said, if it does.
+    answering_since: Option<Instant>,
+    traffic: Option<Traffic>,
     next_alive: Instant,
     expects_end: bool,
+    is_closed: bool,
 }
 
 impl Line {
@@ -90,8 +102,11 @@ impl Line {
             kept: VecDeque::new(),
             sender,
             last_heard: now,
+            answering_since: None,
+            traffic: None,
             next_alive: now,
             expects_end: false,
+            is_closed: false,
         }
     }
 
@@ -104,12 +119,34 @@ impl Line {
     pub fn set_link(&mut self, link: Link) {
         self.link = Some(link);
         self.last_heard = Instant::now();
+        self.answering_since = Some(self.last_heard);
         self.next_alive = self.last_heard + ALIVE_INTERVAL;
     }
 
     /// The link, once there is one.
     pub fn link(&self) -> Option<&Link> {
         self.link.as_ref()
+    }
+
+    /// From now on what comes on the test's own flows is a sign of life too.
+    pub fn watch(&mut self, traffic: Traffic) {
+        self.traffic = Some(traffic);
+    }
+
+    /// Whether the other end has closed the link, or broke it.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// How long to wait for what a near peer does within `limit`.
+    pub fn patience(&self, limit: Duration) -> Duration {
+        limit + self.round_trip() * ROUND_TRIPS
+    }
+
+    /// The link's round trip by now, where the kernel tells.
+    pub fn round_trip(&self) -> Duration {
+        let round_trip = self.link.as_ref().and_then(Link::rtt).unwrap_or_default();
+        round_trip.min(LONGEST_ROUND_TRIP)
     }
 
     /// From now on a closed link is what is expected, not a lost peer.
@@ -195,16 +232,50 @@ impl Line {
         Ok(true)
     }
 
-    fn check_silence(&self, now: Instant) -> Result<(), Failure> {
-        let is_silent = now.duration_since(self.last_heard) > SILENCE_LIMIT && !self.expects_end;
-        let Some(link) = self.link.as_ref().filter(|_| is_silent) else { return Ok(()) };
+    /// A peer is lost when it says nothing though its host answers, or when nothing at all comes back for long.
+    fn check_silence(&mut self, now: Instant) -> Result<(), Failure> {
+        let Some(link) = self.link.as_ref().filter(|_| !self.expects_end) else { return Ok(()) };
         if net::is_readable(link.socket().as_fd()) {
             // It has said something, which this host was too busy to read.
             return Ok(());
         }
-        let reason =
-            "the other end has been silent on the link for 3 s; look at its host and at the path";
+        self.note_answers(now);
+        self.note_traffic(now);
+        let silence = now.duration_since(self.last_heard);
+        let answering = self.answering_since.map_or(Duration::ZERO, |since| now - since);
+        let limit = self.patience(SILENCE_LIMIT);
+        let reason = if silence.min(answering) > limit {
+            format!(
+                "the other end has been silent on the link for {} s, though its host answers; look at its engine there",
+                limit.as_secs()
+            )
+        } else if silence > self.patience(OUTAGE_LIMIT) {
+            format!(
+                "nothing has come from the other end for {} s, neither words nor data; look at its host and at the path",
+                silence.as_secs()
+            )
+        } else {
+            return Ok(());
+        };
         Err(Failure::new(FailureCode::PeerLost, reason))
+    }
+
+    /// Each second something is said; a host that is there acknowledges it a round trip later.
+    fn note_answers(&mut self, now: Instant) {
+        let due = ALIVE_INTERVAL * 2 + self.round_trip() * 2;
+        let link = self.link.as_ref().map(|link| link.socket().as_fd());
+        let silence = link.and_then(net::tcp_info).map(|info| info.silence_seconds);
+        let answers = silence.is_some_and(|seconds| seconds <= due.as_secs_f64());
+        self.answering_since = if answers { self.answering_since.or(Some(now)) } else { None };
+    }
+
+    /// Looks for data only when words are missing: each flow has to be asked.
+    fn note_traffic(&mut self, now: Instant) {
+        let is_late = now.duration_since(self.last_heard) > ALIVE_INTERVAL;
+        let Some(traffic) = self.traffic.as_mut().filter(|_| is_late) else { return };
+        if traffic.has_come() {
+            self.last_heard = now;
+        }
     }
 
     fn sort(&mut self, signal: Signal) -> Result<Option<Signal>, Failure> {
@@ -220,7 +291,10 @@ impl Line {
                 }
             }
             Signal::LinkLost(_) if self.expects_end => Ok(Some(signal)),
-            Signal::LinkLost(reason) => Err(Failure::new(FailureCode::PeerLost, reason)),
+            Signal::LinkLost(reason) => {
+                self.is_closed = true;
+                Err(Failure::new(FailureCode::PeerLost, reason))
+            }
             Signal::Supply(Supply::Cancel { code, reason }) => Err(Failure { code, reason }),
             other => Ok(Some(other)),
         }
@@ -246,6 +320,7 @@ mod tests {
     fn hold_up(line: &mut Line, seconds: u64) {
         let ago = Instant::now().checked_sub(Duration::from_secs(seconds));
         line.last_heard = ago.expect("the clock runs");
+        line.answering_since = ago;
         line.next_alive = Instant::now();
     }
 
@@ -282,5 +357,28 @@ mod tests {
         let lost = line.wait(Instant::now() + Duration::from_secs(5)).err().expect("it is silent");
         assert_eq!(lost.code, FailureCode::PeerLost);
         assert!(lost.reason.contains("silent on the link for 3 s"), "{}", lost.reason);
+    }
+
+    #[test]
+    fn a_path_that_is_cut_is_waited_for_and_not_for_ever() {
+        for (seconds, is_lost) in [(10, false), (17, true)] {
+            let (mut line, _far) = line();
+            hold_up(&mut line, seconds);
+            line.answering_since = None;
+            let heard = line.wait(Instant::now() + Duration::from_millis(20));
+            assert_eq!(heard.is_err(), is_lost, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn data_on_the_flows_is_a_sign_of_life() {
+        let (mut line, _far) = line();
+        let counter = std::sync::Arc::new(crate::counter::Counter::default());
+        line.watch(Traffic::new(None, vec![std::sync::Arc::clone(&counter)]));
+        counter.set_bytes(1_000);
+        hold_up(&mut line, 20);
+        assert!(matches!(line.wait(Instant::now() + Duration::from_millis(20)), Ok(None)));
+        hold_up(&mut line, 20);
+        assert!(line.wait(Instant::now() + Duration::from_millis(20)).is_err());
     }
 }

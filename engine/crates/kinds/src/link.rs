@@ -9,10 +9,10 @@ use proto::{LineSplitter, LinkMessage};
 
 use crate::line::Signal;
 
-/// A peer that takes nothing for this long is lost.
-const SEND_LIMIT: Duration = Duration::from_secs(3);
-/// So is one that takes longer for a line: the longest passes at 300 kbit/s.
-const LINE_LIMIT: Duration = Duration::from_secs(30);
+/// A peer that takes nothing for this long is lost; a path may be cut for a while.
+const SEND_LIMIT: Duration = Duration::from_secs(15);
+/// So is one that takes longer for a line: the longest passes at 100 kbit/s.
+const LINE_LIMIT: Duration = Duration::from_secs(90);
 const READ_BUFFER_BYTES: usize = 16 * 1024;
 /// What a peer may send at once: the words of thousands of flows, and a report with all of them.
 const LINES_AT_ONCE: f64 = 50_000.0;
@@ -42,6 +42,7 @@ impl Link {
             true,
         )?;
         net::set_send_timeout(socket.as_fd(), Some(SEND_LIMIT))?;
+        net::prefer(socket.as_fd());
         let socket = Arc::new(socket);
         let read_socket = Arc::clone(&socket);
         let reader = thread::Builder::new().name("link".into()).spawn(move || {

@@ -166,6 +166,7 @@ impl EndSettings {
                 congestion_control: text(params, "congestion_control")?.to_owned(),
                 nodelay,
                 dscp: u8::try_from(dscp).map_err(|error| error.to_string())?,
+                small_segments: false,
             },
             cpus: net::parse_cpu_list(cpus)
                 .ok_or_else(|| format!("{end}_cpus is {cpus:?}, which is no list such as 0,2-3"))?,

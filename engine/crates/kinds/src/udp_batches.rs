@@ -132,10 +132,8 @@ impl<'a> Sender<'a> {
             let (taken, refused) = match self.hand_over(left) {
                 Ok(taken) => (taken, usize::from(taken < left)),
                 Err(net::Errno::INTR) => (0, 0),
-                // A full queue, or a sink whose port closed for a moment: the link tells of a lost peer.
-                Err(net::Errno::NOBUFS | net::Errno::AGAIN | net::Errno::CONNREFUSED) => {
-                    (0, if self.is_segmented { left } else { 1 })
-                }
+                // A full queue, a path that is cut, or a sink whose port closed for a moment: the link tells of a lost peer.
+                Err(error) if net::may_pass(error) => (0, if self.is_segmented { left } else { 1 }),
                 Err(error) => return Err(self.fault(error)),
             };
             self.batch.sequence += taken as u64;
@@ -229,7 +227,7 @@ pub fn receive_segments(end: &End, cue: &Cue) -> Finished {
                 }
                 receiver.receives += 1;
             }
-            Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
+            Err(error) if net::may_pass(error) => {}
             Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
         }
     };

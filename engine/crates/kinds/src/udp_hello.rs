@@ -13,7 +13,10 @@ use proto::{Cookie, FailureCode, Role};
 use crate::line::{Failure, Line, Signal};
 use crate::session::{Brief, wait_for_flows_ready};
 
+/// Hellos without an answer are repeated after so long, or a round trip; then each half as late again as the one before.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
+/// A near sink has answered by then.
 const HELLO_LIMIT: Duration = Duration::from_secs(3);
 /// All flows together.
 const FLOWS_LIMIT: Duration = Duration::from_secs(60);
@@ -64,10 +67,16 @@ fn greet_aside(
 ) -> thread::JoinHandle<()> {
     let (sockets, ready, cookie) = (Arc::clone(sockets), Arc::clone(ready), cookie.clone());
     let signals = line.sender();
+    let times = Times {
+        first_interval: HELLO_INTERVAL.max(line.round_trip()),
+        limit: line.patience(HELLO_LIMIT),
+        all_limit: line.patience(FLOWS_LIMIT),
+    };
     thread::spawn(move || {
-        if !greet_all(&sockets, &ready, &cookie) {
+        if !greet_all(&sockets, &ready, &cookie, &times) {
             let reason = format!(
-                "no answer to UDP hellos at {peer} within 3 s; does a firewall let UDP {} through?",
+                "no answer to UDP hellos at {peer} within {} s, though TCP passes; does a firewall let UDP {} through?",
+                times.limit.as_secs(),
                 peer.port()
             );
             // The session may have ended by another reason meanwhile.
@@ -77,12 +86,20 @@ fn greet_aside(
     })
 }
 
+/// How long hellos take, by the path's round trip.
+struct Times {
+    first_interval: Duration,
+    limit: Duration,
+    all_limit: Duration,
+}
+
 /// Greets until all flows are ready, or the time is over.
-fn greet_all(sockets: &[OwnedFd], ready: &Ready, cookie: &Cookie) -> bool {
+fn greet_all(sockets: &[OwnedFd], ready: &Ready, cookie: &Cookie, times: &Times) -> bool {
     let begin = Instant::now();
     let (mut next_hello, mut last_ready, mut known) = (begin, begin, 0);
+    let mut interval = times.first_interval;
     // Thousands of flows take a busy host longer: as long as one after the other gets ready, it answers.
-    while last_ready.elapsed() < HELLO_LIMIT && begin.elapsed() < FLOWS_LIMIT {
+    while last_ready.elapsed() < times.limit && begin.elapsed() < times.all_limit {
         let done = ready.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if done.len() >= sockets.len() {
             return true;
@@ -99,7 +116,8 @@ fn greet_all(sockets: &[OwnedFd], ready: &Ready, cookie: &Cookie) -> bool {
             answer(socket, index, cookie);
         }
         if is_hello_due {
-            next_hello = Instant::now() + HELLO_INTERVAL;
+            next_hello = Instant::now() + interval;
+            interval = (interval * 3 / 2).min(LONGEST_INTERVAL.max(times.first_interval));
         }
         thread::sleep(LOOK_INTERVAL);
     }

@@ -235,8 +235,8 @@ impl<'a> Client<'a> {
                     self.window.expire(now, &self.timekeeper);
                     self.adapt_timeout()?;
                 }
-                // A refusal is a lost transaction: its time-out tells.
-                Err(net::Errno::INTR | net::Errno::CONNREFUSED) => now = Instant::now(),
+                // A refusal, or a path that is cut, is a lost transaction: its time-out tells.
+                Err(error) if net::may_pass(error) => now = Instant::now(),
                 Err(error) => return Err(error),
             }
             if self.timekeeper.is_over(now) || self.cue.pulse.phase() == Phase::Over {
@@ -248,9 +248,9 @@ impl<'a> Client<'a> {
     fn send(&mut self, now: Instant) -> Result<(), net::Errno> {
         self.window.number(&mut self.request, now);
         match net::send(self.socket, &self.request) {
+            Err(error) if !net::may_pass(error) => Err(error),
             // What the kernel refuses for the moment is lost like any other.
-            Ok(_) | Err(net::Errno::INTR | net::Errno::NOBUFS | net::Errno::CONNREFUSED) => Ok(()),
-            Err(error) => Err(error),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -285,16 +285,19 @@ fn answer(end: &End, cue: &Cue) -> Finished {
     let mut request = vec![0; end.settings.request_bytes + 1];
     let mut response = payload(end.settings.response_bytes);
     let number_bytes = NUMBER_BYTES.min(end.settings.request_bytes).min(response.len());
+    let mut requests = 0;
     loop {
         match net::receive(socket, &mut request) {
             Ok(bytes) if bytes == end.settings.request_bytes => {
+                requests += 1;
+                cue.counter.set_units(requests);
                 response[..number_bytes].copy_from_slice(&request[..number_bytes]);
                 // A response that can't be sent is a lost transaction, which the client counts.
                 let _ = net::send(socket, &response);
             }
             Ok(0) if cue.pulse.phase() == Phase::Over => break,
-            Ok(_) | Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
-            Err(_) => break,
+            Err(error) if !net::may_pass(error) => break,
+            Ok(_) | Err(_) => {}
         }
     }
     Finished { outcome: Outcome::Served, fault: None }

@@ -126,10 +126,8 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
             }
             Err(net::Errno::INTR) => {}
             Err(_) if cue.pulse.phase() == Phase::Over => break None,
-            // A full queue, or a sink whose port closed for a moment: the link tells of a lost peer.
-            Err(net::Errno::NOBUFS | net::Errno::AGAIN | net::Errno::CONNREFUSED) => {
-                sent.failed += 1;
-            }
+            // A full queue, a path that is cut, or a sink whose port closed for a moment: the link tells of a lost peer.
+            Err(error) if net::may_pass(error) => sent.failed += 1,
             Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
         }
     };
@@ -192,7 +190,7 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
         match net::receive(socket, &mut buffer) {
             Ok(0) => break None,
             Ok(bytes) => receiver.take(&buffer[..bytes], cue, Instant::now),
-            Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
+            Err(error) if net::may_pass(error) => {}
             Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
         }
     };

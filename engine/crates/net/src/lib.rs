@@ -22,6 +22,7 @@ mod tcp_info;
 mod traffic;
 mod usage;
 mod wire_counts;
+mod words;
 
 pub use addressed::{Arrived, receive_from, send_from, tell_destinations};
 pub use affinity::{parse_cpu_list, pin_this_thread, tighten_timer_slack};
@@ -46,11 +47,12 @@ pub use socket::{
 pub use tap::open_tap;
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
-    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable,
+    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable, may_pass,
     never_block, receive, receive_now, reset_on_close, send, send_now, unread_bytes, wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};
+pub use words::{keep_segments_small, prefer};
 
 /// The error of a system call; `std::io::Error` is made from it where an owner wants more.
 pub use rustix::io::Errno;

@@ -21,6 +21,8 @@ pub struct Options {
     pub nodelay: bool,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
+    /// Whether TCP segments are kept so small that they pass any path.
+    pub small_segments: bool,
 }
 
 /// What the sockets are bound to.
@@ -153,6 +155,9 @@ pub fn apply(
     if options.dscp > 0 {
         set_traffic_class(socket, options.dscp << 2, is_ipv4)?;
     }
+    if is_tcp && options.small_segments {
+        crate::keep_segments_small(socket);
+    }
     if is_tcp && options.nodelay {
         sockopt::set_tcp_nodelay(socket, true)?;
     }
@@ -162,7 +167,11 @@ pub fn apply(
     Ok(())
 }
 
-fn set_traffic_class(socket: BorrowedFd<'_>, class: u8, is_ipv4: bool) -> Result<(), Errno> {
+pub(crate) fn set_traffic_class(
+    socket: BorrowedFd<'_>,
+    class: u8,
+    is_ipv4: bool,
+) -> Result<(), Errno> {
     if is_ipv4 {
         return sockopt::set_ip_tos(socket, class);
     }

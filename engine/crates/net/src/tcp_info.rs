@@ -36,6 +36,12 @@ pub struct TcpInfo {
     pub send_buffer_limited_seconds: Option<f64>,
     /// Payload bytes sent again (kernel 4.19 and later).
     pub retransmitted_bytes: Option<u64>,
+    /// Payload bytes that the peer has acknowledged (kernel 4.1 and later).
+    pub acknowledged_bytes: Option<u64>,
+    /// Payload bytes received in order (kernel 4.1 and later).
+    pub received_bytes: Option<u64>,
+    /// Time since the peer's kernel acknowledged anything, in seconds.
+    pub silence_seconds: f64,
 }
 
 /// The head of the kernel's `struct tcp_info`; fields are only ever appended to it.
@@ -66,6 +72,7 @@ struct KernelTcpInfo {
 
 // Places of the u32 fields after the eight bytes, in the order of linux/tcp.h.
 const WORD_SEND_MSS: usize = 2;
+const WORD_LAST_ACKNOWLEDGEMENT_MILLISECONDS: usize = 12;
 const WORD_RTT_MICROSECONDS: usize = 15;
 const WORD_RTT_VARIATION_MICROSECONDS: usize = 16;
 const WORD_SEND_WINDOW: usize = 18;
@@ -127,6 +134,9 @@ impl KernelTcpInfo {
             receiver_limited_seconds: written!(self, length, receiver_limited).map(seconds),
             send_buffer_limited_seconds: written!(self, length, send_buffer_limited).map(seconds),
             retransmitted_bytes: written!(self, length, bytes_retransmitted),
+            acknowledged_bytes: written!(self, length, bytes_acked),
+            received_bytes: written!(self, length, bytes_received),
+            silence_seconds: f64::from(word(WORD_LAST_ACKNOWLEDGEMENT_MILLISECONDS)) / 1e3,
         }
     }
 }
@@ -164,6 +174,9 @@ mod tests {
         let sender = tcp_info(near.as_fd()).expect("a TCP socket has it");
         assert!(sender.rtt_seconds > 0.0 && sender.rtt_variation_seconds > 0.0);
         assert_eq!((info.data_segments_sent, sender.data_segments_sent), (Some(0), Some(1)));
+        // The handshake's own byte is counted as one that was acknowledged.
+        assert_eq!((info.received_bytes, sender.acknowledged_bytes), (Some(5), Some(6)));
+        assert!(sender.silence_seconds < 5.0, "{} s", sender.silence_seconds);
     }
 
     #[test]

@@ -18,6 +18,23 @@ pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> Result<usize, Errno> {
     rustix::net::send(socket, data, SendFlags::NOSIGNAL)
 }
 
+/// Whether an error of a datagram socket may pass by itself: an interrupted call, a full queue, or a path that is cut for
+/// a while, as ICMP, the neighbour table or the route tells.
+#[must_use]
+pub fn may_pass(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::INTR
+            | Errno::NOBUFS
+            | Errno::AGAIN
+            | Errno::CONNREFUSED
+            | Errno::HOSTUNREACH
+            | Errno::HOSTDOWN
+            | Errno::NETUNREACH
+            | Errno::NETDOWN
+    )
+}
+
 /// Sends as much as there is room for now.
 ///
 /// # Errors

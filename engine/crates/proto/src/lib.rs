@@ -37,7 +37,7 @@ pub use limit::{Evidence, Limit, LimitedBy};
 pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};
 pub use result::{
-    CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, Interval, Metrics,
+    CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, Interval, Metrics, Outage,
     RunResult, Window,
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};

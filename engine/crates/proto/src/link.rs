@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Params, RunResult,
+    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Outage, Params, RunResult,
     ThreadUse, Window,
 };
 
@@ -56,6 +56,9 @@ pub struct SinkReport {
     /// Short words that qualify the result.
     #[serde(default)]
     pub flags: Vec<String>,
+    /// Times in which nothing arrived at this end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// CPU, interfaces and surroundings of this host over the window.
     #[serde(default)]
     pub host: Option<HostWindow>,

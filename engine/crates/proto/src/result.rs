@@ -56,6 +56,16 @@ pub struct Window {
     pub clock: String,
 }
 
+/// A time in which nothing arrived, though something was to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Outage {
+    /// When the last came before it, in seconds since the traffic began.
+    pub from_seconds: f64,
+    /// When the next came, or the traffic's time was over.
+    pub until_seconds: f64,
+}
+
 /// A latency distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -148,6 +158,9 @@ pub struct RunResult {
     pub intervals: Vec<Interval>,
     /// The measured window; absent when it never began.
     pub window: Option<Window>,
+    /// Times in which nothing arrived, the first of them; flagged `outage`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// The latency distribution, where the kind has one.
     pub histogram: Option<Histogram>,
     /// The latency distribution under load, where there was one.

@@ -1,6 +1,7 @@
 //! The peer's sink session, as the command line makes and ends it.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
@@ -9,15 +10,16 @@ use proto::{
     Bind, Cookie, Event, EventBody, FailureCode, Params, Peer, Role, RunResult, SessionSpec,
 };
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::progress::Progress;
 use crate::cli::RunOptions;
 use crate::client::{Client, ClientError};
 use crate::failure::Failure;
 
-/// A command that died is noticed by its peer after so long.
-const LEASE_SECONDS: f64 = 20.0;
-/// Best effort: a peer that no longer answers notices by its lease.
+/// A command that vanished without a word is noticed by its peer after so long; a path may be cut for a while.
+const LEASE_SECONDS: f64 = 40.0;
+/// Best effort, round trips apart: a peer that no longer answers notices by its lease.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(400);
 
 /// The peer, as the command line names it.
@@ -61,7 +63,9 @@ pub struct Connected {
 
 /// The sink at the peer.
 pub struct Sink {
-    client: Client,
+    /// One call at a time: one that is given up would end the connection.
+    client: Arc<Mutex<Client>>,
+    farewell_limit: Duration,
     id: String,
     kind: String,
     cookie: Cookie,
@@ -100,7 +104,10 @@ impl Sink {
         let session = client.call(Method::PUT, &format!("/v1/sessions/{id}"), Some(&body)).await?;
         let data_port = data_port(&session)?;
         let (kind, data_address) = (spec.kind, address);
-        let sink = Self { client, id, kind, cookie, data_address, device, data_port };
+        let farewell_limit = client.patience(FAREWELL_LIMIT);
+        let client = Arc::new(Mutex::new(client));
+        let sink =
+            Self { client, farewell_limit, id, kind, cookie, data_address, device, data_port };
         match session["reason"].as_str() {
             Some(reason) => {
                 let code = serde_json::from_value(session["code"].clone());
@@ -124,25 +131,31 @@ impl Sink {
         }
     }
 
-    /// Renews the lease. A failure shows on the data connections, with more to say.
-    pub async fn renew(&mut self) {
-        let _ = self.call(Method::GET, "", None).await;
+    /// Renews the lease, aside: over a far path, or one that is cut for a while, it takes its time. A failure shows on
+    /// the data connections, with more to say.
+    pub fn renew(&self) {
+        let (client, path) = (Arc::clone(&self.client), self.path(""));
+        tokio::spawn(async move {
+            if let Ok(mut client) = client.try_lock() {
+                let _ = client.call(Method::GET, &path, None).await;
+            }
+        });
     }
 
     /// Stops the session now.
-    pub async fn cancel(&mut self, reason: &str) {
+    pub async fn cancel(&self, reason: &str) {
         let _ = self.call(Method::POST, "/cancel", Some(&json!({"reason": reason}))).await;
     }
 
     /// Ends the session and drops its half of the result.
-    pub async fn forget(&mut self) {
+    pub async fn forget(&self) {
         let _ = self.call(Method::DELETE, "", None).await;
     }
 
     /// What the sink measured itself, once it has ended.
-    pub async fn measured(&mut self) -> Option<RunResult> {
-        let path = format!("/v1/sessions/{}/events?after=0", self.id);
-        let response = self.client.send(Method::GET, &path, None).await.ok()?;
+    pub async fn measured(&self) -> Option<RunResult> {
+        let path = self.path("/events?after=0");
+        let response = self.client.lock().await.send(Method::GET, &path, None).await.ok()?;
         let bytes = response.into_body().collect().await.ok()?.to_bytes();
         let last = bytes.split(|&byte| byte == b'\n').rfind(|line| !line.is_empty())?;
         match proto::parse_json::<Event>(last).ok()?.body {
@@ -153,7 +166,7 @@ impl Sink {
     }
 
     /// The source's reason, with the sink's own where the source only saw it vanish.
-    pub async fn explain(&mut self, code: FailureCode, reason: String) -> String {
+    pub async fn explain(&self, code: FailureCode, reason: String) -> String {
         if code != FailureCode::PeerLost {
             return reason;
         }
@@ -166,10 +179,14 @@ impl Sink {
         }
     }
 
-    async fn call(&mut self, method: Method, call: &str, body: Option<&Value>) -> Option<Value> {
-        let path = format!("/v1/sessions/{}{call}", self.id);
-        let answer = self.client.call(method, &path, body);
-        tokio::time::timeout(FAREWELL_LIMIT, answer).await.ok()?.ok()
+    async fn call(&self, method: Method, call: &str, body: Option<&Value>) -> Option<Value> {
+        let path = self.path(call);
+        let answer = async { self.client.lock().await.call(method, &path, body).await };
+        tokio::time::timeout(self.farewell_limit, answer).await.ok()?.ok()
+    }
+
+    fn path(&self, call: &str) -> String {
+        format!("/v1/sessions/{}{call}", self.id)
     }
 }
 

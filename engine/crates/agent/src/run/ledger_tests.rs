@@ -16,6 +16,7 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
             .collect::<Metrics>(),
         intervals: Vec::new(),
         window: None,
+        outages: Vec::new(),
         histogram: None,
         loaded_histogram: None,
         load: None,

@@ -48,11 +48,11 @@ pub async fn run(
 ) -> Result<RunResult, Failed> {
     let created = async { Sink::create(contact.connect(progress).await?, kind, params).await };
     let mut created = pin!(created);
-    let mut sink = tokio::select! {
+    let sink = tokio::select! {
         sink = &mut created => sink?,
         _ = interrupt.recv() => {
             // One that is being made is there a moment later, and would hold its place until its lease is over.
-            if let Ok(Ok(mut sink)) = timeout_at(Instant::now() + STOP_LIMIT, created).await {
+            if let Ok(Ok(sink)) = timeout_at(Instant::now() + STOP_LIMIT, created).await {
                 sink.forget().await;
             }
             return Err(Failure::Interrupted.into());
@@ -60,7 +60,7 @@ pub async fn run(
     };
     let (events, receiver) = unbounded_channel();
     let cancel = start_source(&sink, params, Events::new(events));
-    let outcome = follow(&mut sink, receiver, &cancel, (kind, progress), interrupt).await;
+    let outcome = follow(&sink, receiver, &cancel, (kind, progress), interrupt).await;
     sink.forget().await;
     outcome
 }
@@ -74,7 +74,7 @@ fn start_source(sink: &Sink, params: &Params, events: Events) -> Sender<Supply> 
 
 /// Waits for the source's end; renews the sink's lease meanwhile, and stops both ends on Ctrl-C.
 async fn follow(
-    sink: &mut Sink,
+    sink: &Sink,
     mut events: UnboundedReceiver<EventBody>,
     cancel: &Sender<Supply>,
     (kind, progress): (&str, Progress),
@@ -97,7 +97,7 @@ async fn follow(
                     return Err(Failure::from(failure).into());
                 }
             },
-            _ = renewal.tick() => sink.renew().await,
+            _ = renewal.tick() => sink.renew(),
             _ = interrupt.recv() => {
                 let partial = stop(sink, &mut events, cancel).await;
                 return Err(Failed { failure: Failure::Interrupted, partial });
@@ -108,7 +108,7 @@ async fn follow(
 
 /// Stops both ends at once; what they measured.
 async fn stop(
-    sink: &mut Sink,
+    sink: &Sink,
     events: &mut UnboundedReceiver<EventBody>,
     cancel: &Sender<Supply>,
 ) -> Option<RunResult> {

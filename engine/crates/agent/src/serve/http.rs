@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,18 +19,21 @@ use tokio_rustls::TlsAcceptor;
 
 use super::answer::{Body, Refusal};
 use super::engine::Engine;
+use super::far::patience;
 use super::routes;
 use super::session::locked;
 use super::tokens::Holder;
 use super::waiting_room::Seat;
 
+/// How long a near peer may take for the handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
-/// A connection without a token is closed after so long, whatever it sends.
+/// A connection without a token is closed after so long and some round trips, whatever it sends.
 const UNAUTHORISED_LIMIT: Duration = Duration::from_secs(5);
 /// How long a connection that has shown a token may rest between calls, or take for a header.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
-/// A controller's host that vanished without a word, or that reads nothing, shows as data unsent after so long.
-const UNACKNOWLEDGED_LIMIT_MILLISECONDS: u32 = 10_000;
+/// A controller's host that vanished without a word, or that reads nothing, shows as data unsent after so long; a path may be cut for
+/// a while.
+const UNACKNOWLEDGED_LIMIT_MILLISECONDS: u32 = 20_000;
 /// Headers longer than this are refused (431); a token's line is far below.
 const HEADER_LIMIT_BYTES: usize = 16 * 1024;
 const HEADERS_AT_MOST: usize = 64;
@@ -97,7 +101,9 @@ async fn connection(
     let is_allowed = engine.allowed.admits(stream.peer_addr()?.ip());
     stream.set_nodelay(true)?;
     sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_LIMIT_MILLISECONDS)?;
-    let stream = tokio::time::timeout(HANDSHAKE_LIMIT, tls.accept(stream)).await??;
+    let limit = patience(HANDSHAKE_LIMIT, stream.as_fd());
+    let unauthorised_limit = patience(UNAUTHORISED_LIMIT, stream.as_fd());
+    let stream = tokio::time::timeout(limit, tls.accept(stream)).await??;
     let guest = &guest;
     let service = service_fn(|request| {
         let engine = Arc::clone(&engine);
@@ -114,7 +120,7 @@ async fn connection(
         .max_headers(HEADERS_AT_MOST)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    if let Ok(ended) = tokio::time::timeout(UNAUTHORISED_LIMIT, connection.as_mut()).await {
+    if let Ok(ended) = tokio::time::timeout(unauthorised_limit, connection.as_mut()).await {
         return Ok(ended?);
     }
     if !guest.is_stranger() {

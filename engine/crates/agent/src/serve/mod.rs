@@ -8,6 +8,7 @@ mod demand;
 mod engine;
 mod event_log;
 mod event_stream;
+mod far;
 pub mod fuzzing;
 mod handover;
 mod http;
@@ -35,6 +36,7 @@ pub use tokens::read_token;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -126,9 +128,12 @@ fn claim_state_folder(options: &ServeOptions) -> Result<fs::File> {
 
 async fn listen(options: &ServeOptions) -> Result<TcpListener> {
     let address = options.listen;
-    TcpListener::bind(address).await.with_context(|| {
+    let listener = TcpListener::bind(address).await.with_context(|| {
         format!("can't listen on {address}; stop what does, or name another address with --listen")
-    })
+    })?;
+    // Control must pass where large packets vanish, so that it can be told that they do.
+    net::keep_segments_small(listener.as_fd());
+    Ok(listener)
 }
 
 fn open_engine(

@@ -13,9 +13,10 @@ use tokio::io::AsyncReadExt as _;
 
 use super::data_ports::DataListener;
 use super::engine::Engine;
+use super::far::patience;
 use super::session::{Door, Live, Network, locked};
 
-/// A connection that has not brought its preamble by then is closed.
+/// A connection that has not brought its preamble by then is closed; one from far has some round trips more.
 const PREAMBLE_LIMIT: Duration = Duration::from_secs(2);
 /// After a failed accept, such as without free descriptors, the next try waits, so as not to spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -63,7 +64,8 @@ impl Engine {
         let engine = Arc::clone(self);
         self.half_open.enter(address, |seat| {
             let task = self.runtime.spawn(async move {
-                let preamble = tokio::time::timeout(PREAMBLE_LIMIT, read_preamble(stream)).await;
+                let limit = patience(PREAMBLE_LIMIT, stream.as_fd());
+                let preamble = tokio::time::timeout(limit, read_preamble(stream)).await;
                 drop(seat);
                 if let Ok(Ok((stream, bytes))) = preamble {
                     engine.route(address, &stream, &bytes);

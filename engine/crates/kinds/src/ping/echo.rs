@@ -47,8 +47,8 @@ pub fn datagrams(end: &End, cue: &Cue) -> Finished {
                 let _ = net::send(socket, &buffer[..bytes]);
             }
             Ok(0) if cue.pulse.phase() == Phase::Over => break,
-            Ok(_) | Err(net::Errno::INTR | net::Errno::CONNREFUSED) => {}
-            Err(_) => break,
+            Err(error) if !net::may_pass(error) => break,
+            Ok(_) | Err(_) => {}
         }
     }
     Finished { outcome: Outcome::Served, fault: None }

@@ -146,17 +146,7 @@ impl Prober<'_> {
 
 /// What a path or a filter on it may do to one probe: it is lost, and the next may not be.
 fn is_of_the_path(error: net::Errno) -> bool {
-    matches!(
-        error,
-        net::Errno::CONNREFUSED
-            | net::Errno::HOSTUNREACH
-            | net::Errno::NETUNREACH
-            | net::Errno::HOSTDOWN
-            | net::Errno::NETDOWN
-            | net::Errno::NOBUFS
-            | net::Errno::PERM
-            | net::Errno::ACCESS
-    )
+    net::may_pass(error) || matches!(error, net::Errno::PERM | net::Errno::ACCESS)
 }
 
 #[cfg(test)]

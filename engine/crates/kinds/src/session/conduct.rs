@@ -9,6 +9,7 @@ use proto::{EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, S
 use super::Brief;
 use super::cuts::Cuts;
 use super::intervals::Intervals;
+use super::outages::Outages;
 use super::quiet::Quiet;
 use super::setup::{STEP_LIMIT, Setup};
 use super::setup_source::wait_for_flows_ready;
@@ -22,10 +23,11 @@ use crate::kind::{Cut, Finished, Measured, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
 use crate::thread_times::ThreadTimes;
+use crate::traffic::Traffic;
 
 mod closing;
 
-/// A test that hasn't ended this long after its time is given up: a full send buffer on a slow path drains meanwhile.
+/// A test that hasn't ended this long after its time is given up, round trips apart.
 const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
 /// When a flow fails, the word of why may still be on its way on the link.
 const FAULT_PATIENCE: Duration = Duration::from_millis(100);
@@ -37,7 +39,7 @@ const COLLECT_LIMIT: Duration = Duration::from_secs(2);
 const CANCEL_COLLECT_LIMIT: Duration = Duration::from_millis(250);
 /// Metrics and flows of an interval: one of ours has fewer than half as many.
 const FIGURES_AT_MOST: usize = 256;
-/// How long the sink waits for the source to read its report.
+/// How long the sink waits for a near source to read its report.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
 /// One test being conducted.
@@ -70,6 +72,7 @@ struct Clock {
     next_interrupt: Option<Instant>,
     intervals: Option<Intervals>,
     cuts: Option<Cuts>,
+    outages: Option<Outages>,
     quiet: Option<Quiet>,
 }
 
@@ -121,6 +124,7 @@ impl<'a> Conduct<'a> {
             &sender,
         )?);
         let timed = threads.timed_count();
+        self.line.watch(Traffic::new(Some(Arc::clone(&self.setup.end)), threads.counters()));
         let is_sampled =
             timed > 0 && self.brief.kind.transport(&self.brief.settings) == Transport::Tcp;
         self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
@@ -166,7 +170,8 @@ impl<'a> Conduct<'a> {
             self.line.tell(&LinkMessage::FlowReady { index })?;
         }
         loop {
-            match self.line.wait(Instant::now() + super::setup_source::FLOWS_LIMIT)? {
+            let limit = self.line.patience(super::setup_source::FLOWS_LIMIT);
+            match self.line.wait(Instant::now() + limit)? {
                 Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
                 Some(signal) => self.handle(signal)?,
                 None => {
@@ -186,12 +191,24 @@ impl<'a> Conduct<'a> {
             origin,
             warmup_end: (!settings.warmup.is_zero()).then(|| origin + settings.warmup),
             deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
-            give_up: origin + settings.total() + OVERTIME_LIMIT,
+            give_up: origin + settings.total() + self.line.patience(OVERTIME_LIMIT),
             next_interrupt: None,
             intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
+            outages: self
+                .expects_arrivals()
+                .then(|| Outages::new(origin, settings, self.line.round_trip())),
             quiet: None,
         }
+    }
+
+    /// Whether this end counts what comes, and something is to come all the time.
+    fn expects_arrivals(&self) -> bool {
+        let transport = self.brief.kind.transport(&self.brief.settings);
+        self.threads().are_measuring()
+            && transport != Transport::None
+            && self.brief.settings.probe.is_empty()
+            && self.brief.settings.url.is_empty()
     }
 
     fn threads(&self) -> &Threads {
@@ -234,6 +251,7 @@ impl<'a> Conduct<'a> {
             clock.next_interrupt,
             clock.intervals.as_ref().and_then(Intervals::next_due),
             clock.cuts.as_ref().and_then(Cuts::next_due),
+            clock.outages.as_ref().and_then(Outages::next_due),
             clock.quiet.as_ref().map(|_| Quiet::next_due(now)),
             fault,
         ];
@@ -257,6 +275,10 @@ impl<'a> Conduct<'a> {
         }
         self.interrupt_again(now);
         self.look_for_cuts(now);
+        let count = self.threads().count();
+        if let Some(outages) = self.clock().outages.as_mut() {
+            outages.look(now, count);
+        }
         if self
             .clock()
             .intervals
@@ -377,7 +399,8 @@ impl<'a> Conduct<'a> {
             threads.note_done(task, times);
         }
         if let Some(reason) = finished.fault.filter(|_| self.fault.is_none()) {
-            self.fault = Some((Instant::now() + FAULT_PATIENCE, reason));
+            let patience = FAULT_PATIENCE + self.line.round_trip();
+            self.fault = Some((Instant::now() + patience, reason));
         }
         self.measured.outcomes.push(finished.outcome);
         // A stream's last byte has arrived, perhaps long after the sender's word of its end.

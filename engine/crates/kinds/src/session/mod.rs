@@ -4,6 +4,7 @@ mod conduct;
 mod cuts;
 mod intervals;
 mod load;
+mod outages;
 mod quiet;
 mod setup;
 mod setup_sink;

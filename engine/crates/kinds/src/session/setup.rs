@@ -11,7 +11,7 @@ use crate::kind::End;
 use crate::line::{Failure, Line, Signal};
 use crate::settings::{EndSettings, SendMode, Settings};
 
-/// How long the peer may take for one step of the set-up.
+/// How long a near peer may take for one step of the set-up.
 pub const STEP_LIMIT: Duration = Duration::from_secs(10);
 
 /// A test that can begin.
@@ -144,7 +144,8 @@ pub fn expect<T>(
     what: &str,
     pick: impl Fn(LinkMessage) -> Result<T, LinkMessage>,
 ) -> Result<T, Failure> {
-    match line.wait(Instant::now() + STEP_LIMIT)? {
+    let limit = line.patience(STEP_LIMIT);
+    match line.wait(Instant::now() + limit)? {
         Some(Signal::Link(message)) => pick(message).map_err(|other| {
             Failure::new(
                 FailureCode::Refused,
@@ -154,7 +155,7 @@ pub fn expect<T>(
         Some(_) => Err(Failure::internal(format!("expected {what} on the link, got a signal"))),
         None => Err(Failure::new(
             FailureCode::PeerLost,
-            format!("the other end sent no {what} within {} s", STEP_LIMIT.as_secs()),
+            format!("the other end sent no {what} within {} s", limit.as_secs()),
         )),
     }
 }

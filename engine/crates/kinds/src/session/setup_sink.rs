@@ -109,12 +109,12 @@ fn wait_for_flows(
     flows: &mut BTreeMap<u32, OwnedFd>,
 ) -> Result<(), Failure> {
     let count = brief.settings.flows;
-    let mut until = Instant::now() + STEP_LIMIT;
+    let mut until = Instant::now() + line.patience(STEP_LIMIT);
     while flows.len() < count as usize {
         match line.wait(until)? {
             Some(Signal::Supply(Supply::Flow { index, fd })) if index < count => {
                 flows.insert(index, fd);
-                until = Instant::now() + STEP_LIMIT;
+                until = Instant::now() + line.patience(STEP_LIMIT);
             }
             Some(_) => {}
             None => {

@@ -16,8 +16,10 @@ use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
 use crate::{facts, tcp_crr, udp_hello};
 
-/// How long one connection attempt may take.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.
+const LINK_LIMIT: Duration = Duration::from_secs(12);
+/// How long a flow's connection may take, round trips apart.
+const FLOW_LIMIT: Duration = Duration::from_secs(5);
 /// How long a session that was cancelled waits for its link, to say so there; a cancel is promised within 500 ms.
 const LATE_LINK_LIMIT: Duration = Duration::from_millis(100);
 /// How long a kind's own server may take: its name, and the first connection.
@@ -61,17 +63,11 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         are_small_numbered,
         lent: None,
         ports,
-        round_trip: line.link().map_or(Duration::ZERO, round_trip),
+        round_trip: line.round_trip(),
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
-}
-
-/// What the kernel measured on the link since it was opened.
-fn round_trip(link: &Link) -> Duration {
-    let seconds = net::tcp_info(link.socket().as_fd()).map(|info| info.rtt_seconds);
-    Duration::try_from_secs_f64(seconds.unwrap_or_default()).unwrap_or_default()
 }
 
 fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {
@@ -101,11 +97,11 @@ fn connect_one(
     role: ConnectionRole,
     index: u32,
     peer: SocketAddr,
-    local: &net::LocalEnd,
-    options: &net::Options,
+    (local, options): (&net::LocalEnd, &net::Options),
+    limit: Duration,
 ) -> Result<OwnedFd, Failure> {
-    let socket = net::connect_tcp(peer, local, options, CONNECT_LIMIT)
-        .map_err(|error| unreachable(peer, error))?;
+    let socket =
+        net::connect_tcp(peer, local, options, limit).map_err(|error| unreachable(peer, error))?;
     let preamble = Preamble::encode(role, index, brief_cookie);
     match net::send(socket.as_fd(), &preamble) {
         // 64 bytes fit the buffer of a fresh connection.
@@ -169,9 +165,10 @@ fn connect_link(
     local: &net::LocalEnd,
 ) -> Result<(), Failure> {
     let (cookie, local) = (cookie.clone(), local.clone());
-    let connected = connect_aside(line, CONNECT_LIMIT * 2, move || {
-        let options = net::Options::default();
-        let socket = connect_one(&cookie, ConnectionRole::Link, 0, peer, &local, &options)?;
+    let connected = connect_aside(line, LINK_LIMIT * 2, move || {
+        let options = net::Options { small_segments: true, ..net::Options::default() };
+        let ends = (&local, &options);
+        let socket = connect_one(&cookie, ConnectionRole::Link, 0, peer, ends, LINK_LIMIT)?;
         Ok(vec![socket])
     });
     match connected {
@@ -212,8 +209,8 @@ fn greet(brief: &Brief, line: &mut Line, facts: &proto::Facts) -> Result<Greetin
         other => Err(other),
     });
     ready.map_err(|failure| match failure.code {
-        // An engine that doesn't know the cookie closes the connection without a word.
-        FailureCode::PeerLost => Failure::new(
+        // An engine that doesn't know the cookie closes the connection without a word; silence has other reasons.
+        FailureCode::PeerLost if line.is_closed() => Failure::new(
             FailureCode::Refused,
             format!(
                 "the sink refused the link ({}); has it a session with this cookie?",
@@ -233,9 +230,10 @@ fn connect_tcp_flows(
     let (cookie, local) = (brief.spec.cookie.clone(), local.clone());
     let options = brief.settings.end(Role::Source).options.clone();
     let count = brief.settings.flows;
-    connect_aside(line, FLOWS_LIMIT, move || {
-        let connect =
-            |index| connect_one(&cookie, ConnectionRole::Flow, index, peer, &local, &options);
+    let (limit, all_limit) = (line.patience(FLOW_LIMIT), line.patience(FLOWS_LIMIT));
+    connect_aside(line, all_limit, move || {
+        let ends = (&local, &options);
+        let connect = |index| connect_one(&cookie, ConnectionRole::Flow, index, peer, ends, limit);
         connect_side_by_side(count, &connect)
     })
 }
@@ -282,7 +280,7 @@ pub fn wait_for_flows_ready(
 ) -> Result<(), Failure> {
     let mut ready = std::collections::BTreeSet::new();
     while ready.len() < count as usize {
-        match line.wait(Instant::now() + STEP_LIMIT)? {
+        match line.wait(Instant::now() + line.patience(STEP_LIMIT))? {
             Some(Signal::Link(LinkMessage::FlowReady { index })) => {
                 on_ready(index);
                 ready.insert(index);

@@ -173,6 +173,11 @@ impl Threads {
         self.measuring().fold(Count::default(), |sum, running| sum.and(running.counter.read()))
     }
 
+    /// What every thread counts in, whatever its part.
+    pub fn counters(&self) -> Vec<Arc<Counter>> {
+        self.running.iter().map(|running| Arc::clone(&running.counter)).collect()
+    }
+
     /// Each receiving flow's receipts, and what its thread has read.
     pub fn receipts(&self) -> impl Iterator<Item = (u32, &Receipts, &Counter)> {
         self.measuring().map(|running| (running.flow, &*running.receipts, &*running.counter))

@@ -60,6 +60,12 @@ impl Conduct<'_> {
         );
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
+        report.outages = self
+            .clock()
+            .outages
+            .take()
+            .map(|outages| outages.finish(Instant::now()))
+            .unwrap_or_default();
         report.overflowed_packets = self.overflowed();
         if self.threads().affinity_failed() {
             report.flags.push("affinity_not_set".to_owned());
@@ -103,7 +109,7 @@ impl Conduct<'_> {
         if let Some(link) = self.line.link() {
             link.end_sending();
         }
-        let until = Instant::now() + FAREWELL_LIMIT;
+        let until = Instant::now() + self.line.patience(FAREWELL_LIMIT);
         // The source has what it needs; whether it says goodbye changes nothing.
         while let Ok(Some(signal)) = self.line.wait(until) {
             if matches!(signal, Signal::LinkLost(_)) {
