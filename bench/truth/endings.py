@@ -19,7 +19,8 @@ RATE_BPS = PACKETS_PER_SECOND * MESSAGE_BYTES * 8
 SECONDS = 6
 BREAK_AFTER_SECONDS = 2.5
 TEST_FAILED = 5
-LOST_PEER_SECONDS = 3
+# A path that is cut for less than that may come back.
+LOST_PEER_SECONDS = 15
 RATES = {
     "tcp_stream": "throughput_bps",
     "udp_stream": "throughput_bps",
@@ -103,7 +104,7 @@ def broken(between: Link, kind: str, params: dict[str, Any]) -> Iterator[Verdict
         partial = json.loads(run.stdout.read())
         took = time.monotonic() - broken_at
         yield Verdict(f"{title}: exit code", TEST_FAILED, run.wait(), 0, "")
-    yield Verdict(f"{title}: noticed after", LOST_PEER_SECONDS, took, 1, "s", True)
+    yield Verdict(f"{title}: noticed after", LOST_PEER_SECONDS, took, 2, "s", True)
     yield Verdict(f"{title}: flagged as partial", 1, float("partial" in partial["flags"]), 0, "")
     counted = between.source.nft_counters()
     if kind == "udp_stream":

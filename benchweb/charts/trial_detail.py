@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import has_both_ends
@@ -15,6 +15,7 @@ from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
 FLOWS_SHOWN = 100
+OUTAGES_SHOWN = 10
 _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s"}
 _ACRONYMS = {"cpu", "mtu", "rtt"}
 # What is counted says so itself.
@@ -93,7 +94,7 @@ def trial_detail(kind: str, result: Result) -> TrialDetail:
     return TrialDetail(
         metrics=[(metric, result.metrics[key]) for key, metric in known.items() if key in result.metrics],
         limits=[_limit(limit) for limit in document.get("limits") or []],
-        flags=[(flag, flag_words(flag)) for flag in result.flags],
+        flags=[(flag, _explained(flag, document)) for flag in result.flags],
         hosts=[_host(end, window) for end in _ENDS if (window := (document.get("hosts") or {}).get(end))],
         flows=_flows(document.get("flows") or []),
         intervals=_intervals(document.get("intervals") or []),
@@ -116,6 +117,18 @@ def label_and_unit(key: str) -> tuple[str, str]:
 def _capitalised(words: list[str]) -> str:
     label = " ".join([word.upper() if word in _ACRONYMS else word for word in words])
     return _(label[:1].upper() + label[1:])
+
+
+def _explained(flag: str, document: Mapping[str, Any]) -> str:
+    """Say what a flag means, and of an outage when it was."""
+    words = flag_words(flag)
+    outages = document.get("outages") or []
+    if flag != "outage" or not outages:
+        return words
+    spans = [f"{each['from_seconds']:.1f}–{each['until_seconds']:.1f} s" for each in outages[:OUTAGES_SHOWN]]
+    hidden = len(outages) - len(spans)
+    more = [_("and {count} more").format(count=hidden)] if hidden else []
+    return f"{words} ({pgettext('between parts of a sentence', ', ').join([*spans, *more])})"
 
 
 def _limit(limit: Mapping[str, Any]) -> LimitDetail:
@@ -191,6 +204,8 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
 
 def _span(interval: Mapping[str, Any]) -> str:
     span = f"{interval['start_seconds']:.2f}–{interval['end_seconds']:.2f} s"
+    if interval.get("drain"):
+        return f"{span} {_('after the window')}"
     return f"{span} {_('warm-up')}" if interval.get("warmup") else span
 
 

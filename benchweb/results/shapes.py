@@ -51,9 +51,15 @@ class _Limit(_Shape):
     evidence: list[_Evidence] | None = None
 
 
+class _Outage(_Shape):
+    from_seconds: Figure
+    until_seconds: Figure
+
+
 class _Result(_Shape):
     params: Document | None = None
     intervals: list[_Interval] | None = None
+    outages: list[_Outage] | None = None
     flows: list[_Flow] | None = None
     hosts: dict[str, _Host | None] | None = None
     window: Document | None = None

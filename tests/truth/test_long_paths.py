@@ -1,7 +1,10 @@
-"""Tests between two engines over a long wire: what is late is not lost."""
+"""Tests between two engines over a long wire, or one that is cut for a while: what is late is not lost."""
+
+import time
 
 import pytest
 
+from bench.truth.attempt import attempt, begin
 from bench.truth.wire import build, wired
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
@@ -36,3 +39,28 @@ def test_a_path_that_grows_long_loses_nothing_and_what_it_loses_is_counted_exact
         lost = [packet for packet in wire.packets("forward", "udp", 37) if packet.fate == "lost"]
     assert len(lost) - 1 <= metrics["lost_packets"] <= len(lost)
     assert lost
+
+
+def test_at_a_round_trip_above_three_seconds_a_test_is_set_up_and_gives_its_rate():
+    with wired(both="delay=1550ms", is_control_apart=True) as (between, _):
+        tried = attempt(between, "tcp_rr", {"duration_seconds": 4, **SIZES})
+    assert tried.code == 0, tried.said
+    assert tried.metric("latency_p50_seconds") == pytest.approx(3.1, rel=0.05)
+
+
+def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end():
+    with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
+        begun = begin(between, "udp_stream", {"duration_seconds": 9, "rate_bps": 1_000_000})
+        time.sleep(2)
+        wire.outage(begins=True)
+        time.sleep(3.5)
+        wire.outage(begins=False)
+        tried = begun.ended()
+    assert tried.code == 0, tried.said
+    assert "outage" in tried.flags
+    [outage] = tried.result["outages"]
+    assert outage["until_seconds"] - outage["from_seconds"] == pytest.approx(3.5, abs=0.6)
+    rates = [each["metrics"]["throughput_bps"] for each in tried.result["intervals"]]
+    assert len(rates) == 9
+    assert rates.count(0) >= 2
+    assert rates[-1] > 0

@@ -141,6 +141,7 @@ impl Client {
     }
 
     /// How long to wait for what a near engine does within `limit`.
+    #[must_use]
     pub fn patience(&self, limit: Duration) -> Duration {
         limit + self.round_trip * ROUND_TRIPS
     }

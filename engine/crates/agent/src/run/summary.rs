@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
-use proto::{Catalog, CoreShares, Flow, HostWindow, Limit, RunResult};
+use proto::{Catalog, CoreShares, Flow, HostWindow, Limit, Outage, RunResult};
 
 use super::plan::shown;
 use super::style::Style;
 use super::table::Table;
 use super::units::with_unit;
+
+/// Outages that the summary tells the times of; the document has up to a hundred.
+const OUTAGES_SHOWN: usize = 10;
 
 /// The result's text.
 pub fn of(
@@ -23,15 +26,27 @@ pub fn of(
     lines.extend(result.limits.iter().flat_map(|limit| limited(limit, style)));
     lines.extend(flows(result, shown_flows));
     lines.extend(hosts(result));
-    lines.extend(
-        result.flags.iter().map(|flag| style.notice(&format!("  {}", explain(catalog, flag)))),
-    );
+    lines.extend(result.flags.iter().map(|flag| {
+        let times = if flag == "outage" { outage_times(&result.outages) } else { String::new() };
+        style.notice(&format!("  {}{times}", explain(catalog, flag)))
+    }));
     lines.join("\n")
 }
 
 /// A flag in words: `same_host: both ends on one host: no wire was measured`.
 pub fn explain(catalog: &Catalog, flag: &str) -> String {
     catalog.flags.get(flag).map_or_else(|| flag.to_owned(), |words| format!("{flag}: {words}"))
+}
+
+/// When outages were, the first of them: ` (4.2 to 7.4 s)`.
+fn outage_times(outages: &[Outage]) -> String {
+    let times: Vec<String> = outages
+        .iter()
+        .take(OUTAGES_SHOWN)
+        .map(|outage| format!("{:.1} to {:.1} s", outage.from_seconds, outage.until_seconds))
+        .collect();
+    let more = if outages.len() > times.len() { ", and more" } else { "" };
+    format!(" ({}{more})", times.join(", "))
 }
 
 /// The middle one, or the mean of the two in the middle.

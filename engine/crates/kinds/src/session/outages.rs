@@ -95,7 +95,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// What is found when a unit comes at each of these tenths of a second, of ten seconds.
-    fn found(arrives: impl Fn(u64) -> bool, rate_bps: f64, round_trip: Duration) -> Vec<[u64; 2]> {
+    fn found(arrives: impl Fn(u32) -> bool, rate_bps: f64, round_trip: Duration) -> Vec<[f64; 2]> {
         let mut params = Params::default();
         params.set("duration_seconds", 10.0);
         params.set("message_size_bytes", 1_000);
@@ -106,27 +106,27 @@ mod tests {
         let mut count = Count::default();
         for tenth in 1..=130 {
             count.units += u64::from(arrives(tenth));
-            outages.look(origin + SECOND * tenth as u32 / 10, count);
+            outages.look(origin + SECOND * tenth / 10, count);
         }
-        let tenths = |seconds: f64| (seconds * 10.0).round() as u64;
+        let tenths = |seconds: f64| (seconds * 10.0).round();
         let found = outages.finish(origin + SECOND * 13).into_iter();
         found.map(|found| [tenths(found.from_seconds), tenths(found.until_seconds)]).collect()
     }
 
     #[test]
     fn what_is_cut_is_told_with_its_begin_and_end() {
-        assert_eq!(found(|tenth| !(41..70).contains(&tenth), 0.0, SECOND / 100), [[40, 70]]);
+        assert_eq!(found(|tenth| !(41..70).contains(&tenth), 0.0, SECOND / 100), [[40.0, 70.0]]);
         assert_eq!(
             found(|tenth| tenth > 20 && tenth <= 60, 0.0, SECOND / 100),
-            [[0, 22], [60, 100]]
+            [[0.0, 22.0], [60.0, 100.0]]
         );
-        assert_eq!(found(|_| false, 0.0, SECOND / 100), [[0, 100]]);
+        assert_eq!(found(|_| false, 0.0, SECOND / 100), [[0.0, 100.0]]);
     }
 
     #[test]
     fn what_is_late_or_rare_is_no_outage() {
-        assert_eq!(found(|_| true, 0.0, Duration::ZERO), <[[u64; 2]; 0]>::default());
-        let cut = |tenth| !(41..70).contains(&tenth);
+        assert_eq!(found(|_| true, 0.0, Duration::ZERO), <[[f64; 2]; 0]>::default());
+        let cut = |tenth: u32| !(41..70).contains(&tenth);
         assert!(found(cut, 0.0, SECOND).is_empty());
         // A message a second is asked for, or comes all by itself.
         assert!(found(|tenth| tenth % 20 == 0, 8_000.0, Duration::ZERO).is_empty());
