@@ -47,7 +47,7 @@ function cellText(cell: HTMLTableCellElement, units: Map<number, string>): strin
   const unit = units.get(cell.cellIndex);
   if (number) return withUnit(number.dataset["value"] ?? "", number.dataset["unit"] ?? "", unit ?? "");
   if (cell.querySelector(".missing") && cell.textContent?.trim() === "—") return "";
-  if (cell.tagName === "TH" && unit && cell.closest("thead")) return `${wordsOf(cell)} [${unit}]`;
+  if (cell.tagName === "TH" && unit && cell.closest("thead")) return `${wordsOf(cell, ".unit")} [${unit}]`;
   return wordsOf(cell);
 }
 
@@ -60,8 +60,10 @@ function numberIn(cell: HTMLTableCellElement): HTMLElement | null {
   return cell.dataset["value"] !== undefined ? cell : cell.querySelector<HTMLElement>("[data-value]");
 }
 
-function wordsOf(cell: HTMLTableCellElement): string {
+/** A cell's text; the unit that a head shows is that of the numbers on the page, not of those copied. */
+function wordsOf(cell: HTMLTableCellElement, without = ""): string {
   const copy = cell.cloneNode(true) as HTMLTableCellElement;
+  if (without) for (const part of copy.querySelectorAll(without)) part.remove();
   for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
   return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
 }

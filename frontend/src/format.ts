@@ -71,6 +71,19 @@ export function quantity(value: number | null | undefined, unit: string): Quanti
   return { number: significant(value / factor), unit: shown };
 }
 
+/** One unit for all numbers of a column, that of the largest, and how each is written in it. */
+export function columnUnit(values: readonly number[], unit: string): { unit: string; number: (value: number) => string } {
+  if (unit === "ratio") return { unit: "%", number: (value) => significant(value * 100) };
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  // Sizes are said exactly: 64, 1,448, 16,384.
+  const [factor, prefix] = unit === "B" ? [1, ""] : prefixFor(largest, unit);
+  const isExact = factor === 1 && (unit === "B" || COUNTED.test(unit));
+  return {
+    unit: joined(prefix, unit),
+    number: (value) => (isExact && Number.isInteger(value) ? withMinus(value.toLocaleString("en")) : significant(value / factor)),
+  };
+}
+
 /** The same as one text: `16.3 Gbit/s`. */
 export function text(value: number | null | undefined, unit: string): string {
   const { number, unit: shown } = quantity(value, unit);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { binaryTick, significant, text } from "../src/format";
+import { columnUnit, binaryTick, significant, text } from "../src/format";
 import { inBothZones, relative } from "../src/times";
 import { csv } from "../src/charts/table";
 import { isDrag, within } from "../src/charts/zoom";
@@ -89,4 +89,16 @@ test("a time is told in UTC beside the reader's zone", () => {
 
 test("a pointer that has moved by eight pixels has drawn a range, and one that trembled has clicked", () => {
   assert.deepEqual([isDrag(100, 107), isDrag(100, 108), isDrag(100, 92)], [false, true, true]);
+});
+
+test("a column's numbers are written in one unit, that of the largest; sizes and counts exactly", () => {
+  const written = (values: number[], unit: string): string[] => {
+    const column = columnUnit(values, unit);
+    return [column.unit, ...values.map(column.number)];
+  };
+  assert.deepEqual(written([940e6, 16.3e9, 0], "bit/s"), ["Gbit/s", "0.940", "16.3", "0"]);
+  assert.deepEqual(written([0.0000012, 0.0154], "s"), ["ms", "0.00120", "15.4"]);
+  assert.deepEqual(written([64, 1448, 16384], "B"), ["B", "64", "1,448", "16,384"]);
+  assert.deepEqual(written([0.05, -0.5], "ratio"), ["%", "5.00", "−50.0"]);
+  assert.deepEqual(written([], "bit/s"), ["bit/s"]);
 });

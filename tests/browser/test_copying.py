@@ -47,6 +47,13 @@ def test_a_charts_table_is_copied_in_one_unit_and_saved_alike_in_every_language(
     page.goto(f"/runs/{run.pk}")
     chart = page.locator("#chart-udp_stream-throughput")
     chart.get_by_role("button", name="Table").click()
+    shown = chart.get_by_role("table")
+    assert shown.get_by_role("columnheader").nth(3).inner_text() == "Median (Gbit/s)"
+    assert [row.split("\t")[3] for row in shown.locator("tbody").inner_text().splitlines()][:3] == [
+        "0.000900",
+        "0.0456",
+        "7.00",
+    ]
     head, *rows = cells(page.evaluate(COPIED, "#table-udp_stream-throughput"))
     assert head[1:4] == ["Message size [B]", "n", "Median [bit/s]"]
     assert [row[3] for row in rows][:3] == ["900000", "45600000", "7000000000"]

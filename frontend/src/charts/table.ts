@@ -1,5 +1,5 @@
 // What a chart shows, as a table and as CSV: for screen readers, for copying, for a spreadsheet.
-import { quantity } from "../format";
+import { columnUnit } from "../format";
 import { el } from "./dom";
 import type { Series, Spec, SpecPoint } from "./spec";
 import { say } from "../words";
@@ -11,8 +11,9 @@ type Row = Record<string, unknown>;
 export function table(spec: Spec): HTMLTableElement {
   const { columns } = spec.table;
   const all = rows(spec);
-  const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", class: isNumeric(all, column.key) ? "num" : "" }, column.label)));
-  const body = all.map((row) => el("tr", {}, ...columns.map((column) => cell(row[column.key], column.unit))));
+  const writers = columns.map(({ key, unit }) => (unit === "" ? null : columnUnit(numbersOf(all, key), unit)));
+  const head = el("tr", {}, ...columns.map((column, place) => headCell(column.label, writers[place]?.unit ?? "", isNumeric(all, column.key))));
+  const body = all.map((row) => el("tr", {}, ...columns.map(({ key, unit }, place) => cell(row[key], unit, writers[place]?.number))));
   return el(
     "table", { class: "table" },
     el("caption", { class: "visually-hidden" }, spec.title),
@@ -70,16 +71,24 @@ function escaped(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function cell(value: unknown, unit: string): HTMLTableCellElement {
+/** A column's name with the one unit of its numbers. */
+function headCell(label: string, unit: string, numeric: boolean): HTMLTableCellElement {
+  const parts = unit && numeric ? [label, el("span", { class: "unit" }, ` (${unit})`)] : [label];
+  return el("th", { scope: "col", class: numeric ? "num" : "" }, ...parts);
+}
+
+function cell(value: unknown, unit: string, written?: (value: number) => string): HTMLTableCellElement {
   if (value === null || value === undefined) {
     return el("td", { class: "num" }, el("span", { class: "missing", title: say("missing") }, "—"));
   }
   if (typeof value !== "number") return el("td", {}, Array.isArray(value) ? value.join(", ") : String(value));
   // A count, such as n, is exact.
-  if (unit === "") return el("td", { class: "num", "data-value": String(value) }, value.toLocaleString("en"));
-  const shown = quantity(value, unit);
-  const parts = shown.unit ? [shown.number, el("span", { class: "unit" }, ` ${shown.unit}`)] : [shown.number];
-  return el("td", { class: "num", title: `${value} ${unit}`.trim(), "data-value": String(value), "data-unit": unit }, ...parts);
+  if (!written) return el("td", { class: "num", "data-value": String(value) }, value.toLocaleString("en"));
+  return el("td", { class: "num", title: `${value} ${unit}`, "data-value": String(value), "data-unit": unit }, written(value));
+}
+
+function numbersOf(all: Row[], key: string): number[] {
+  return all.map((row) => row[key]).filter((value) => typeof value === "number");
 }
 
 function isNumeric(all: Row[], key: string): boolean {
