@@ -1,6 +1,6 @@
 """Curves of several runs over each other: a chart for each of a kind's charts, a line for each run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -26,6 +26,7 @@ class DrawnRun:
     label: str
     href: str
     trials: Sequence[TrialRow]
+    ids: Mapping[str, int | None]
 
 
 def comparison_charts(runs: Sequence[DrawnRun]) -> list[ChartSpec]:
@@ -103,6 +104,7 @@ def _lines(
                     dash=_DASHES[order % len(_DASHES)],
                     marker=MARKERS[place % len(MARKERS)],
                     points=drawn,
+                    ids=run.ids,
                 )
                 series.append(line)
     return series

@@ -26,6 +26,7 @@ from benchweb.charts.history_series import (
 )
 from benchweb.charts.history_steps import Step
 from benchweb.charts.moments import rfc3339, rfc3339_all
+from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
     Axis,
@@ -244,6 +245,7 @@ class _Drawing:
             color=line.color,
             marker=line.marker,
             dash=line.dash,
+            ids=pair_ids(line.pair),
             points=_gaps(gaps),
             measured=rows,
             bands=self._nested(line, rows, gaps) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],

@@ -1,7 +1,7 @@
 """Figures against message size (or whatever a kind sweeps), overlaying environments, pairs, dates or runs."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from django.utils.translation import gettext as _
@@ -13,6 +13,7 @@ from benchweb.charts.history_choices import facets_of, parameter_text
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Parts, common_words
 from benchweb.charts.lines import Palette
+from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.size_lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
 from benchweb.charts.size_points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
@@ -179,8 +180,12 @@ class _Drawing:
         is_latest = self.query.overlay in {"date", "run"}
         kept = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
         palette = Palette()
+        ids = {pair.pk: pair_ids(pair) for pair in self.rest.pairs} if self.query.overlay == "pair" else {}
         series = [
-            _line(metric.key, group, self._label(group, points), points, palette, is_hollow=not is_full)
+            replace(
+                _line(metric.key, group, self._label(group, points), points, palette, is_hollow=not is_full),
+                ids=ids.get(group[0], {}),
+            )
             for group in kept
             for is_full, points in _by_fullness(found[group])
         ]

@@ -1,7 +1,7 @@
 """A run's charts, made wholly from the catalog: a new kind needs no code here."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,16 +9,27 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, variant
+from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.charts.table import chart_table
+from benchweb.hosts.models import Pair
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import OPEN_STATES, Run
 
 
 def run_charts(run: Run) -> list[ChartSpec]:
-    """Give the charts of a run, kind by kind; one query. While it runs, what is to come is shown as pending."""
-    return trial_charts(trial_rows(run.pk), is_open=run.state in OPEN_STATES)
+    """Give the charts of a run, kind by kind; one query where the pair is at hand.
+
+    While it runs, what is to come is shown as pending.
+    """
+    return with_ids(trial_charts(trial_rows(run.pk), is_open=run.state in OPEN_STATES), run.pair)
+
+
+def with_ids(charts: Iterable[ChartSpec], pair: Pair) -> list[ChartSpec]:
+    """Add the ids of the pair to every line, for exports; a share, which must not name hosts, leaves them out."""
+    ids = pair_ids(pair)
+    return [replace(chart, series=[replace(line, ids=ids) for line in chart.series]) for chart in charts]
 
 
 def trial_charts(trials: Iterable[TrialRow], *, is_open: bool) -> list[ChartSpec]:

@@ -1,6 +1,6 @@
 """The chart specification: made here, drawn by one script (frontend/src/charts.ts)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -72,6 +72,8 @@ class ChartSeries:
     bands: list[ChartBand] = field(default_factory=list)
     # In a strip: the id of the chart's line that it tells more of.
     of: str = ""
+    # Of a line of one pair, for exports: benchweb/charts/pair_ids.py.
+    ids: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

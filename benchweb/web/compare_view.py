@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
+from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.spec import ChartSpec
 from benchweb.phrasebook import said
 from benchweb.results.selectors import TrialRow, facts_of_runs, facts_reading, trial_rows_of_runs, trials_reading
@@ -202,6 +203,7 @@ def _drawn(runs: Sequence[Run], labels: dict[int, str], trials: dict[int, list[T
             label=labels[run.pk],
             href=reverse("web:run", args=[run.pk]),
             trials=[trial for trial in trials[run.pk] if kind in ("", trial.kind)],
+            ids=pair_ids(run.pair),
         )
         for run in runs
     ]

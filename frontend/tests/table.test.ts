@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { type Spec, received } from "../src/charts/spec";
-import { csv, rows } from "../src/charts/table";
+import { csv, idColumns, rows } from "../src/charts/table";
 
 const [measured, lost] = [
   { x: 64, y: 100, n: 3, low: 90, high: 110, repetitions: [], href: "", reason: "" },
@@ -32,6 +32,13 @@ test("nested bands and the strip below have their figures in the table", () => {
     [70, 130, 100, 110, 0.01],
   );
   assert.deepEqual([second?.["p1 to p99 low"], second?.["strip"]], [null, null]);
+});
+
+test("a CSV has the ids of each line's pair behind the table's columns, empty where a line is of no one pair", () => {
+  const line = { id: "s", label: "a to b", color: 0, dash: "solid", marker: "circle", points: [measured], bands: [], ids: { pair_id: 7 } };
+  const table = { columns: [{ key: "series", label: "Series", unit: "" }], rows: null };
+  const spec = received([{ series: [line, { ...line, label: "all", ids: {} }], table }])[0] as Spec;
+  assert.equal(csv([...spec.table.columns, ...idColumns(spec)], rows(spec)), "series,pair_id\r\na to b,7\r\nall,\r\n");
 });
 
 test("a table keeps rows of its own", () => {

@@ -1,6 +1,8 @@
 """Cells copied from tables: numbers in the one unit of their column, times as ISO 8601, for a spreadsheet."""
 
+import csv
 import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -61,7 +63,9 @@ def test_a_charts_table_is_copied_in_one_unit_and_saved_alike_in_every_language(
         with page.expect_download() as saved:
             chart.get_by_role("button", name=name, exact=True).click()
         text = Path(saved.value.path()).read_bytes().decode()
-        assert text.split("\r\n")[0].startswith(f"{mark}series,x [B],n,median [bit/s],low [bit/s]")
+        assert text.startswith(f"{mark}series,x [B],n,median [bit/s],low [bit/s]")
+        ids = next(csv.DictReader(StringIO(text)))
+        assert (ids["pair_id"], ids["sink_endpoint_id"]) == (str(run.pair_id), str(run.pair.sink_id))
 
 
 def test_a_pages_table_is_copied_with_whole_numbers_and_iso_times(page: Page, run: Run) -> None:

@@ -20,7 +20,10 @@ def with_metric(metric: str, values: list[float], kind: str = "tcp_stream", **pa
 
 
 def drawn(*runs: list[TrialRow]) -> list[DrawnRun]:
-    return [DrawnRun(place, f"Run {place}", f"/runs/{place}", trials) for place, trials in enumerate(runs, start=1)]
+    return [
+        DrawnRun(place, f"Run {place}", f"/runs/{place}", trials, {"pair_id": place})
+        for place, trials in enumerate(runs, start=1)
+    ]
 
 
 def test_worse_comes_first_by_size_then_what_cannot_be_told_and_better_last():
@@ -109,6 +112,7 @@ def test_curves_are_drawn_over_each_other_with_a_colour_for_each_run():
     assert (chart.id, chart.x.scale) == ("tcp_stream-throughput", "log2")
     assert [places(line) for line in chart.series] == [[(64.0, 1e9), (1024.0, 2e9)], [(64.0, 3e9), (1024.0, 4e9)]]
     assert [line.dash for line in chart.series] == ["solid", "dashed"]
+    assert [line.ids for line in chart.series] == [{"pair_id": 1}, {"pair_id": 2}]
     (turned,) = comparison_charts(runs[::-1])
     assert {line.id: line.color for line in turned.series} == {line.id: line.color for line in chart.series}
 

@@ -11,6 +11,7 @@ from benchweb.charts.run_charts import run_charts
 from benchweb.charts.verdict import run_verdict
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
+from benchweb.runs.selectors import runs_named
 from tests.charts.rows import places
 from tests.factories import SIZES, make_run
 
@@ -95,8 +96,9 @@ def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_cat
 def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(connection_queries):
     run = make_run(steps=SIZES, repetitions=20)
     take_in(run, "throughput_bps", {index: float(index) for index in range(1, 4)})
+    named = runs_named().get(pk=run.pk)
     with connection_queries() as charts:
-        run_charts(run)
+        run_charts(named)
     with connection_queries() as verdict:
         run_verdict(run)
     assert (len(charts), len(verdict)) == (1, 1)
@@ -123,6 +125,8 @@ def test_a_chart_is_a_json_document():
     document = json.loads(charts_text(run_charts(run)))[0]
     assert document["id"] == "tcp_stream-throughput"
     assert [point["y"] for point in document["series"][0]["points"]] == [5.0, 6.0, 7.0]
+    assert document["series"][0]["ids"]["pair_id"] == run.pair_id
+    assert document["series"][0]["ids"]["sink_endpoint_id"] == run.pair.sink_id
 
 
 @pytest.fixture

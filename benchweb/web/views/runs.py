@@ -18,7 +18,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
 from benchweb.charts.history_choices import MOST_PAIRS
 from benchweb.charts.published import published_tables
-from benchweb.charts.run_charts import run_charts, trial_charts
+from benchweb.charts.run_charts import run_charts, trial_charts, with_ids
 from benchweb.charts.verdict import metric_headlines
 from benchweb.downloads import download
 from benchweb.hosts.models import Environment, Host
@@ -102,14 +102,14 @@ def _run_parts(run_id: int) -> dict[str, Any]:
         run = get_object_or_404(runs_named(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
-    return {"view": view, "run": run, "charts": trial_charts(trials, is_open=view.is_open), "trials": trials}
+    charts = with_ids(trial_charts(trials, is_open=view.is_open), run.pair)
+    return {"view": view, "run": run, "charts": charts, "trials": trials}
 
 
 @login_required
 def run_charts_json(request: HttpRequest, run_id: int) -> HttpResponse:
     """Give the run's chart specs, for the script that draws them."""
-    run = get_object_or_404(Run, pk=run_id)
-    return charts_answer(run_charts(run))
+    return charts_answer(run_charts(get_object_or_404(runs_named(), pk=run_id)))
 
 
 @login_required

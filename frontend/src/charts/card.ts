@@ -4,7 +4,7 @@ import { Chart } from "chart.js";
 import { type Range, fullRange } from "./axes";
 import { axisChoice, axisSwitches, offersSymlog, withAxes } from "./axis_choice";
 import { type DrawnPoint, configuration, datasets, scales } from "./config";
-import { csv, rows, table } from "./table";
+import { csv, idColumns, rows, table } from "./table";
 import { download, el } from "./dom";
 import { leftOutWords } from "./left_out";
 import { legend } from "./legend";
@@ -177,7 +177,7 @@ function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanv
     toggle.setAttribute("aria-expanded", String(!tablePlace.hidden));
   });
   const save = (mark: string): void => {
-    download(`${id}.csv`, new Blob([mark, csv(spec().table.columns, rows(spec()))], { type: "text/csv" }));
+    download(`${id}.csv`, new Blob([mark, csv([...spec().table.columns, ...idColumns(spec())], rows(spec()))], { type: "text/csv" }));
   };
   const saveCsv = action("CSV", () => save(""));
   // By the byte order mark Excel knows that a file is UTF-8.

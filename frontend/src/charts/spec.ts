@@ -50,6 +50,8 @@ export interface Series {
   is_hollow?: boolean;
   points: SpecPoint[];
   bands?: Band[];
+  // Of the pair that the line is of, its hosts, endpoints and environment.
+  ids?: Record<string, number | null>;
 }
 
 /** A flag on the time axis. */

@@ -27,7 +27,7 @@ export function rows(spec: Spec): Row[] {
   if (spec.table.rows) return spec.table.rows;
   return spec.series.flatMap((line) => {
     const strip = stripOf(spec, line);
-    return line.points.map((point, place) => ({ ...pointRow(line.label, point), ...bandsRow(line, place), ...strip(point) }));
+    return line.points.map((point, place) => ({ ...pointRow(line.label, point), ...bandsRow(line, place), ...strip(point), ...line.ids }));
   });
 }
 
@@ -53,6 +53,12 @@ function stripOf({ strip }: Spec, line: Series): (point: SpecPoint) => Row {
 /** The ± of a point, how far the repetition farthest from the median lies: from the extremes, for a long history's points have no more. */
 function farthestRatio({ n, y, low, high }: SpecPoint): number | null {
   return n < 2 || !y || low === null || high === null ? null : Math.max(high - y, y - low) / Math.abs(y);
+}
+
+/** What a CSV has beside what the table shows: the ids of each line's pair, for names change and ids don't. */
+export function idColumns(spec: Spec): Columns {
+  const keys = new Set(spec.table.rows ? [] : spec.series.flatMap(({ ids }) => Object.keys(ids ?? {})));
+  return [...keys].map((key) => ({ key, label: key, unit: "" }));
 }
 
 /** The same as CSV, in full precision; a missing value is an empty cell. Its columns are named alike in every language. */
