@@ -59,7 +59,7 @@ def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> 
 
 def _point(key: str, interval: dict[str, Any]) -> ChartPoint:
     value = (interval.get("metrics") or {}).get(key)
-    reason = _("warm-up") if interval.get("warmup") else ""
+    reason = _("warm-up") if interval.get("warmup") else _("after the window") if interval.get("drain") else ""
     if value is None:
         return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or _("not measured in this interval"))
     return ChartPoint(x=interval["end_seconds"], y=value, n=1, low=value, high=value, reason=reason)

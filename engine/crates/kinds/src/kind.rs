@@ -346,6 +346,15 @@ pub struct FlowCut {
     pub data_segments: Option<u64>,
 }
 
+/// What receiving flows had when the test's time was over, where the rest was not waited for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrainCut {
+    /// The end of the window.
+    pub at: Instant,
+    /// Each flow's bytes, and its data segments where the kernel tells.
+    pub flows: std::collections::BTreeMap<u32, (u64, Option<u64>)>,
+}
+
 /// Everything that one end measured.
 #[derive(Debug, Default)]
 pub struct Measured {
@@ -353,6 +362,8 @@ pub struct Measured {
     pub outcomes: Vec<Outcome>,
     /// Where each flow's warm-up ended, by flow (only [`Cut::Offset`]).
     pub cuts: std::collections::BTreeMap<u32, FlowCut>,
+    /// What had come by the window's end, where the drain was cut.
+    pub drain_cut: Option<DrainCut>,
     /// What the peer sent on each flow in the window, once it told.
     pub peer_sent: Option<Vec<proto::SentCount>>,
     /// The clients' connections at the begin and at the end of the window, by flow (only [`Transport::Tcp`]).

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use proto::{Params, Role};
 
+/// No test waits longer for what is still on its way.
+const LONGEST_DRAIN: Duration = Duration::from_secs(60);
+
 /// Which way the measured traffic goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -139,13 +142,15 @@ impl Settings {
         self.warmup + self.duration
     }
 
-    /// Intervals that a test has at most: those of the warm-up and of the window, the last of each perhaps shorter.
+    /// Intervals that a test has at most: those of the warm-up, of the window and of the drain, the last of each perhaps
+    /// shorter.
     pub fn intervals_at_most(&self) -> usize {
-        let whole = self.total().as_secs_f64() / self.report_interval.as_secs_f64();
+        let whole =
+            (self.total() + LONGEST_DRAIN).as_secs_f64() / self.report_interval.as_secs_f64();
         // Positive, and bounded by the catalog: a day in tenths of a second.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let whole = whole.ceil() as usize;
-        whole + 2
+        whole + 3
     }
 
     /// One flow's share of the rate.

@@ -10,7 +10,7 @@ use proto::{Metrics, Role, SinkReport, TcpFigures};
 use crate::counter::Count;
 use crate::gate::Phase;
 use crate::kind::{
-    Cue, Cut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
+    Cue, Cut, DrainCut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
 };
 use crate::line::Signal;
 use crate::pacer::Pacer;
@@ -162,6 +162,8 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
                 cue.receipts.set_waiting(received < buffer.as_mut().len());
             }
             Err(net::Errno::INTR) => {}
+            // The other end waits no longer for what this one still has to send.
+            Err(_) if cue.pulse.phase() == Phase::Over => break None,
             Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
         }
     };
@@ -229,9 +231,13 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     let has_warmup = !end.settings.warmup.is_zero();
     let shares: BTreeMap<u32, Share> = receivers(measured)
         .filter_map(|received| {
-            Some((received.flow, share(received, measured.cuts.get(&received.flow), has_warmup)?))
+            let received = in_window(received, measured.drain_cut.as_ref())?;
+            Some((received.flow, share(&received, measured.cuts.get(&received.flow), has_warmup)?))
         })
         .collect();
+    if measured.drain_cut.is_some() {
+        report.flags.push("drain_cut".into());
+    }
     report.flows = streams::flows(end, |flow| shares.get(&flow).map_or(0, |share| share.bytes));
     let Some(seconds) = joint_seconds(shares.values().map(|share| share.span)) else {
         return;
@@ -244,7 +250,8 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     }
     let begin = shares.values().map(|share| share.span.0).min();
     report.window = crate::compose::window(end, begin, seconds, bytes);
-    if sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
+    let is_whole = measured.drain_cut.is_none();
+    if is_whole && sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
         // A stream that ended well has delivered every byte: anything else must not go unseen.
         report.flags.push("bytes_unaccounted".into());
     }
@@ -265,6 +272,19 @@ fn sent_bytes(measured: &Measured) -> Option<u64> {
 fn marked_bytes(measured: &Measured) -> u64 {
     let offset = |flow| measured.cuts.get(&flow).map_or(0, |cut| cut.offset_bytes);
     receivers(measured).map(|received| received.bytes.saturating_sub(offset(received.flow))).sum()
+}
+
+/// What a flow received until the window's end, where the rest was not waited for.
+fn in_window(received: &Received, cut: Option<&DrainCut>) -> Option<Received> {
+    let Some(cut) = cut else { return Some(received.clone()) };
+    let (bytes, segments) = *cut.flows.get(&received.flow)?;
+    let span = received.span.filter(|(first, _)| *first < cut.at);
+    Some(Received {
+        bytes,
+        span: span.map(|(first, last)| (first, last.min(cut.at))),
+        data_segments: received.data_segments.map(|(before, _)| before).zip(segments),
+        ..received.clone()
+    })
 }
 
 fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option<Share> {

@@ -383,7 +383,10 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     let unique: u64 = counts.iter().map(|count| count.unique).sum();
     let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
     set("received_packets", unique as f64);
-    if let Some(peer_sent) = &measured.peer_sent {
+    if measured.drain_cut.is_some() {
+        // How many of the others are still on their way nobody knows.
+        report.flags.push("drain_cut".to_owned());
+    } else if let Some(peer_sent) = &measured.peer_sent {
         let sent: u64 = peer_sent.iter().map(|flow| flow.packets).sum();
         match sent.checked_sub(unique) {
             Some(lost) => {

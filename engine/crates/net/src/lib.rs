@@ -47,8 +47,9 @@ pub use socket::{
 pub use tap::open_tap;
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use traffic::{
-    Readiness, Wake, accept, block, end_reading, end_sending, end_traffic, is_readable, may_pass,
-    never_block, receive, receive_now, reset_on_close, send, send_now, unread_bytes, wait_readable,
+    Readiness, Wake, accept, block, disconnect, end_reading, end_sending, end_traffic, is_readable,
+    may_pass, never_block, receive, receive_now, reset_on_close, send, send_now, unread_bytes,
+    wait_readable,
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};

@@ -105,6 +105,12 @@ pub fn reset_on_close(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     rustix::net::sockopt::set_socket_linger(socket, Some(Duration::ZERO))
 }
 
+/// Breaks a TCP connection off at once, both ways, with a reset; what is queued on it is dropped.
+pub fn disconnect(socket: impl AsFd) {
+    // An error means that the connection is gone already, which is what is wanted.
+    let _ = rustix::net::connect_unspec(socket);
+}
+
 /// Half-closes: the peer reads the end of the stream after what is on its way.
 pub fn end_sending(socket: impl AsFd) {
     // An error means that the connection is gone already, which is what is wanted.

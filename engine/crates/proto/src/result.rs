@@ -22,6 +22,9 @@ pub struct Interval {
     /// Whether it lies before the measured window.
     #[serde(default)]
     pub warmup: bool,
+    /// Whether it lies behind the measured window: what had been sent in it was still on its way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drain: bool,
     /// What the kernels told of each flow's connection at its end; bounded, see `docs/engine.md`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowInterval>,

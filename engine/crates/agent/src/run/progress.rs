@@ -67,7 +67,7 @@ impl Progress {
     /// One interval was measured.
     pub fn interval(self, kind: &str, interval: &Interval) {
         let line = line(kind, interval);
-        self.say(&if interval.warmup { self.style.dim(&line) } else { line });
+        self.say(&if interval.warmup || interval.drain { self.style.dim(&line) } else { line });
     }
 
     /// One of several tests ended well.
@@ -114,6 +114,9 @@ fn line(kind: &str, interval: &Interval) -> String {
     }
     if interval.warmup {
         text.push_str("   (warm-up)");
+    }
+    if interval.drain {
+        text.push_str("   (after the window)");
     }
     text
 }

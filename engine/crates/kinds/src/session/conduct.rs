@@ -8,6 +8,7 @@ use proto::{EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, S
 
 use super::Brief;
 use super::cuts::Cuts;
+use super::drain::{self, Drain, Step};
 use super::intervals::Intervals;
 use super::outages::Outages;
 use super::quiet::Quiet;
@@ -19,7 +20,7 @@ use crate::Supply;
 use crate::compose;
 use crate::gate::{Gate, Phase, Pulse};
 use crate::host_window::{Meter, Occurred};
-use crate::kind::{Cut, Finished, Measured, Part, Transport};
+use crate::kind::{Cut, DrainCut, Finished, Measured, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
 use crate::thread_times::ThreadTimes;
@@ -72,6 +73,7 @@ struct Clock {
     next_interrupt: Option<Instant>,
     intervals: Option<Intervals>,
     cuts: Option<Cuts>,
+    drain: Option<Drain>,
     outages: Option<Outages>,
     quiet: Option<Quiet>,
 }
@@ -195,11 +197,25 @@ impl<'a> Conduct<'a> {
             next_interrupt: None,
             intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
+            drain: threads
+                .has(Part::Receiver)
+                .then(|| Drain::new(origin, settings, self.drain_limit())),
             outages: self
                 .expects_arrivals()
                 .then(|| Outages::new(origin, settings, self.line.round_trip())),
             quiet: None,
         }
+    }
+
+    fn drain_limit(&self) -> Duration {
+        self.line.patience(match self.transport() {
+            Transport::Tcp => drain::STREAM_LIMIT,
+            _ => drain::DATAGRAM_LIMIT,
+        })
+    }
+
+    fn transport(&self) -> Transport {
+        self.brief.kind.transport(&self.brief.settings)
     }
 
     /// Whether this end counts what comes, and something is to come all the time.
@@ -236,10 +252,15 @@ impl<'a> Conduct<'a> {
     fn is_complete(&self) -> bool {
         let peer_is_done = match self.role() {
             Role::Source => self.peer_report.is_some(),
-            Role::Sink => self.measured.peer_sent.is_some(),
+            // What the source has to tell of a stream may wait behind what was not waited for.
+            Role::Sink => self.measured.peer_sent.is_some() || self.has_cut_streams(),
         };
         // A fault waits a moment for the peer's word of why; a test with one has not ended well, whatever else is done.
         peer_is_done && self.is_stop_told && self.threads().are_done() && self.fault.is_none()
+    }
+
+    fn has_cut_streams(&self) -> bool {
+        self.measured.drain_cut.is_some() && self.transport() == Transport::Tcp
     }
 
     fn next_due(&mut self, now: Instant) -> Instant {
@@ -252,6 +273,7 @@ impl<'a> Conduct<'a> {
             clock.intervals.as_ref().and_then(Intervals::next_due),
             clock.cuts.as_ref().and_then(Cuts::next_due),
             clock.outages.as_ref().and_then(Outages::next_due),
+            clock.drain.as_ref().and_then(Drain::next_due),
             clock.quiet.as_ref().map(|_| Quiet::next_due(now)),
             fault,
         ];
@@ -275,6 +297,7 @@ impl<'a> Conduct<'a> {
         }
         self.interrupt_again(now);
         self.look_for_cuts(now);
+        self.look_at_drain(now);
         let count = self.threads().count();
         if let Some(outages) = self.clock().outages.as_mut() {
             outages.look(now, count);
@@ -355,6 +378,43 @@ impl<'a> Conduct<'a> {
         }
     }
 
+    /// Notes what has come when the window is over, and ends a drain that takes too long.
+    fn look_at_drain(&mut self, now: Instant) {
+        if self.threads().are_done() {
+            self.clock().drain = None;
+        }
+        match self.clock().drain.as_mut().and_then(|drain| drain.step(now)) {
+            Some(Step::Hold) => {
+                let (held, count) = (self.received_until(now), self.threads().count());
+                let clock = self.clock();
+                clock.drain.iter_mut().for_each(|drain| drain.hold(held.clone()));
+                clock.intervals.iter_mut().for_each(|intervals| intervals.hold(now, count));
+            }
+            Some(Step::Cut(cut)) => {
+                self.measured.drain_cut = Some(cut);
+                for flow in &self.setup.end.flows {
+                    net::end_reading(flow);
+                    // What is in the send buffers would go on into the next test.
+                    let _ = net::reset_on_close(flow.as_fd());
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn received_until(&self, now: Instant) -> DrainCut {
+        let end = &self.setup.end;
+        let segments = |flow| {
+            let info = net::tcp_info(end.flow(flow));
+            info.and_then(|info| info.data_segments_received)
+        };
+        let flows = self
+            .threads()
+            .receipts()
+            .map(|(flow, _, counter)| (flow, (counter.read().bytes, segments(flow))));
+        DrainCut { at: now, flows: flows.collect() }
+    }
+
     /// Tells the peer what was sent, once all tasks have ended; receivers of datagrams wait for the
     /// peer's word themselves, so there it is told when the senders have.
     fn tell_stop(&mut self) -> Result<(), Failure> {
@@ -406,6 +466,14 @@ impl<'a> Conduct<'a> {
         // A stream's last byte has arrived, perhaps long after the sender's word of its end.
         if self.threads.as_ref().is_some_and(Threads::are_done) {
             self.freeze_meter();
+            self.drop_what_was_cut();
+        }
+    }
+
+    /// Streams that were cut make room on the path for the last words.
+    fn drop_what_was_cut(&mut self) {
+        if self.has_cut_streams() && !self.threads().has(Part::Sender) {
+            self.setup.end.flows.iter().for_each(net::disconnect);
         }
     }
 
@@ -479,7 +547,9 @@ impl<'a> Conduct<'a> {
         }
         if awaits_datagrams {
             let rtt = self.line.link().and_then(crate::link::Link::rtt);
-            self.clock().quiet = Some(Quiet::new(Instant::now(), expected, units, rtt));
+            let clock = self.clock();
+            let since = (clock.origin, Instant::now());
+            clock.quiet = Some(Quiet::new(since, expected, units, rtt));
         }
     }
 
@@ -487,7 +557,7 @@ impl<'a> Conduct<'a> {
         if let Some(meter) = self.meter.as_mut() {
             meter.look();
         }
-        let interval = self.make_interval(now);
+        let interval = self.make_interval(now).filter(|interval| !is_empty_drain(interval));
         self.own_intervals.extend(interval.clone());
         let Some(interval) = interval else {
             return Ok(());
@@ -537,4 +607,9 @@ impl<'a> Conduct<'a> {
             *after = net::tcp_info(self.setup.end.flow(flow)).unwrap_or(*after);
         }
     }
+}
+
+/// Nothing came any more: an interval of it says nothing.
+fn is_empty_drain(interval: &Interval) -> bool {
+    interval.drain && interval.metrics.values().all(|value| *value == 0.0)
 }

@@ -2,6 +2,7 @@
 
 mod conduct;
 mod cuts;
+mod drain;
 mod intervals;
 mod load;
 mod outages;

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 /// Datagrams may be this much later than the word of their end on the link, beyond four round trips.
 const SLACK: Duration = Duration::from_millis(15);
+/// Of datagrams that come through a thin link, so many have to be missing before no more are waited for.
+const SPACINGS: u32 = 4;
+const LONGEST_SPACING: Duration = Duration::from_secs(1);
 /// How often the counters are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -16,9 +19,16 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// Waits for `expected` datagrams in all, of which `units` have come.
-    pub fn new(now: Instant, expected: u64, units: u64, rtt: Option<Duration>) -> Self {
-        let limit = SLACK + rtt.unwrap_or_default() * 4;
+    /// Waits for `expected` datagrams in all, of which `units` have come since `begin`.
+    pub fn new(
+        (begin, now): (Instant, Instant),
+        expected: u64,
+        units: u64,
+        rtt: Option<Duration>,
+    ) -> Self {
+        let spacing = now.saturating_duration_since(begin).as_secs_f64() / units.max(1) as f64;
+        let spacing = Duration::try_from_secs_f64(spacing).unwrap_or_default().min(LONGEST_SPACING);
+        let limit = (SLACK + rtt.unwrap_or_default() * 4).max(spacing * SPACINGS);
         Self { expected, limit, last_units: units, last_change: now }
     }
 
@@ -46,13 +56,13 @@ mod tests {
     #[test]
     fn it_is_over_at_once_when_all_have_come() {
         let now = Instant::now();
-        assert!(Quiet::new(now, 10, 10, None).is_over(now, 10));
+        assert!(Quiet::new((now, now), 10, 10, None).is_over(now, 10));
     }
 
     #[test]
     fn late_datagrams_prolong_it_and_silence_ends_it() {
         let now = Instant::now();
-        let mut quiet = Quiet::new(now, 10, 5, Some(Duration::from_millis(5)));
+        let mut quiet = Quiet::new((now, now), 10, 5, Some(Duration::from_millis(5)));
         assert!(!quiet.is_over(now + Duration::from_millis(30), 6));
         assert!(!quiet.is_over(now + Duration::from_millis(60), 6));
         assert!(quiet.is_over(now + Duration::from_millis(65), 6));

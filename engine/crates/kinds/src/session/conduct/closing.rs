@@ -98,7 +98,10 @@ impl Conduct<'_> {
         if let Some(last) = self.last_arrival() {
             // Datagrams may be seconds apart: an interval that ended with the last of them would show a peak.
             let end = self.clock().origin + self.brief.settings.total();
-            self.report_interval(last.max(end.min(Instant::now())))?;
+            let last = last.max(end.min(Instant::now()));
+            self.report_interval(last)?;
+            // Where the drain was long, that was the window's last interval, and this is the drain's.
+            self.report_interval(last)?;
         }
         let own = self.half();
         if self.role() == Role::Source {
