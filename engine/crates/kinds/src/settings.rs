@@ -262,7 +262,7 @@ mod tests {
             let given = [("warmup_seconds", warmup.into()), ("duration_seconds", duration.into())];
             read("tcp_stream", given).expect("valid").intervals_at_most()
         };
-        assert_eq!([times(0.0, 10.0), times(1.5, 2.0), times(0.0, 0.1)], [12, 6, 3]);
+        assert_eq!([times(0.0, 10.0), times(1.5, 2.0), times(0.0, 0.1)], [73, 67, 64]);
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub struct Conduct<'a> {
     peer_lag: Option<Duration>,
     peer_report: Option<SinkReport>,
     is_stop_told: bool,
+    bytes_before_window: u64,
     fault: Option<(Instant, String)>,
 }
 
@@ -99,6 +100,7 @@ impl<'a> Conduct<'a> {
             peer_lag: None,
             peer_report: None,
             is_stop_told: false,
+            bytes_before_window: 0,
             fault: None,
         }
     }
@@ -197,21 +199,12 @@ impl<'a> Conduct<'a> {
             next_interrupt: None,
             intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
-            drain: threads
-                .has(Part::Receiver)
-                .then(|| Drain::new(origin, settings, self.drain_limit())),
+            drain: threads.has(Part::Receiver).then(|| Drain::new(origin, settings, drain::LIMIT)),
             outages: self
                 .expects_arrivals()
                 .then(|| Outages::new(origin, settings, self.line.round_trip())),
             quiet: None,
         }
-    }
-
-    fn drain_limit(&self) -> Duration {
-        self.line.patience(match self.transport() {
-            Transport::Tcp => drain::STREAM_LIMIT,
-            _ => drain::DATAGRAM_LIMIT,
-        })
     }
 
     fn transport(&self) -> Transport {
@@ -289,6 +282,7 @@ impl<'a> Conduct<'a> {
         }
         if self.clock().warmup_end.take_if(|end| now >= *end).is_some() {
             self.pulse.set(Phase::Measured);
+            self.bytes_before_window = self.threads().count().bytes;
             self.note_connections_before();
             self.begin_meter();
         }
@@ -383,7 +377,8 @@ impl<'a> Conduct<'a> {
         if self.threads().are_done() {
             self.clock().drain = None;
         }
-        match self.clock().drain.as_mut().and_then(|drain| drain.step(now)) {
+        let needed = self.still_needed(now);
+        match self.clock().drain.as_mut().and_then(|drain| drain.step(now, needed)) {
             Some(Step::Hold) => {
                 let (held, count) = (self.received_until(now), self.threads().count());
                 let clock = self.clock();
@@ -400,6 +395,20 @@ impl<'a> Conduct<'a> {
             }
             None => {}
         }
+    }
+
+    /// How long the rest of the streams takes at the rate until now, once the sender has told how much it sent.
+    fn still_needed(&self, now: Instant) -> Option<Duration> {
+        if self.transport() != Transport::Tcp {
+            return None;
+        }
+        let sent: u64 = self.measured.peer_sent.as_ref()?.iter().map(|flow| flow.bytes).sum();
+        let received = self.threads().count().bytes.saturating_sub(self.bytes_before_window);
+        let begin = self.clock.as_ref()?.origin + self.brief.settings.warmup;
+        let elapsed = now.saturating_duration_since(begin).as_secs_f64();
+        let seconds = sent.saturating_sub(received) as f64 * elapsed / received as f64;
+        let needed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        Some(needed.min(drain::LIMIT * 2))
     }
 
     fn received_until(&self, now: Instant) -> DrainCut {

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use crate::kind::DrainCut;
 use crate::settings::Settings;
 
-/// A stream that needs longer would only show a full send buffer; what came in the window is what counts.
-pub const STREAM_LIMIT: Duration = Duration::from_secs(10);
-/// Datagrams wait in queues only; as long as they come, none of them is lost.
-pub const DATAGRAM_LIMIT: Duration = Duration::from_secs(50);
+/// All that is on its way is waited for this long, as long as it may come by then: no test hangs.
+pub const LIMIT: Duration = Duration::from_secs(50);
+/// A stream that is seen by then to need longer would only show a full send buffer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What is due now.
 #[derive(Debug, PartialEq)]
@@ -23,6 +24,7 @@ pub enum Step {
 pub struct Drain {
     window_end: Instant,
     limit: Duration,
+    next: Instant,
     held: Option<DrainCut>,
     is_over: bool,
 }
@@ -30,21 +32,34 @@ pub struct Drain {
 impl Drain {
     /// A wait of `limit` after the window that began with its warm-up at `origin`.
     pub fn new(origin: Instant, settings: &Settings, limit: Duration) -> Self {
-        Self { window_end: origin + settings.total(), limit, held: None, is_over: false }
+        let window_end = origin + settings.total();
+        Self { window_end, limit, next: window_end, held: None, is_over: false }
     }
 
     /// When to look next.
     pub fn next_due(&self) -> Option<Instant> {
-        let due = if self.held.is_some() { self.window_end + self.limit } else { self.window_end };
-        (!self.is_over).then_some(due)
+        (!self.is_over).then_some(self.next)
     }
 
-    /// What is to be done now, if it is time.
-    pub fn step(&mut self, now: Instant) -> Option<Step> {
+    /// What is to be done now, if it is time. `needed` is how long the rest takes at the present rate, where that is known.
+    pub fn step(&mut self, now: Instant, needed: Option<Duration>) -> Option<Step> {
         self.next_due().filter(|due| now >= *due)?;
-        let Some(held) = self.held.take() else { return Some(Step::Hold) };
-        self.is_over = true;
-        Some(Step::Cut(held))
+        let end = self.window_end + self.limit;
+        let is_hopeless = now >= end || needed.is_some_and(|needed| now + needed > end);
+        match self.held.take_if(|_| is_hopeless) {
+            Some(held) => {
+                self.is_over = true;
+                Some(Step::Cut(held))
+            }
+            None if self.held.is_none() => {
+                self.next = self.window_end + PATIENCE;
+                Some(Step::Hold)
+            }
+            None => {
+                self.next = now + LOOK_INTERVAL;
+                None
+            }
+        }
     }
 
     /// Notes what had come when the window was over.
@@ -65,14 +80,23 @@ mod tests {
         params.set("duration_seconds", 2.0);
         let origin = Instant::now();
         let settings = Settings::read(&params).expect("valid");
-        let mut drain = Drain::new(origin, &settings, STREAM_LIMIT);
         let after = |seconds| origin + Duration::from_secs(seconds);
-        assert_eq!(drain.step(after(1)), None);
-        assert_eq!(drain.step(after(2)), Some(Step::Hold));
         let held = DrainCut { at: after(2), flows: [(0, (1_000, None))].into() };
-        drain.hold(held.clone());
-        assert_eq!((drain.next_due(), drain.step(after(11))), (Some(after(12)), None));
-        assert_eq!(drain.step(after(12)), Some(Step::Cut(held)));
-        assert_eq!((drain.next_due(), drain.step(after(99))), (None, None));
+        let begun = || {
+            let mut drain = Drain::new(origin, &settings, LIMIT);
+            assert_eq!(drain.step(after(1), None), None);
+            assert_eq!(drain.step(after(2), None), Some(Step::Hold));
+            drain.hold(held.clone());
+            assert_eq!((drain.next_due(), drain.step(after(11), None)), (Some(after(12)), None));
+            drain
+        };
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let mut hopeless = begun();
+        assert_eq!(hopeless.step(after(12), seconds(41)), Some(Step::Cut(held.clone())));
+        assert_eq!((hopeless.next_due(), hopeless.step(after(99), None)), (None, None));
+        let mut slow = begun();
+        assert_eq!(slow.step(after(12), seconds(39)), None);
+        assert_eq!(slow.step(after(51), None), None);
+        assert_eq!(slow.step(after(52), None), Some(Step::Cut(held.clone())));
     }
 }

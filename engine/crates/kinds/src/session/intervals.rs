@@ -132,6 +132,7 @@ mod tests {
     fn a_long_drain_has_intervals_of_its_own_and_a_short_one_is_in_the_last() {
         let mut params = Params::default();
         params.set("duration_seconds", 2.0);
+        params.set("report_interval_seconds", 1.0);
         let origin = Instant::now();
         let settings = Settings::read(&params).expect("valid");
         let count = |bytes| Count { bytes, ..Count::default() };
