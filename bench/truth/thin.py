@@ -21,8 +21,8 @@ def flows() -> Iterator[Verdict]:
         tried = attempt(between, "tcp_stream", {"duration_seconds": SECONDS, "flows": 32})
     yield ended_well(title, tried)
     found = tried.metric("throughput_bps")
-    # The round trip grows from 20 ms to eight seconds within one: what TCP sends again in vain until it knows is payload
-    # to the wire, and nothing to the application.
+    # The round trip grows from 20 ms to eight seconds within one: what TCP sends again in vain until it knows that is
+    # payload to the wire, and nothing to the application.
     yield Verdict(f"{title}: throughput", 1e6 * payload_share("IPv4"), found, 0.04, "bit/s")
 
 
