@@ -89,6 +89,9 @@ def _term(of: Field, term: str) -> str:
 
 def _range(of: Field, texts: tuple[str, str], ends: tuple[int, int], step: int) -> str:
     begin, end = ends
+    if begin == end:
+        # One number, whatever the step: cronsim would go on to the end of the field.
+        return _written(of, texts[0])
     if of is WEEKDAY and begin == _LAST_SUNDAY > end:
         begin = 0
     suffix = f"/{step}" if step > 1 else ""

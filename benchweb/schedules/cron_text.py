@@ -26,6 +26,7 @@ _TYPED = str.maketrans({"、": ",", "‐": "-", "‑": "-", "–": "-", "—": "
 _QUOTES = "'\"`“”‘’「」"
 _LIST_BLANKS = re.compile(r"\s*,\s*|(?<=\S)\s+(?=[-/]\s)|(?<=\s[-/])\s+|(?<=\S[-/])\s+(?=\d|[A-Z]{3}\b)", re.IGNORECASE)
 _ZONE = re.compile(r"(?:CRON_)?TZ\s*=\s*(\S+)\s*(.*)", re.IGNORECASE | re.DOTALL)
+_ZONE_BEHIND = re.compile(r"(.*\S)\s+((?:CRON_)?TZ\s*=\s*\S+)", re.IGNORECASE | re.DOTALL)
 _CALL = re.compile(r"(CRON|RATE)\s*\((.*)\)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20|21)\d\d\b[\d,*/-]*")
 _SIX, _SEVEN = 6, 7
@@ -77,6 +78,8 @@ def _joint(match: re.Match[str]) -> str:
 
 
 def _without_zone(expression: str, timezone: str) -> str:
+    if behind := _ZONE_BEHIND.fullmatch(expression):
+        expression = f"{behind[2]} {behind[1]}"
     match = _ZONE.fullmatch(expression)
     if match is None:
         return expression

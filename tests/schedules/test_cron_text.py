@@ -68,6 +68,10 @@ START = datetime(2027, 1, 1, tzinfo=UTC)
         ("TZ=Asia/Shanghai 0 2 * * *", "0 2 * * *"),
         ('CRON_TZ="Asia/Shanghai" @daily', "0 0 * * *"),
         ("0002 02 * * *", "2 2 * * *"),
+        ("0 2-2/3 * * *", "0 2 * * *"),
+        ("5-5/15 * * * *", "5 * * * *"),
+        ("0 2 1-1/7 JAN-JAN/3 MON-MON/2", "0 2 1 JAN MON"),
+        ("0 2 * * * TZ=Asia/Shanghai", "0 2 * * *"),
     ],
 )
 def test_each_spelling_means_what_its_writer_meant(typed, means):
@@ -92,6 +96,7 @@ def test_each_spelling_means_what_its_writer_meant(typed, means):
         ("rate(5 minutes)", "rate(5 minutes) is an interval"),
         ("0 0 2 ? * 2-6", "'2' in the day of the week: where ? is written, as in Quartz, days count from SUN = 1"),
         ("TZ=Europe/Berlin 0 2 * * *", "write '0 2 * * *' here, and Europe/Berlin as the time zone"),
+        ("0 2 * * * CRON_TZ=Europe/Rome", "write '0 2 * * *' here, and Europe/Rome as the time zone"),
         ("TZ=right/UTC 0 2 * * *", "write UTC."),
         ("TZ=Asia/Shanghai", "The cron expression is empty"),
         ("0 2 * * MON FRI", "'FRI' is one field too many: six fields begin with seconds. Write '0 2 * * MON' without"),
