@@ -6,10 +6,12 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import idna
 from django.conf import settings
 
 from benchweb.catalog import catalog
@@ -171,14 +173,18 @@ def _forms(names: Mapping[str, str], *, lookalikes: bool) -> dict[str, str]:
 
 
 def _url_names(name: str) -> Iterator[str]:
-    """Return a name of letters beyond ASCII as the name service writes it, and the other way round."""
-    try:
-        if not name.isascii() and " " not in name:
-            yield name.encode("idna").decode()
-        elif "xn--" in name.lower():
-            yield name.encode().decode("idna")
-    except UnicodeError:
-        return
+    """Return a name of letters beyond ASCII as the name service writes it, and the other way round.
+
+    Both ways of writing are in use: "straße" is "strasse" by the older rules, an "xn--" name of its own by the newer.
+    """
+    convert: tuple[Callable[[str], str], ...] = ()
+    if not name.isascii() and " " not in name:
+        convert = (lambda text: text.encode("idna").decode(), lambda text: idna.encode(text, uts46=True).decode())
+    elif "xn--" in name.lower():
+        convert = (lambda text: text.encode().decode("idna"), lambda text: idna.decode(text, uts46=True))
+    for each in convert:
+        with suppress(UnicodeError):
+            yield each(name)
 
 
 def _all_patterns(forms: Iterable[str]) -> Iterator[re.Pattern[str]]:

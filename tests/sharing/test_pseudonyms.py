@@ -158,6 +158,13 @@ def test_a_name_is_found_in_whatever_form_a_text_or_the_dashboard_has_it(form: s
         ("quartz", "to\\u0020quartz\\u0020now, quartz%2Elab%2Eexample", "to\\u0020<A>\\u0020now, <A>"),
         ("müller.example", "xn--mller-kva.example", "<A>"),
         ("xn--mller-kva.example", "MÜLLER.example", "<A>"),
+        (
+            "straße.example",
+            "xn--strae-oqa.example, strasse.example, http://xn--strae-oqa.example:80",
+            "<A>, <A>, http://<A>:80",
+        ),
+        ("xn--strae-oqa.example", "straße.example, STRASSE.example", "<A>, <A>"),
+        ("βόλος", "xn--nxasmm1c, xn--nxasmq6b, ΒΌΛΟΣ", "<A>, <A>, <A>"),
         ("\U0001f600box", "\\ud83d\\ude00box, \\U0001F600box, %F0%9F%98%80box, &#128512;box", "<A>, <A>, <A>, <A>"),
         ('a"b', r"host a\"b, a&quot;b", "host <A>, <A>"),
         ("\u0455ource", "the source, \u0455ource, host source", "the source, <A>, host <A>"),
