@@ -11,6 +11,8 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _ZONELESS = "give an address that all machines reach"
 _NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$")
+# No name ends in a number: systems read 0x7f.1 and 127.1 as IPv4 addresses, of loopback in this case.
+_NUMBER_AT_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
 
 
 class AddressError(ValueError):
@@ -66,7 +68,7 @@ def _ascii_name(text: str) -> str:
             name = idna.encode(text, uts46=True).decode()
     except UnicodeError as error:
         raise AddressError(f"{text!r} is not a valid host name: {error}.") from error
-    if _ip_address(name) is None and (_NAME.fullmatch(name) is None or name.replace(".", "").isdecimal()):
+    if _ip_address(name) is None and (_NAME.fullmatch(name) is None or _NUMBER_AT_END.search(name)):
         raise AddressError(f"{text!r} is neither a host name nor an IP address.")
     return name
 

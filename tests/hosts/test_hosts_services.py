@@ -52,6 +52,19 @@ def test_bad_control_addresses_are_refused(text):
         control_address(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["0x7f000001", "0x7f.1", "127.0x1", "0xA9FEA9FE.", "rack.7", "rack.7.", "０x7f.1", "127.1"]
+)
+def test_a_number_in_another_form_is_no_host_name(text):
+    with pytest.raises(AddressError, match="neither a host name nor an IP address"):
+        data_address(text)
+
+
+@pytest.mark.parametrize("text", ["rack-7", "7.rack", "0xrack", "a.0xcafes", "7up"])
+def test_a_name_may_hold_numbers_that_are_no_address(text):
+    assert data_address(text) == text
+
+
 @pytest.mark.parametrize("text", ["ü ü.example", "\u200b.example", "a..ü.example", "ü" * 70, "xn--ü.example"])
 def test_a_name_of_other_scripts_that_is_no_host_name_is_refused(text):
     with pytest.raises(AddressError, match=r"is (not a valid|neither a) host name"):
