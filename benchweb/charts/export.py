@@ -19,8 +19,8 @@ from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow, facts_documents, results_of_trials, trial_parts
 from benchweb.runs.models import Run
 
-# What a spreadsheet takes for the start of a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+# What a spreadsheet takes for the start of a formula; in East Asian languages full-width signs are taken too.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
 _BEFORE_PARAMS = ("run", "trial", "index", "kind")
 # Only where the plan asks for a confidence.
 _SURE = ("confidence_width_percent", "confidence_reached")

@@ -58,7 +58,9 @@ def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precisi
     assert (found[1]["throughput_bps"], found[1]["started_at"], found[1]["state"]) == ("", "", "pending")
 
 
-@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠SUM(1)"]
+)
 def test_a_text_that_a_spreadsheet_would_run_stays_text(text):
     run = make_run()
     run.trials.update(state=State.FAILED, reason=text)
