@@ -1,8 +1,11 @@
 """Which series a look at the history draws, and how they are named."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Parameter, nested_words
 from benchweb.charts.axes import with_unit
@@ -95,11 +98,21 @@ def setting_words(parameter: Parameter, value: Any) -> str:
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
     """Give every line's parts by name, the same names for all."""
-    places = [{"pair": line.pair_words, "environment": line.pair.environment} for line in lines]
+    pairs = _pair_names(lines)
+    places = [{"pair": pairs[line.pair.pk], "environment": line.pair.environment} for line in lines]
     return [
         place | settings
         for place, settings in zip(places, setting_parts([line.identity for line in lines], kind), strict=True)
     ]
+
+
+def _pair_names(lines: Sequence[HistoryLine]) -> dict[int, str]:
+    """Name the pairs, with their numbers where two read alike: an archived host's name is free again."""
+    names = {line.pair.pk: line.pair_words for line in lines}
+    times = Counter(names.values())
+    return {
+        pk: name if times[name] == 1 else f"{name} ({_('pair {pair}').format(pair=pk)})" for pk, name in names.items()
+    }
 
 
 def setting_parts(identities: Sequence[Mapping[str, Any]], kind: Kind) -> Parts:

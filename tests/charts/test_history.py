@@ -17,6 +17,7 @@ from benchweb.charts.history_series import with_series
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
+from benchweb.hosts.services import archive
 from benchweb.regressions.services import annotation_create
 from benchweb.results import recents
 from benchweb.results.models import RunFigure, Series
@@ -51,6 +52,23 @@ def only(found: History) -> ChartSeries:
 
 def throughput(*values: float) -> list[dict[str, float]]:
     return [{"throughput_bps": value} for value in values]
+
+
+def _databases() -> Pair:
+    source, sink = (make_endpoint(host_name=name) for name in ("db1", "db2"))
+    return make_pair(source=source, sink=sink)
+
+
+def test_pairs_that_read_alike_are_told_apart_by_their_numbers() -> None:
+    plan, old = make_plan(steps=STREAM), _databases()
+    past_run(plan, old, NIGHT, *throughput(1e9))
+    for end in (old.source, old.sink):
+        archive(row=end.host)
+    new = _databases()
+    past_run(plan, new, NIGHT + DAY, *throughput(2e9))
+    (chart,) = look().charts
+    said = [line.label.partition(" · ")[0] for line in chart.series]
+    assert said == [f"{pair} (pair {pair.pk})" for pair in (old, new)]
 
 
 def test_a_point_is_the_median_of_a_run_with_the_spread_of_its_repetitions() -> None:
