@@ -22,6 +22,8 @@ class AddressError(ValueError):
 def control_address(text: str) -> tuple[str, int]:
     """Split HOST, HOST:PORT or [IPv6]:PORT into host and port; the port defaults to 7410."""
     text = text.strip()
+    if "://" in text:
+        raise AddressError(f"{text!r} is a URL: write HOST:PORT alone, such as 192.0.2.10:7410.")
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):

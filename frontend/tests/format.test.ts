@@ -72,8 +72,8 @@ test("a missing value is an empty cell of the CSV and text with a comma is quote
 
 test("a chart's CSV keeps a spreadsheet from taking a name for a formula, and leaves numbers alone", () => {
   const columns = [{ key: "host", label: "=Host", unit: "" }, { key: "value", label: "Value", unit: "s" }];
-  const rows = [{ host: '=HYPERLINK("http://example.org")', value: -1.5 }, { host: "+a", value: null }, { host: "@b", value: 2 }, { host: "a-b", value: 3 }];
-  assert.equal(csv(columns, rows), `host,value [s]\r\n"'=HYPERLINK(""http://example.org"")",-1.5\r\n'+a,\r\n'@b,2\r\na-b,3\r\n`);
+  const rows = [{ host: '=HYPERLINK("http://example.org")', value: -1.5 }, { host: "+a", value: null }, { host: "@b", value: 2 }, { host: "a-b", value: 3 }, { host: "＝c", value: 4 }];
+  assert.equal(csv(columns, rows), `host,value [s]\r\n"'=HYPERLINK(""http://example.org"")",-1.5\r\n'+a,\r\n'@b,2\r\na-b,3\r\n'＝c,4\r\n`);
 });
 
 test("a zoom in an address shows what the chart has, and nothing without an end", () => {

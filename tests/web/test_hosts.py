@@ -114,6 +114,7 @@ def test_a_host_is_added_with_its_first_endpoint(signed_in: Client) -> None:
         ("name", "x" * 101, "at most 100 characters"),
         ("control_address", "", "Engine&#x27;s address is needed."),
         ("control_address", "192.0.2.10:99999", "has no valid port"),
+        ("control_address", "https://192.0.2.10:7410", "is a URL: write HOST:PORT alone"),
         ("control_address", "224.0.0.1:7410", "is no single host&#x27;s address"),
         ("data_address", "not an address", "is neither a host name nor an IP address"),
         ("network_mode", "", "Network mode is needed."),

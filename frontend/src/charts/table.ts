@@ -69,7 +69,7 @@ export function csv(columns: Columns, all: Row[]): string {
 }
 
 // What a spreadsheet takes for the start of a formula; a host may be called so. benchweb/charts/export.py has the same.
-const FORMULA = /^[=+\-@\t\r\n|%]/;
+const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/;
 
 function escaped(value: unknown): string {
   const plain = Array.isArray(value) ? value.join(" ") : String(value);
