@@ -249,7 +249,9 @@ def _kept_in_part(trial: Trial, state: State, final: Event) -> bool:
         return False
     try:
         result = parsed_result(trial.kind, partial)
-        _stored(trial, state, final.reason, replace(result, flags=[*result.flags, "partial"]))
+        # A test of which nothing arrived came to its end: its counts are whole.
+        cut_short = [] if final.body.get("code") == "nothing_arrived" else ["partial"]
+        _stored(trial, state, final.reason, replace(result, flags=[*result.flags, *cut_short]))
     except (ResultInvalid, EngineGarbage) as error:
         _log.warning("Of trial %s the part that was measured can't be kept: %s", trial.pk, error)
         return False

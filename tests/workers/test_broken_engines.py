@@ -160,6 +160,17 @@ def test_a_failure_with_a_partial_result_keeps_what_was_measured(broken):
     assert (kept.metrics, kept.flags) == ({"throughput_bps": 5.0}, ["partial"])
 
 
+def test_a_test_of_which_nothing_arrived_fails_with_counts_that_are_whole(broken):
+    failure = (
+        b'{"id": 1, "type": "failure", "state": "failed", "code": "nothing_arrived", "reason": "nothing arrived", '
+        b'"partial": {"kind": "tcp_stream", "metrics": {"retransmits": 5.0}, "flags": ["nothing_arrived"]}}\n'
+    )
+    ended = executed(broken({"PUT /v1/sessions": PREPARED, "GET /v1/sessions": answer_chunks(failure)}))
+    assert ended.reason == "2 of 2 trials failed: nothing arrived"
+    kept = ended.trials.get(index=1).result
+    assert (kept.metrics, kept.flags) == ({"retransmits": 5.0}, ["nothing_arrived"])
+
+
 def test_a_sink_that_fails_at_once_fails_each_trial_in_its_own_words(broken):
     failed = answer_json({"state": "failed", "reason": "no such congestion control"}, status=201)
     ended = executed(broken({"PUT /v1/sessions": failed}))

@@ -46,6 +46,8 @@ pub enum FailureCode {
     Cancelled,
     /// The session can't be run as asked for on this host.
     Invalid,
+    /// The test came to its end, and nothing of what was sent had arrived.
+    NothingArrived,
     /// A limit of the engine or host was reached.
     Limit,
     /// A fault of the engine's own.

@@ -2,7 +2,7 @@
 
 use proto::{CoreShares, HostWindow, InterfaceWindow, Role, SinkReport, ThreadPart, ThreadUse};
 
-use super::Run;
+use super::{Run, arrival};
 
 /// One direction's way through the two ends.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +74,8 @@ pub struct Known {
     pub asked_rate: Option<f64>,
     /// Time from one probe to the next, as asked for.
     pub probe_interval_seconds: Option<f64>,
+    /// How many packets, probes or requests were sent, where nothing of them came through.
+    pub unanswered: Option<f64>,
 }
 
 impl Known {
@@ -112,8 +114,19 @@ impl Known {
             in_flight: asked("connections").unwrap_or(flows * (1.0 + burst)),
             asked_rate: asked("rate_rps"),
             probe_interval_seconds: asked("probe_interval_seconds"),
+            unanswered: unanswered(run, route, receiver),
         }
     }
+}
+
+/// A stream of bytes has no count of what was sent, but its receiver's word that it has seen nothing.
+fn unanswered(run: &Run<'_>, route: Route, receiver: &SinkReport) -> Option<f64> {
+    arrival::unanswered(run.metrics, route.prefix).or_else(|| {
+        let has = |key: &str| run.metrics.contains_key(&format!("{}{key}", route.prefix));
+        let is_silent_stream =
+            has("send_throughput_bps") && !has("sent_packets") && !has("throughput_bps");
+        (is_silent_stream && receiver.host.is_some()).then_some(0.0)
+    })
 }
 
 fn send_buffer(sender: &SinkReport, role: Role) -> Option<f64> {

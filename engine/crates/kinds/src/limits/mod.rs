@@ -5,6 +5,7 @@
 //! is out of data is slow itself. Whether an end is slow because its CPU is, its threads tell: one that never sleeps is
 //! what the others wait for.
 
+pub mod arrival;
 mod ceiling;
 mod known;
 mod requests;
@@ -43,7 +44,9 @@ pub fn limits(run: &Run<'_>) -> Vec<Limit> {
 
 fn limit(run: &Run<'_>, route: Route) -> Option<Limit> {
     let known = Known::of(run, route);
-    let verdict = if known.throughput_bps.is_some() {
+    let verdict = if let Some(verdict) = arrival::verdict(&known) {
+        verdict
+    } else if known.throughput_bps.is_some() {
         streams::verdict(&known)
     } else if known.transaction_rate.is_some() {
         requests::verdict(&known)

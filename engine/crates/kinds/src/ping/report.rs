@@ -85,6 +85,9 @@ fn add_load(report: &mut SinkReport, probed: &Probed) {
     }
     report.load.clone_from(&probed.load);
     let Some(load) = &probed.load else { return };
+    if load.flags.iter().any(|flag| flag == "nothing_arrived") {
+        report.flags.push("load_without_data".to_owned());
+    }
     let figures = [
         ("load_throughput_bps", &["throughput_bps"][..]),
         ("load_transactions_per_second", &["transactions_per_second", "requests_per_second"]),

@@ -108,7 +108,7 @@ impl<'a> Conduct<'a> {
     /// Conducts the test; its final event.
     pub fn run(mut self) -> EventBody {
         match self.start().and_then(|()| self.measure()).and_then(|()| self.part_ways()) {
-            Ok(own) => EventBody::finished(self.result(own)),
+            Ok(own) => self.conclude(own),
             Err(failure) => self.abandon(failure),
         }
     }

@@ -12,6 +12,7 @@ use crate::compose::{self, Halves};
 use crate::gate::Phase;
 use crate::host_window::{self, OwnTraffic, Scene};
 use crate::kind::{Outcome, Part, Transport};
+use crate::limits::arrival;
 use crate::line::{Failure, Signal};
 use crate::session::tell_failure;
 use crate::streams;
@@ -183,6 +184,21 @@ impl Conduct<'_> {
             window.started_at = compose::wall_clock(origin + begin).into();
         }
         result
+    }
+
+    /// The final event of a test that came to its end: one of which nothing arrived has failed.
+    pub(super) fn conclude(&mut self, own: SinkReport) -> EventBody {
+        let mut result = self.result(own);
+        // A sink knows only its own half: whether all arrived, the source tells.
+        if self.role() == Role::Sink {
+            return EventBody::finished(result);
+        }
+        result.flags.extend(arrival::flags(&result));
+        result.flags.sort();
+        match arrival::failure(&result) {
+            Some(reason) => EventBody::failure(FailureCode::NothingArrived, reason, Some(result)),
+            None => EventBody::finished(result),
+        }
     }
 
     /// Ends everything at once and keeps what was measured.

@@ -1,0 +1,245 @@
+//! A test of which nothing arrived: its verdict, and why it is failed.
+
+use proto::{Facts, HostWindow, LimitedBy, Metrics, Params, RunResult};
+
+use super::known::{Known, carrier};
+use super::{Verdict, evidence};
+
+/// The kinds whose flows tell what each of them received.
+const STREAMS: [&str; 2] = ["tcp_stream", "udp_stream"];
+
+/// What was sent without anything of it arriving limits nothing but the path.
+pub(super) fn verdict(known: &Known) -> Option<Verdict> {
+    let sent = known.unanswered?;
+    if sent <= 0.0 {
+        let summary = "Nothing arrived of what was sent.".to_owned();
+        return Some(Verdict { by: LimitedBy::Path, summary, evidence: Vec::new() });
+    }
+    Some(Verdict {
+        by: LimitedBy::Path,
+        summary: format!("Nothing arrived of all {} that were sent.", grouped(sent)),
+        evidence: vec![evidence("sent without anything arriving", sent, "packets", None)],
+    })
+}
+
+/// How many were sent, where none of them came through; both phases of a ping count.
+pub fn unanswered(metrics: &Metrics, prefix: &str) -> Option<f64> {
+    let metric = |key: &str| metrics.get(&format!("{prefix}{key}")).copied();
+    if let Some(idle) = metric("sent_probes") {
+        let count = |key: &str| metric(key).unwrap_or(0.0);
+        let sent = idle + count("loaded_sent_probes");
+        let lost = count("lost_probes") + count("loaded_lost_probes");
+        return (sent > 0.0 && lost >= sent).then_some(sent);
+    }
+    if let Some(received) = metric("received_packets") {
+        return metric("sent_packets").filter(|_| is_none(received));
+    }
+    let rate = metric("transactions_per_second").or_else(|| metric("requests_per_second"))?;
+    let tried = metric("lost_packets").or_else(|| metric("errors")).unwrap_or(0.0);
+    is_none(rate).then_some(tried)
+}
+
+/// Counts and rates of nothing are zero exactly.
+fn is_none(count: f64) -> bool {
+    count <= 0.0
+}
+
+/// Words that qualify a result of which a part, or all, arrived nowhere.
+pub fn flags(result: &RunResult) -> Vec<String> {
+    let mut flags = Vec::new();
+    if failure(result).is_some() {
+        flags.push("nothing_arrived".to_owned());
+    } else if has_silent_phase(&result.metrics) {
+        flags.push("phase_without_reply".to_owned());
+    } else if has_silent_flow(result) {
+        flags.push("flow_without_data".to_owned());
+    }
+    flags
+}
+
+/// Probes of which only those with load, or only those without, were answered.
+fn has_silent_phase(metrics: &Metrics) -> bool {
+    let is_lost = |key: &str| metrics.get(key).is_some_and(|&ratio| ratio >= 1.0);
+    metrics.contains_key("sent_probes") && (is_lost("loss_ratio") || is_lost("loaded_loss_ratio"))
+}
+
+fn has_silent_flow(result: &RunResult) -> bool {
+    let (forward, reverse) = directions(&result.params);
+    let is_silent = |bytes: u64, is_used: bool| is_used && bytes == 0;
+    STREAMS.contains(&result.kind.as_str())
+        && result
+            .flows
+            .iter()
+            .any(|flow| is_silent(flow.bytes, forward) || is_silent(flow.reverse_bytes, reverse))
+}
+
+/// Whether data goes from source to sink, and whether it goes back.
+fn directions(params: &Params) -> (bool, bool) {
+    match params.text("direction").unwrap_or("forward") {
+        "reverse" => (false, true),
+        "bidirectional" => (true, true),
+        _ => (true, false),
+    }
+}
+
+/// Why a test that came to its end is failed all the same, with what may explain it.
+pub fn failure(result: &RunResult) -> Option<String> {
+    let lost = if STREAMS.contains(&result.kind.as_str()) {
+        stream(result)?
+    } else {
+        let count = unanswered(&result.metrics, "")?;
+        format!("nothing arrived: {}", answers(result, count))
+    };
+    let mtus = [
+        mtu("source", result.source.as_ref(), hosts(result).0),
+        mtu("sink", result.sink.as_ref(), hosts(result).1),
+    ];
+    let mtus: Vec<String> = mtus.into_iter().flatten().collect();
+    let fits = if mtus.is_empty() {
+        String::new()
+    } else {
+        [" and whether packets fit", &format!("the MTU is {}", mtus.join(" and "))].join("; ")
+    };
+    Some(format!("{lost}; {}{fits}", "see whether a firewall is between"))
+}
+
+fn hosts(result: &RunResult) -> (Option<&HostWindow>, Option<&HostWindow>) {
+    let hosts = result.hosts.as_ref();
+    (hosts.and_then(|hosts| hosts.source.as_ref()), hosts.and_then(|hosts| hosts.sink.as_ref()))
+}
+
+/// Of a stream, the first direction in which nothing arrived.
+fn stream(result: &RunResult) -> Option<String> {
+    let (forward, reverse) = directions(&result.params);
+    let back = if forward { "reverse_" } else { "" };
+    let ways = [(forward, "", "from source to sink"), (reverse, back, "from sink to source")];
+    ways.into_iter().filter(|(is_used, ..)| *is_used).find_map(|(_, prefix, way)| {
+        let how = if result.kind == "udp_stream" {
+            let sent = unanswered(&result.metrics, prefix)?;
+            format!("of {} datagrams sent none was received", grouped(sent))
+        } else {
+            let throughput = result.metrics.get(&format!("{prefix}throughput_bps"));
+            let is_silent = throughput.is_none_or(|&bps| is_none(bps));
+            is_silent.then(|| "no byte of the stream was received".to_owned())?
+        };
+        Some(format!("nothing arrived {way}: {how}"))
+    })
+}
+
+fn answers(result: &RunResult, count: f64) -> String {
+    let count_said = grouped(count);
+    match result.kind.as_str() {
+        "ping" => format!("none of the {count_said} probes was answered"),
+        "http_load" => format!("no response was received, and {count_said} errors were counted"),
+        "udp_rr" => format!("no transaction was completed, and {count_said} were lost"),
+        _ => "no transaction was completed within the test's time".to_owned(),
+    }
+}
+
+/// "1,500 bytes at eth0 of the source".
+fn mtu(end: &str, facts: Option<&Facts>, host: Option<&HostWindow>) -> Option<String> {
+    let interface = carrier(host?)?;
+    let told = || {
+        let known = facts?.interfaces.iter().find(|known| known.name == interface.name)?;
+        known.mtu
+    };
+    let bytes = interface.mtu_bytes.or_else(told)?;
+    Some(format!("{} bytes at {} of the {end}", grouped(f64::from(bytes)), interface.name))
+}
+
+/// "12,345".
+fn grouped(count: f64) -> String {
+    let digits = format!("{count:.0}");
+    let mut said = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            said.push(',');
+        }
+        said.push(digit);
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::{Flow, Metrics, Params, RunResult};
+
+    use super::{failure, flags, grouped};
+
+    fn result(kind: &str, metrics: &[(&str, f64)], flows: &[u64]) -> RunResult {
+        let metrics: Metrics =
+            metrics.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+        let flow = |&bytes: &u64| Flow { bytes, ..Flow::default() };
+        RunResult {
+            schema: RunResult::SCHEMA,
+            kind: kind.to_owned(),
+            params: Params::default(),
+            metrics,
+            intervals: Vec::new(),
+            window: None,
+            histogram: None,
+            loaded_histogram: None,
+            load: None,
+            flows: flows.iter().map(flow).collect(),
+            source: None,
+            sink: None,
+            flags: Vec::new(),
+            engine: proto::EngineVersions::default(),
+            cpu_per_core: None,
+            limits: Vec::new(),
+            hosts: None,
+        }
+    }
+
+    fn said(kind: &str, metrics: &[(&str, f64)]) -> Option<String> {
+        let reason = failure(&result(kind, metrics, &[]))?;
+        Some(reason.split(';').next().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn every_kind_without_an_arrival_is_failed_in_its_own_words() {
+        let udp = [("sent_packets", 8_532.0), ("received_packets", 0.0)];
+        assert_eq!(
+            said("udp_stream", &udp).as_deref(),
+            Some("nothing arrived from source to sink: of 8,532 datagrams sent none was received")
+        );
+        assert_eq!(
+            said("tcp_stream", &[]).as_deref(),
+            Some("nothing arrived from source to sink: no byte of the stream was received")
+        );
+        let http = [("requests_per_second", 0.0), ("errors", 12.0)];
+        assert_eq!(
+            said("http_load", &http).as_deref(),
+            Some("nothing arrived: no response was received, and 12 errors were counted")
+        );
+        for kind in ["tcp_rr", "tcp_crr"] {
+            assert!(said(kind, &[("transactions_per_second", 0.0)]).is_some(), "{kind}");
+            assert_eq!(said(kind, &[("transactions_per_second", 0.2)]), None);
+        }
+    }
+
+    #[test]
+    fn one_arrival_is_enough_and_what_was_missing_is_flagged() {
+        let udp = [("sent_packets", 9.0), ("received_packets", 1.0)];
+        assert_eq!(said("udp_stream", &udp), None);
+        let flows = result("udp_stream", &udp, &[7, 0]);
+        assert_eq!(flags(&flows), ["flow_without_data"]);
+        let probes = [
+            ("sent_probes", 5.0),
+            ("lost_probes", 0.0),
+            ("loss_ratio", 0.0),
+            ("loaded_sent_probes", 5.0),
+            ("loaded_lost_probes", 5.0),
+            ("loaded_loss_ratio", 1.0),
+        ];
+        assert_eq!(flags(&result("ping", &probes, &[])), ["phase_without_reply"]);
+        let whole = [("sent_probes", 5.0), ("lost_probes", 4.0), ("loss_ratio", 0.8)];
+        assert!(flags(&result("ping", &whole, &[])).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!((grouped(7.0), grouped(1_500.0)), ("7".to_owned(), "1,500".to_owned()));
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
+    }
+}
