@@ -16,14 +16,14 @@ from benchweb.results.models import Result
 # A page of this many flows stays readable; the JSON has all of them.
 FLOWS_SHOWN = 100
 OUTAGES_SHOWN = 10
-_UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s"}
+_UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s", "cpus": "CPUs"}
 _ACRONYMS = {"cpu", "mtu", "rtt"}
 # What is counted says so itself.
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
 _ENDS = ("source", "sink")
 # A name that is its unit alone says nothing behind a label.
-_OWN_NAMES = {"seconds": "window_seconds"}
+_OWN_NAMES = {"seconds": "window_seconds", "other_cpus": "CPU_of_other_programs_cpus"}
 # The engine adds what may have passed between its two readings: its protocol's name doesn't say so.
 _INTERFACE_NAMES = {f"test_{way}_bytes": f"test_{way}_at_most_bytes" for way in ("rx", "tx")}
 _FLOW_NAMES = {"bytes": "received_bytes", "reverse_bytes": "received_in_reverse_bytes"}

@@ -101,7 +101,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     );
     let limits =
         limits::limits(&limits::Run { params, metrics: &metrics, source: &source, sink: &sink });
-    let hosts = HostWindows { source: source.host, sink: sink.host };
+    let mut hosts = HostWindows { source: source.host, sink: sink.host };
+    host_window::tell_others(&mut hosts, share_host);
     let mut flags = source.flags.clone();
     flags.extend(sink.flags.clone());
     flags.extend(own_flags(params, window.as_ref(), share_host));

@@ -28,6 +28,9 @@ pub struct HostWindow {
     /// User and system time of the test's process, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_cpu_seconds: Option<f64>,
+    /// CPUs' time that programs other than the test's used over the window, in CPUs; interrupts are nobody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpus: Option<f64>,
     /// The interfaces that were up.
     #[serde(default)]
     pub interfaces: Vec<InterfaceWindow>,

@@ -15,6 +15,10 @@ const FREQUENCY_MOVE: f64 = 0.10;
 /// All cores together reach less than the frequency of one alone: only below this share something holds them back.
 const FREQUENCY_LOW: f64 = 0.5;
 const CLOCK_STEP_SECONDS: f64 = 0.010;
+/// Less of a CPU than this is a host's ordinary work, an engine that watches and a page that is looked at included.
+const OTHERS_FLOOR_CPUS: f64 = 0.25;
+/// Of a large host's CPUs so small a share meets the test's threads too seldom.
+const OTHERS_SHARE: f64 = 0.02;
 
 /// What both ends' lists of CPUs say.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +58,7 @@ fn of_host<'a>(host: &HostWindow, peer: Option<&InterfaceWindow>) -> Vec<&'a str
             "background_traffic",
             nic.is_some_and(|nic| is_before(host, nic) || is_during(host, nic, peer)),
         ),
+        ("background_cpu", is_used_before(host) || is_used_during(host)),
         ("cpu_steal", is_stolen(host)),
         ("cpu_frequency", has_moved(host)),
         ("clock_step", host.clock_step_seconds.is_some_and(|step| step.abs() > CLOCK_STEP_SECONDS)),
@@ -88,6 +93,37 @@ fn is_during(host: &HostWindow, nic: &InterfaceWindow, peer: Option<&InterfaceWi
     bps(others[0].max(others[1])) > limit(bps(nic.rx_bytes.max(nic.tx_bytes)))
 }
 
+/// CPU before the trial, in which none of this engine's sessions ran: all of it is others'.
+fn is_used_before(host: &HostWindow) -> bool {
+    let ratio = host.background.and_then(|background| background.cpu_ratio);
+    ratio.is_some_and(|ratio| ratio * host.cores.len() as f64 > others_limit(host))
+}
+
+fn is_used_during(host: &HostWindow) -> bool {
+    host.other_cpus.is_some_and(|cpus| cpus > others_limit(host))
+}
+
+fn others_limit(host: &HostWindow) -> f64 {
+    OTHERS_FLOOR_CPUS.max(OTHERS_SHARE * host.cores.len() as f64)
+}
+
+/// Tells each host what programs other than the test's used of its CPUs; of one host, both ends' processes are the test's.
+pub fn tell_others(hosts: &mut HostWindows, share_host: bool) {
+    let used = |host: Option<&HostWindow>| {
+        let host = host.filter(|host| host.seconds > 0.0)?;
+        Some(host.process_cpu_seconds? / host.seconds)
+    };
+    let (source, sink) = (used(hosts.source.as_ref()), used(hosts.sink.as_ref()));
+    let both = source.zip(sink).map(|(source, sink)| source + sink);
+    let (source, sink) = if share_host { (both, both) } else { (source, sink) };
+    for (host, own) in [(hosts.source.as_mut(), source), (hosts.sink.as_mut(), sink)] {
+        if let Some(host) = host.filter(|host| !host.cores.is_empty()) {
+            let spent: f64 = host.cores.iter().map(|core| core.user + core.system).sum();
+            host.other_cpus = own.map(|own| (spent - own).max(0.0));
+        }
+    }
+}
+
 fn limit(measured_bps: f64) -> f64 {
     TRAFFIC_FLOOR_BPS.max(TRAFFIC_SHARE * measured_bps)
 }
@@ -114,7 +150,7 @@ fn has_moved(host: &HostWindow) -> bool {
 mod tests {
     use proto::{Background, CoreShares, HostWindow, HostWindows, InterfaceWindow};
 
-    use super::{Ends, flags};
+    use super::{Ends, flags, tell_others};
 
     const APART: Ends<'_> = Ends { share_host: false, source_cpus: &[], sink_cpus: &[] };
 
@@ -150,6 +186,49 @@ mod tests {
     #[test]
     fn a_quiet_host_has_no_flag() {
         assert_eq!(of(window()), [""; 0]);
+    }
+
+    fn busy(cores: usize, user: f64) -> HostWindow {
+        let core = CoreShares { busy: user, user, ..CoreShares::default() };
+        HostWindow { cores: vec![core; cores], process_cpu_seconds: Some(1.0), ..window() }
+    }
+
+    fn others(source: Option<HostWindow>, sink: HostWindow, share_host: bool) -> Vec<f64> {
+        let mut hosts = HostWindows { source, sink: Some(sink) };
+        tell_others(&mut hosts, share_host);
+        [hosts.source, hosts.sink]
+            .into_iter()
+            .flatten()
+            .filter_map(|host| host.other_cpus)
+            .collect()
+    }
+
+    #[test]
+    fn the_tests_own_cpu_is_not_others_and_of_one_host_neither_end_is() {
+        assert_eq!(others(None, busy(4, 0.5), false), [1.0]);
+        assert_eq!(others(Some(busy(4, 1.0)), busy(4, 0.5), false), [3.0, 1.0]);
+        assert_eq!(others(Some(busy(4, 0.75)), busy(4, 0.75), true), [1.0, 1.0]);
+        assert_eq!(others(None, busy(4, 0.125), false), [0.0]);
+        assert_eq!(
+            others(None, HostWindow { process_cpu_seconds: None, ..busy(4, 0.5) }, false),
+            [0.0; 0]
+        );
+    }
+
+    #[test]
+    fn cpu_that_others_use_before_or_during_the_test_is_said() {
+        let during = |cores, cpus| of(HostWindow { other_cpus: Some(cpus), ..busy(cores, 0.5) });
+        assert_eq!(during(2, 0.25), [""; 0]);
+        assert_eq!(during(2, 0.26), ["background_cpu"]);
+        assert_eq!(during(64, 1.27), [""; 0]);
+        assert_eq!(during(64, 2.0), ["background_cpu"]);
+        let before = |cpu_ratio| {
+            let background =
+                Background { seconds: 5.0, cpu_ratio: Some(cpu_ratio), ..Background::default() };
+            of(HostWindow { background: Some(background), ..busy(2, 0.5) })
+        };
+        assert_eq!(before(0.12), [""; 0]);
+        assert_eq!(before(0.13), ["background_cpu"]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use cpu::{HostShares, HostTicks};
 use frequency::{Frequencies, FrequencyWatch};
 use interfaces::Counters;
 
-pub use flags::{Ends, flags};
+pub use flags::{Ends, flags, tell_others};
 pub use history::{History, Sample};
 pub use load::host_load;
 pub use own_traffic::OwnTraffic;

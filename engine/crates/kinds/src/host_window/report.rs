@@ -96,6 +96,8 @@ fn window(occurred: &Occurred, scene: &Scene<'_>, payload: Payload) -> HostWindo
         seconds: occurred.seconds,
         cores: occurred.shares.as_ref().map(|shares| shares.cores.clone()).unwrap_or_default(),
         process_cpu_seconds: Some(occurred.process_seconds),
+        // Only both ends together know: they may share a host.
+        other_cpus: None,
         interfaces: interfaces.collect(),
         background: carrier.as_ref().and_then(|name| background(scene.surroundings, name)),
         other_sessions: neighbours.map(|neighbours| neighbours.sessions),
