@@ -34,6 +34,11 @@ pub fn unanswered(metrics: &Metrics, prefix: &str) -> Option<f64> {
     if let Some(received) = metric("received_packets") {
         return metric("sent_packets").filter(|_| is_none(received));
     }
+    // What broke off, or was no HTTP, has arrived all the same.
+    let has_come = |key: &str| metric(key).is_some_and(|count| !is_none(count));
+    if has_come("received_bytes_per_second") || has_come("read_errors") {
+        return None;
+    }
     let rate = metric("transactions_per_second").or_else(|| metric("requests_per_second"))?;
     let tried = metric("lost_packets").or_else(|| metric("errors")).unwrap_or(0.0);
     is_none(rate).then_some(tried)
@@ -212,6 +217,8 @@ mod tests {
             said("http_load", &http).as_deref(),
             Some("nothing arrived: no response was received, and 12 errors were counted")
         );
+        let broken_off = [("requests_per_second", 0.0), ("errors", 12.0), ("read_errors", 12.0)];
+        assert_eq!(said("http_load", &broken_off), None);
         for kind in ["tcp_rr", "tcp_crr"] {
             assert!(said(kind, &[("transactions_per_second", 0.0)]).is_some(), "{kind}");
             assert_eq!(said(kind, &[("transactions_per_second", 0.2)]), None);

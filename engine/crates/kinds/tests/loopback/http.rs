@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::support::stalls::undisturbed;
 use crate::support::web::{Web, respond};
-use crate::support::{Pair, failed, params, result, results};
+use crate::support::{Pair, failed, params, result, results, unanswered};
 use proto::{FailureCode, RunResult};
 use stats::Latency;
 
@@ -32,6 +32,10 @@ fn latencies(result: &RunResult) -> u64 {
 /// Loads a server with these parameters beside its URL.
 fn load(web: &Web, text: &str) -> RunResult {
     results("http_load", &format!(r#"{{"url": "{}", {text}}}"#, web.url)).0
+}
+
+fn load_unanswered(web: &Web, text: &str) -> RunResult {
+    unanswered("http_load", &format!(r#"{{"url": "{}", {text}}}"#, web.url))
 }
 
 fn assert_errors(result: &RunResult, expected: [(&str, bool); 5]) {
@@ -133,7 +137,10 @@ fn responses_other_than_2xx_and_3xx_are_counted_apart() {
 #[test]
 fn a_server_that_never_answers_is_a_time_out_per_connection() {
     let web = Web::start(|_, _| true);
-    let result = load(&web, r#""duration_seconds": 0.4, "connections": 6, "timeout_seconds": 0.1"#);
+    let result = load_unanswered(
+        &web,
+        r#""duration_seconds": 0.4, "connections": 6, "timeout_seconds": 0.1"#,
+    );
     assert_eq!((requests(&result), count(&result, "timeout_errors")), (0, 6));
     assert_errors(&result, only("timeout_errors"));
 }
@@ -198,7 +205,7 @@ fn a_server_that_goes_away_leaves_connect_errors() {
     let text = format!(
         r#"{{"url": "{url}", "warmup_seconds": 0.5, "duration_seconds": 0.3, "connections": 2}}"#
     );
-    let result = result("http_load", &text);
+    let result = unanswered("http_load", &text);
     closing.join().unwrap();
     assert_eq!(requests(&result), 0);
     assert!(count(&result, "connect_errors") > 2, "{:?}", result.metrics);
@@ -271,7 +278,7 @@ fn a_rate_far_beyond_the_server_leaves_the_client_its_time_for_requests() {
 #[test]
 fn a_request_that_waits_since_the_warm_up_is_a_time_out_of_the_window() {
     let web = Web::start(|_, _| true);
-    let result = load(
+    let result = load_unanswered(
         &web,
         r#""duration_seconds": 0.4, "warmup_seconds": 0.3, "connections": 3, "timeout_seconds": 0.1"#,
     );

@@ -199,6 +199,13 @@ pub fn failed(event: EventBody) -> (FailureCode, String, Option<RunResult>) {
     }
 }
 
+/// What a test measured of which nothing arrived, and which therefore must have failed.
+pub fn unanswered(kind: &str, text: &str) -> RunResult {
+    let (code, reason, partial) = failed(Pair::start(kind, &params(text)).join().0);
+    assert_eq!(code, FailureCode::NothingArrived, "{reason}");
+    partial.expect("the counts are kept")
+}
+
 /// A test of this kind with a few flows, whatever the kind calls them.
 pub fn text(kind: &str, duration_seconds: f64) -> String {
     let flows = if kind == "http_load" { "connections" } else { "flows" };
