@@ -18,6 +18,7 @@ from benchweb.hosts.machines import certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.naming import checked_name, name_holder, name_once
 from benchweb.hosts.secrets import encrypted
+from benchweb.loopback import is_loopback_name
 from benchweb.names import name_key, stored_name, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
@@ -77,6 +78,7 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
         raise HostsError("host", f"Host {host.name} is archived: restore it, or choose another.")
     values = _endpoint_fields(control_address=control_address, **fields)
     _check_certificate(host.pk, values)
+    _refuse_elsewhere(host.pk, values)
     with transaction.atomic():
         endpoint = Endpoint.objects.create(host=host, **values)
         machine_follow(host_id=host.pk)
@@ -97,6 +99,8 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
         _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
     _check_certificate(stored.host_id, values)
+    if (stored.data_address, stored.control_address) != (values["data_address"], values["control_address"]):
+        _refuse_elsewhere(stored.host_id, values)
     if stored.control_address != values["control_address"]:
         values |= {"seen_fingerprint": "", "data_port": None, "answered_address": ""}
     Endpoint.objects.filter(pk=endpoint.pk).update(
@@ -136,6 +140,26 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).update(**values)
     machine_follow(host_id=stored.host_id)
     queue.send_on_commit(CHECK_TASK, endpoint.pk)
+
+
+def _refuse_elsewhere(host_id: int, values: dict[str, Any]) -> None:
+    """Refuse a data address at which test traffic would reach another engine, or each machine itself."""
+    data, (control, _) = values["data_address"], control_address(values["control_address"])
+    if not data or data == control:
+        return
+    if is_loopback_name(data) and not is_loopback_name(control):
+        raise HostsError(
+            "data_address",
+            f"{data} is every machine's own address: test traffic from another host never arrives there. Give the "
+            "address of the interface that carries it.",
+        )
+    others = Endpoint.objects.exclude(host=host_id).filter(archived_at=None).select_related("host")
+    beginning = f"[{data}]:" if ":" in data else f"{data}:"
+    if not is_loopback_name(data) and (other := others.filter(control_address__istartswith=beginning).first()):
+        raise HostsError(
+            "data_address",
+            f"{data} is the address of another engine, {other}: give the address of this host's own interface.",
+        )
 
 
 def _check_certificate(host_id: int, values: dict[str, Any]) -> None:

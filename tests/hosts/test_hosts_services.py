@@ -235,3 +235,26 @@ def test_former_names_are_kept_by_every_change_and_by_nothing_else(db):
         (host.pk, "address", "alder.example:7410"),
         (host.pk, "endpoint", "eno1"),
     ]
+
+
+@pytest.mark.parametrize("data", ["127.0.0.1", "127.8.0.1", "::1", "localhost", "::ffff:127.0.0.1"])
+def test_a_data_address_that_is_every_machines_own_is_refused_for_an_engine_elsewhere(db, data):
+    with pytest.raises(HostsError, match="is every machine's own address") as caught:
+        make_endpoint(control_address="192.0.2.7:7410", data_address=data)
+    assert caught.value.field == "data_address"
+    assert not Endpoint.objects.filter(control_address="192.0.2.7:7410").exists()
+    assert make_endpoint(control_address="127.0.0.1:7410", data_address=data).pk
+
+
+@pytest.mark.parametrize(
+    ("control", "data"), [("192.0.2.7:7410", "192.0.2.7"), ("[2001:db8::7]:7999", "2001:db8:0::7")]
+)
+def test_a_data_address_that_is_another_hosts_engine_is_refused(db, control, data):
+    other = make_endpoint(control_address=control)
+    mine = make_endpoint(control_address="192.0.2.8:7410", data_address="192.0.2.80")
+    with pytest.raises(HostsError, match="is the address of another engine") as caught:
+        endpoint_update(endpoint=mine, control_address="192.0.2.8:7410", data_address=data)
+    assert (caught.value.field, str(other) in str(caught.value)) == ("data_address", True)
+    mine.refresh_from_db()
+    assert mine.data_address == "192.0.2.80"
+    endpoint_update(endpoint=other, control_address=control, data_address=data)
