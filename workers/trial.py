@@ -21,6 +21,7 @@ from workers.ends import Ends, refuse_another_place
 from workers.engine_client import EngineClient, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.messages import Event, SessionSpec
 from workers.leases import Lease
+from workers.lost_peer import naming_the_other_end
 from workers.paths import Path
 from workers.stopping import quietly, stops
 
@@ -128,7 +129,7 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
         final = _followed(trial, ends, lease)
         if not _found_no_way(final):
             ends.paths.settle()
-            return final
+            return naming_the_other_end(final, ends.sink, f"{trial.session}-sink")
         tried = [*ends.paths.failed, ends.paths.current]
         if lease.stopped or not ends.paths.advance():
             return _telling_all(final, tried)

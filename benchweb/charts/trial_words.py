@@ -139,4 +139,8 @@ FAILURES = (
     gettext_noop("the controller was silent for longer than its lease"),
     gettext_noop("see whether its worker runs and reaches this engine"),
     gettext_noop("the engine was stopped"),
+    gettext_noop("the engine was restarted while this session ran"),
+    gettext_noop("run the test again"),
+    gettext_noop("The engine of {name} ({address}) says: {why}"),
+    gettext_noop("The engine of {name} ({address}) answers."),
 )

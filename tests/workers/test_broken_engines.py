@@ -155,7 +155,10 @@ def test_a_failure_with_a_partial_result_keeps_what_was_measured(broken):
         b'"partial": {"kind": "tcp_stream", "metrics": {"throughput_bps": 5.0}, "flags": []}}\n'
     )
     ended = executed(broken({"PUT /v1/sessions": PREPARED, "GET /v1/sessions": answer_chunks(failure)}))
-    assert ended.reason == "2 of 2 trials failed: the sink fell silent"
+    assert ended.reason.startswith(
+        "2 of 2 trials failed: the sink fell silent; the other end: The engine of beta (host) ("
+    )
+    assert ended.reason.endswith(") answers.")
     kept = ended.trials.get(index=1).result
     assert (kept.metrics, kept.flags) == ({"throughput_bps": 5.0}, ["partial"])
 

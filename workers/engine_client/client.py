@@ -144,6 +144,13 @@ class EngineClient:
         """Tell the engine that the session's controller is still there."""
         self._json("GET", f"/v1/sessions/{session}")
 
+    def state(self, session: str) -> dict[str, Any]:
+        """Return where a session stands: its state, and code and reason where it failed."""
+        document = self._json("GET", f"/v1/sessions/{session}")
+        if not isinstance(document, dict):
+            raise self._garbage("its answer about a session is no object")
+        return document
+
     def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
         """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
 
