@@ -193,6 +193,7 @@ mod tests {
             cpu_per_core: None,
             limits: Vec::new(),
             hosts: None,
+            outages: Vec::new(),
         }
     }
 
