@@ -35,6 +35,8 @@ LARGER_BODIES: Mapping[str, int] = {}
 # Of all requests together that wait to be answered.
 BODIES_AT_ONCE_BYTES = 64 * 1024 * 1024
 BODY_SECONDS = 20.0
+# A part of an answer is some 64 KiB: whoever takes longer for one keeps a place from those who read.
+SEND_SECONDS = 60.0
 RETRY_AFTER_SECONDS = 2
 # What is still read of a refused body, so that a client that sends first and reads then sees the refusal.
 _DRAIN_BYTES = 16 * 1024 * 1024
@@ -195,12 +197,19 @@ class _Place:
             self._leave()
 
     def watching(self, send: Send) -> Send:
-        """Return a `send` that leaves the place when the answer turns out to be a stream of events."""
+        """Return a `send` that waits only so long for the reader.
+
+        A stream of events, which is nothing for long stretches, leaves the place instead.
+        """
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and _is_event_stream(message):
                 self.leave()
-            await send(message)
+            try:
+                async with asyncio.timeout(SEND_SECONDS if self._is_held else None):
+                    await send(message)
+            except TimeoutError:
+                raise Gone from None
 
         return sent
 

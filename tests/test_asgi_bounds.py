@@ -92,6 +92,33 @@ def test_a_request_beyond_the_bound_is_refused_and_probes_never() -> None:
     run(crowd())
 
 
+async def read_by_nobody(bounded: Bounded) -> None:
+    async def send(_message: dict[str, Any]) -> None:
+        await asyncio.Event().wait()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    await bounded({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}, receive, send)
+
+
+def test_who_reads_nothing_of_an_answer_loses_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi_bounds, "SEND_SECONDS", 0.05)
+
+    async def slow() -> None:
+        application = Application()
+        application.may_answer.set()
+        application.may_end.set()
+        bounded = Bounded(application, requests_at_once=1)
+        reader = asyncio.create_task(read_by_nobody(bounded))
+        await asyncio.sleep(0.01)
+        assert status(await asked(bounded)) == 503
+        await asyncio.wait_for(reader, 5)
+        assert status(await asked(bounded)) == 200
+
+    run(slow())
+
+
 POLICY = {b"Content-Security-Policy", b"Permissions-Policy", b"X-Content-Type-Options", b"X-Frame-Options"}
 
 
