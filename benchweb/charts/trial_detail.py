@@ -120,8 +120,10 @@ def _capitalised(words: list[str]) -> str:
 
 
 def _explained(flag: str, document: Mapping[str, Any]) -> str:
-    """Say what a flag means, and of an outage when it was."""
+    """Say what a flag means, of an outage when it was, and of a black hole what still arrives."""
     words = flag_words(flag)
+    if flag == "black_hole" and (largest := document.get("largest_payload_bytes")):
+        return _("{words} (packets over {bytes} bytes don't arrive)").format(words=words, bytes=f"{largest:,}")
     outages = document.get("outages") or []
     if flag != "outage" or not outages:
         return words

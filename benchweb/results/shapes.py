@@ -60,6 +60,7 @@ class _Result(_Shape):
     params: Document | None = None
     intervals: list[_Interval] | None = None
     outages: list[_Outage] | None = None
+    largest_payload_bytes: int | None = None
     flows: list[_Flow] | None = None
     hosts: dict[str, _Host | None] | None = None
     window: Document | None = None

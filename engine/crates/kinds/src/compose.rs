@@ -119,6 +119,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         intervals: join_intervals(halves.intervals, halves.peer_intervals),
         window,
         outages,
+        path_fault: None,
+        largest_payload_bytes: None,
         loaded_histogram: source.loaded_histogram.or(sink.loaded_histogram),
         load: source.load.or(sink.load),
         histogram: source.histogram.or(sink.histogram),

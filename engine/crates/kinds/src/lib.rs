@@ -26,6 +26,7 @@ mod line;
 mod link;
 mod pacer;
 mod page_aligned;
+mod path_probe;
 mod ping;
 mod receipts;
 mod registry;

@@ -53,7 +53,7 @@ pub use traffic::{
 };
 pub use usage::{process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};
-pub use words::{keep_segments_small, prefer};
+pub use words::{keep_segments_small, never_fragment, prefer};
 
 /// The error of a system call; `std::io::Error` is made from it where an owner wants more.
 pub use rustix::io::Errno;

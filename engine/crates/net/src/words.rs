@@ -26,6 +26,18 @@ pub fn keep_segments_small(socket: BorrowedFd<'_>) {
     let _ = set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, SMALL_SEGMENT);
 }
 
+/// Lets a datagram be sent in one piece or not at all, whatever the kernel knows of the path.
+///
+/// # Errors
+/// When the kernel refuses the option.
+pub fn never_fragment(socket: BorrowedFd<'_>, is_ipv4: bool) -> Result<(), rustix::io::Errno> {
+    if is_ipv4 {
+        let value = libc::IP_PMTUDISC_PROBE;
+        return set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, value);
+    }
+    set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};

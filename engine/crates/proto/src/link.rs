@@ -98,6 +98,9 @@ pub enum LinkMessage {
         /// Whether it numbers datagrams of 4 to 31 bytes too; an older engine doesn't.
         #[serde(default)]
         numbers_small_datagrams: bool,
+        /// Whether its agent answers hellos that are padded to the size of a packet; an older one doesn't.
+        #[serde(default)]
+        answers_padded_hellos: bool,
     },
     /// Sink to source: this flow has arrived.
     FlowReady {

@@ -164,6 +164,12 @@ pub struct RunResult {
     /// Times in which nothing arrived, the first of them; flagged `outage`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// What is wrong with the path, in words; flagged `black_hole`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_fault: Option<String>,
+    /// The largest UDP payload that arrives from source to sink, where larger ones vanish.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_payload_bytes: Option<u32>,
     /// The latency distribution, where the kind has one.
     pub histogram: Option<Histogram>,
     /// The latency distribution under load, where there was one.

@@ -17,6 +17,8 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
         intervals: Vec::new(),
         window: None,
         outages: Vec::new(),
+        path_fault: None,
+        largest_payload_bytes: None,
         histogram: None,
         loaded_histogram: None,
         load: None,

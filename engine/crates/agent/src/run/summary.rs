@@ -27,8 +27,12 @@ pub fn of(
     lines.extend(flows(result, shown_flows));
     lines.extend(hosts(result));
     lines.extend(result.flags.iter().map(|flag| {
-        let times = if flag == "outage" { outage_times(&result.outages) } else { String::new() };
-        style.notice(&format!("  {}{times}", explain(catalog, flag)))
+        let more = match (flag.as_str(), &result.path_fault) {
+            ("outage", _) => outage_times(&result.outages),
+            ("black_hole", Some(fault)) => format!(" ({fault})"),
+            _ => String::new(),
+        };
+        style.notice(&format!("  {}{more}", explain(catalog, flag)))
     }));
     lines.join("\n")
 }

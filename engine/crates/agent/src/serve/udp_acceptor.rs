@@ -77,8 +77,9 @@ fn handle(
         return;
     }
     match bytes.len() {
-        PREAMBLE_LENGTH => {
-            if let Some(challenge) = challenge(engine, bytes, peer) {
+        // A hello may be padded to the size of a packet, to see whether that passes: of a long one comes its beginning.
+        PREAMBLE_LENGTH | DATAGRAM_BUFFER_BYTES => {
+            if let Some(challenge) = challenge(engine, &bytes[..PREAMBLE_LENGTH], peer) {
                 // Lost or not sent, the source repeats its hello.
                 let answer = challenge.encode();
                 let _ = net::send_from(socket.as_fd(), &answer, peer, datagram.local);

@@ -24,6 +24,8 @@ pub struct Setup {
     pub peer_facts: Facts,
     /// The peer engine's version.
     pub peer_version: String,
+    /// The largest datagram that arrives where larger ones vanish, found by a source.
+    pub largest_payload_bytes: Option<u32>,
 }
 
 /// What the other end says of itself on the link.
@@ -34,6 +36,8 @@ pub struct Greeting {
     pub version: String,
     /// Whether it numbers datagrams of less than 32 bytes, as this end does.
     pub are_small_numbered: bool,
+    /// Whether its agent answers padded hellos.
+    pub answers_padded: bool,
 }
 
 /// Refuses what this host can't do, before anything is connected.

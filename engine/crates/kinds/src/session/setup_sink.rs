@@ -24,12 +24,13 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let mut flows = BTreeMap::new();
     let link = wait_for_link(brief, line, &mut flows)?;
     line.set_link(link);
-    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered } =
+    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered, .. } =
         greet(brief, line)?;
     let ready = LinkMessage::Ready {
         facts: Box::new(facts.clone()),
         version: proto::ENGINE_VERSION.to_owned(),
         numbers_small_datagrams: true,
+        answers_padded_hellos: true,
     };
     line.tell(&ready)?;
     let transport = brief.kind.transport(&brief.settings);
@@ -56,7 +57,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
-    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
+    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, largest_payload_bytes: None })
 }
 
 fn wait_for_link(
@@ -89,7 +90,11 @@ fn greet(brief: &Brief, line: &mut Line) -> Result<Greeting, Failure> {
     let (kind, params, greeting) = expect(line, "hello", |message| match message {
         LinkMessage::Hello { kind, params, facts, version, numbers_small_datagrams } => {
             let are_small_numbered = numbers_small_datagrams;
-            Ok((kind, params, Greeting { facts: *facts, version, are_small_numbered }))
+            Ok((
+                kind,
+                params,
+                Greeting { facts: *facts, version, are_small_numbered, answers_padded: false },
+            ))
         }
         other => Err(other),
     })?;

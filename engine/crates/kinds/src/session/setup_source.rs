@@ -14,7 +14,7 @@ use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_
 use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::link::Link;
-use crate::{facts, tcp_crr, udp_hello};
+use crate::{facts, path_probe, tcp_crr, udp_hello};
 
 /// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.
 const LINK_LIMIT: Duration = Duration::from_secs(12);
@@ -38,8 +38,10 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let local = local_end(&brief.spec);
     let facts = facts::facts();
     connect_link(&brief.spec.cookie, line, peer, &local)?;
-    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered } =
+    let Greeting { facts: peer_facts, version: peer_version, are_small_numbered, answers_padded } =
         greet(brief, line, &facts)?;
+    let largest_payload_bytes =
+        if answers_padded { probe_path(brief, line, peer, &local)? } else { None };
     let server = reach_server(brief, line)?;
     let transport = brief.kind.transport(&brief.settings);
     let ports = match transport {
@@ -67,7 +69,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
-    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version })
+    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, largest_payload_bytes })
 }
 
 fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {
@@ -203,8 +205,13 @@ fn greet(brief: &Brief, line: &mut Line, facts: &proto::Facts) -> Result<Greetin
         numbers_small_datagrams: true,
     })?;
     let ready = expect(line, "ready", |message| match message {
-        LinkMessage::Ready { facts, version, numbers_small_datagrams } => {
-            Ok(Greeting { facts: *facts, version, are_small_numbered: numbers_small_datagrams })
+        LinkMessage::Ready { facts, version, numbers_small_datagrams, answers_padded_hellos } => {
+            Ok(Greeting {
+                facts: *facts,
+                version,
+                are_small_numbered: numbers_small_datagrams,
+                answers_padded: answers_padded_hellos,
+            })
         }
         other => Err(other),
     });
@@ -219,6 +226,24 @@ fn greet(brief: &Brief, line: &mut Line, facts: &proto::Facts) -> Result<Greetin
         ),
         _ => failure,
     })
+}
+
+/// Looks for packets that vanish, in a thread of its own, so that both ends go on saying that they live.
+fn probe_path(
+    brief: &Brief,
+    line: &mut Line,
+    peer: SocketAddr,
+    local: &net::LocalEnd,
+) -> Result<Option<u32>, Failure> {
+    let (cookie, local, round_trip) = (brief.spec.cookie.clone(), local.clone(), line.round_trip());
+    let found = path_probe::Found::default();
+    let noted = Arc::clone(&found);
+    let limit = line.patience(path_probe::LIMIT * 2);
+    connect_aside(line, limit, move || {
+        path_probe::look(peer, &local, &cookie, round_trip, &noted);
+        Ok(Vec::new())
+    })?;
+    Ok(*found.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 fn connect_tcp_flows(

@@ -173,6 +173,12 @@ impl Conduct<'_> {
                 peer_intervals: std::mem::take(&mut self.peer_intervals),
             },
         );
+        if let Some(bytes) = self.setup.largest_payload_bytes {
+            result.path_fault = Some(path_fault(bytes));
+            result.largest_payload_bytes = Some(bytes);
+            result.flags.push("black_hole".to_owned());
+            result.flags.sort();
+        }
         if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
             // By the source's wall clock, whoever measured.
             let origin = self.clock().origin;
@@ -202,7 +208,10 @@ impl Conduct<'_> {
     }
 
     /// Ends everything at once and keeps what was measured.
-    pub(super) fn abandon(&mut self, failure: Failure) -> EventBody {
+    pub(super) fn abandon(&mut self, mut failure: Failure) -> EventBody {
+        if let Some(bytes) = self.setup.largest_payload_bytes {
+            failure.reason = format!("{}; {}", failure.reason, path_fault(bytes));
+        }
         self.pulse.set(Phase::Over);
         self.gate.abort();
         if self.threads.is_some() {
@@ -240,4 +249,13 @@ impl Conduct<'_> {
             }
         }
     }
+}
+
+/// Digits in groups of three, as people read them.
+fn path_fault(bytes: u32) -> String {
+    let grouped = match bytes {
+        0..1_000 => bytes.to_string(),
+        _ => format!("{},{:03}", bytes / 1_000, bytes % 1_000),
+    };
+    format!("packets over {grouped} bytes don't arrive, ICMP is filtered")
 }
