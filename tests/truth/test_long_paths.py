@@ -79,3 +79,18 @@ def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate(
     ]
     assert max(span for span, _ in spans) < 1.2
     assert [is_drain for _, is_drain in spans[:4]] == [False, False, False, True]
+
+
+def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named():
+    with wired(both="mtu=1500,too_big=silent", mtu=9_000, is_control_apart=True) as (between, _):
+        tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
+    assert tried.code == 0, tried.said
+    assert "black_hole" in tried.flags
+    assert tried.result["path_fault"] == "packets over 1,472 bytes don't arrive, ICMP is filtered"
+    assert tried.result["largest_payload_bytes"] == 1_472
+
+
+def test_a_path_that_carries_what_its_ends_send_has_no_black_hole():
+    with wired(both="delay=1ms", is_control_apart=True) as (between, _):
+        tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
+    assert (tried.code, tried.result.get("path_fault")) == (0, None), tried.said

@@ -14,7 +14,7 @@ const ANSWER_LIMIT: Duration = Duration::from_millis(50);
 const TRIES: usize = 2;
 /// The search is given up after so long: the test is more.
 pub const LIMIT: Duration = Duration::from_secs(6);
-/// Padding begins to be seen from here on; a hello is shorter.
+/// Smaller packets pass any path. A hello of 128 bytes or more is answered as a padded one.
 const SMALLEST_BYTES: usize = 512;
 const LARGEST_BYTES: usize = 65_507;
 
@@ -50,7 +50,7 @@ impl Probe {
         let mtu = || net::path_mtu(self.socket.as_fd(), is_ipv4);
         let before = mtu()?;
         let full = before.saturating_sub(headers).min(LARGEST_BYTES);
-        if full <= SMALLEST_BYTES || self.passes(full) || !self.passes(PREAMBLE_LENGTH) {
+        if full <= SMALLEST_BYTES || self.passes(full) || !self.passes(SMALLEST_BYTES) {
             return None;
         }
         // A path that says how narrow it is has been heard by the kernel: everyone sends smaller packets then.
@@ -58,12 +58,12 @@ impl Probe {
             return None;
         }
         let begin = Instant::now();
-        let (mut passing, mut vanishing) = (PREAMBLE_LENGTH, full);
+        let (mut passing, mut vanishing) = (SMALLEST_BYTES, full);
         while vanishing - passing > 1 {
             if begin.elapsed() > LIMIT / 2 {
                 return None;
             }
-            let middle = (passing.max(SMALLEST_BYTES) + vanishing) / 2;
+            let middle = usize::midpoint(passing, vanishing);
             if self.passes(middle) {
                 passing = middle;
             } else {
@@ -75,7 +75,7 @@ impl Probe {
     }
 
     fn passes(&self, bytes: usize) -> bool {
-        let mut datagram = vec![0; bytes.max(PREAMBLE_LENGTH)];
+        let mut datagram = vec![0; bytes];
         datagram[..PREAMBLE_LENGTH].copy_from_slice(&self.hello);
         (0..TRIES).any(|_| {
             let mut answer = [0; CHALLENGE_LENGTH + 1];
