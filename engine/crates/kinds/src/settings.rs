@@ -144,13 +144,13 @@ impl Settings {
 
     /// Intervals that a test has at most: those of the warm-up, of the window and of the drain, the last of each perhaps
     /// shorter.
-    pub fn intervals_at_most(&self) -> usize {
-        let whole =
-            (self.total() + LONGEST_DRAIN).as_secs_f64() / self.report_interval.as_secs_f64();
+    pub fn intervals_at_most(&self, has_drain: bool) -> usize {
+        let drain = if has_drain { LONGEST_DRAIN } else { Duration::ZERO };
+        let whole = (self.total() + drain).as_secs_f64() / self.report_interval.as_secs_f64();
         // Positive, and bounded by the catalog: a day in tenths of a second.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let whole = whole.ceil() as usize;
-        whole + 3
+        whole + 2 + usize::from(has_drain)
     }
 
     /// One flow's share of the rate.
@@ -260,9 +260,11 @@ mod tests {
     fn a_test_has_no_more_intervals_than_fit_its_time() {
         let times = |warmup: f64, duration: f64| {
             let given = [("warmup_seconds", warmup.into()), ("duration_seconds", duration.into())];
-            read("tcp_stream", given).expect("valid").intervals_at_most()
+            read("tcp_stream", given).expect("valid")
         };
-        assert_eq!([times(0.0, 10.0), times(1.5, 2.0), times(0.0, 0.1)], [73, 67, 64]);
+        let tests = [times(0.0, 10.0), times(1.5, 2.0), times(0.0, 0.1)];
+        assert_eq!(tests.clone().map(|settings| settings.intervals_at_most(false)), [12, 6, 3]);
+        assert_eq!(tests.map(|settings| settings.intervals_at_most(true)), [73, 67, 64]);
     }
 
     #[test]

@@ -520,7 +520,8 @@ impl<'a> Conduct<'a> {
     fn take_interval(&mut self, mut interval: Interval) {
         self.note_peer_lag(&interval);
         // A peer that has more to say than the test has intervals would only fill this host's memory.
-        let is_too_many = self.peer_intervals.len() >= self.brief.settings.intervals_at_most();
+        let most = self.brief.settings.intervals_at_most(self.threads().has(Part::Sender));
+        let is_too_many = self.peer_intervals.len() >= most;
         if is_too_many || interval.metrics.len() + interval.flows.len() > FIGURES_AT_MOST {
             return;
         }
