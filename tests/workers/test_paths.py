@@ -151,7 +151,7 @@ def test_a_run_that_another_worker_began_goes_on_at_the_addresses_that_it_began_
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("address", ["169.254.169.254", "127.0.0.1", "::1", "0x7f.1", "::ffff:127.0.0.1"])
+@pytest.mark.parametrize("address", ["169.254.169.254", "127.0.0.1", "::1", "localhost", "::ffff:127.0.0.1"])
 def test_test_traffic_is_held_to_the_networks_too(engine, settings, address):
     settings.ENGINE_NETWORKS = "127.0.0.2"
     source, sink = engine(listen="127.0.0.2:0"), engine(listen="127.0.0.2:0")
