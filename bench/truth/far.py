@@ -1,4 +1,4 @@
-"""Long round trips: every kind is set up, and its figure is that of the wire (issue 28, 1 and 2)."""
+"""Long round trips: every kind is set up, and its figure is that of the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths on which something never arrives: it is found, counted and named (issue 28, 5 and 16)."""
+"""Paths on which something never arrives: it is found, counted and named."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Outages in the middle of a trial end nothing that can go on (issue 28, 15)."""
+"""Outages in the middle of a trial end nothing that can go on."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from bench.truth.attempt import begin, ended_well, shown
@@ -27,10 +26,7 @@ def outage(kind: str) -> Iterator[Verdict]:
     settings = {"duration_seconds": SECONDS, **({"rate_bps": 5_000_000} if kind.endswith("stream") else {})}
     with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
         begun = begin(between, kind, settings)
-        time.sleep(BREAK_AFTER_SECONDS)
-        wire.outage(begins=True)
-        time.sleep(OUTAGE_SECONDS)
-        wire.outage(begins=False)
+        wire.cut(after=BREAK_AFTER_SECONDS, seconds=OUTAGE_SECONDS)
         tried = begun.ended()
     yield ended_well(title, tried)
     intervals = [each["metrics"].get(RATES[kind]) for each in tried.result.get("intervals", [])]

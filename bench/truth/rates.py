@@ -1,4 +1,4 @@
-"""Rates that are kept after an outage, by a sender that was stopped, and with large messages (issue 28, 6 and 7)."""
+"""Rates that are kept after an outage, by a sender that was stopped, and with large messages."""
 
 from __future__ import annotations
 
@@ -37,10 +37,7 @@ def outage(seconds: float) -> Iterator[Verdict]:
     title = f"TCP at 10 Mbit/s, outage of {seconds:g} s"
     with wired(both="delay=5ms", is_control_apart=True, is_logged=True) as (between, wire):
         begun = begin(between, "tcp_stream", {"duration_seconds": SECONDS, "rate_bps": RATE_BPS})
-        time.sleep(BREAK_AFTER_SECONDS)
-        wire.outage(begins=True)
-        time.sleep(seconds)
-        wire.outage(begins=False)
+        wire.cut(after=BREAK_AFTER_SECONDS, seconds=seconds)
         tried = begun.ended()
         yield ended_well(title, tried)
         yield from kept(title, wire, "tcp")

@@ -1,4 +1,4 @@
-"""Thin links: the test's own data queue before the link's words, and the drain takes long (issue 28, 3 and 4)."""
+"""Thin links: the test's own data queue before the link's words, and the drain takes long."""
 
 from __future__ import annotations
 

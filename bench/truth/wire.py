@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
@@ -105,6 +106,13 @@ class Wire:
     def outage(self, *, begins: bool, way: str = "") -> None:
         """Let nothing pass, or all again; one way or both."""
         self._say(f"{way} outage {'begin' if begins else 'end'}")
+
+    def cut(self, *, after: float, seconds: float) -> None:
+        """Wait, then let nothing pass for some seconds."""
+        time.sleep(after)
+        self.outage(begins=True)
+        time.sleep(seconds)
+        self.outage(begins=False)
 
     def change(self, settings: str, way: str = "") -> None:
         """Change what is named in a description, of one way or both, and leave the rest."""

@@ -19,7 +19,7 @@ from benchweb.runs.models import OPEN_STATES, Run
 
 
 def run_charts(run: Run) -> list[ChartSpec]:
-    """Give the charts of a run, kind by kind; one query where the pair is at hand.
+    """Return the charts of a run, kind by kind; one query where the pair is at hand.
 
     While it runs, what is to come is shown as pending.
     """

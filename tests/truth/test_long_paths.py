@@ -1,7 +1,5 @@
 """Tests between two engines over a long wire, or one that is cut for a while: what is late is not lost."""
 
-import time
-
 import pytest
 
 from bench.truth.attempt import attempt, begin
@@ -52,10 +50,7 @@ def test_at_a_round_trip_above_three_seconds_a_test_is_set_up_and_gives_its_rate
 def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end():
     with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
         begun = begin(between, "udp_stream", {"duration_seconds": 9, "rate_bps": 1_000_000})
-        time.sleep(2)
-        wire.outage(begins=True)
-        time.sleep(3.5)
-        wire.outage(begins=False)
+        wire.cut(after=2, seconds=3.5)
         tried = begun.ended()
     assert tried.code == 0, tried.said
     assert "outage" in tried.flags

@@ -12,6 +12,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use kinds::patience;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -31,8 +32,6 @@ use crate::serve::fingerprint;
 const CONNECT_LIMIT: Duration = Duration::from_secs(12);
 /// How long a near engine may take for the handshake of TLS.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);
-/// Over a far path, all that is waited for may take so many round trips more.
-const ROUND_TRIPS: u32 = 4;
 /// How long a near engine may take for an answer: a sink's is there when its process is ready, on a busy host too.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 /// No answer is longer; events are read apart.
@@ -143,7 +142,7 @@ impl Client {
     /// How long to wait for what a near engine does within `limit`.
     #[must_use]
     pub fn patience(&self, limit: Duration) -> Duration {
-        limit + self.round_trip * ROUND_TRIPS
+        patience(limit, self.round_trip)
     }
 
     /// Makes one call and reads its JSON answer.
@@ -221,7 +220,7 @@ async fn open(
     let begin = Instant::now();
     let stream = within(CONNECT_LIMIT, async { Ok(TcpStream::connect(peer).await?) }).await?;
     let round_trip = begin.elapsed();
-    let limit = HANDSHAKE_LIMIT + round_trip * ROUND_TRIPS;
+    let limit = patience(HANDSHAKE_LIMIT, round_trip);
     let requests = within(limit, secure(peer, stream, verifier)).await?;
     Ok((requests, round_trip))
 }

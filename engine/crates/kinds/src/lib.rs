@@ -27,6 +27,7 @@ mod link;
 mod pacer;
 mod page_aligned;
 mod path_probe;
+mod patience;
 mod ping;
 mod receipts;
 mod registry;
@@ -51,6 +52,7 @@ use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
+pub use patience::patience;
 
 /// What the agent hands to a running session.
 #[derive(Debug)]

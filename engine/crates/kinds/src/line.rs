@@ -10,6 +10,7 @@ use proto::{FailureCode, LinkMessage};
 use crate::Supply;
 use crate::kind::Finished;
 use crate::link::Link;
+use crate::patience::patience;
 use crate::thread_times::ThreadTimes;
 use crate::traffic::Traffic;
 
@@ -19,8 +20,6 @@ const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 const SILENCE_LIMIT: Duration = Duration::from_secs(3);
 /// A path on which nothing at all comes back may be cut for a while; TCP tries again after 13 s at the latest.
 const OUTAGE_LIMIT: Duration = Duration::from_secs(15);
-/// Over a far path, all that is waited for may take so many round trips more.
-const ROUND_TRIPS: u32 = 4;
 /// No path is longer; what a queue makes of it may be.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(30);
 /// What a peer said before it went away is here by then.
@@ -140,7 +139,7 @@ impl Line {
 
     /// How long to wait for what a near peer does within `limit`.
     pub fn patience(&self, limit: Duration) -> Duration {
-        limit + self.round_trip() * ROUND_TRIPS
+        patience(limit, self.round_trip())
     }
 
     /// The link's round trip by now, where the kernel tells.

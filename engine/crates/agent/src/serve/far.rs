@@ -3,8 +3,6 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// What takes a near peer no time takes one from far so many round trips, with one of its packets lost.
-const ROUND_TRIPS: u32 = 4;
 /// A stranger that delays its packets gains no more than this by each of them.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
 
@@ -12,7 +10,7 @@ const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
 pub fn patience(limit: Duration, connection: BorrowedFd<'_>) -> Duration {
     let seconds = net::tcp_info(connection).map_or(0.0, |info| info.rtt_seconds);
     let round_trip = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    limit + round_trip.min(LONGEST_ROUND_TRIP) * ROUND_TRIPS
+    kinds::patience(limit, round_trip.min(LONGEST_ROUND_TRIP))
 }
 
 #[cfg(test)]
