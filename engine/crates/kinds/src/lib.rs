@@ -36,6 +36,7 @@ mod session;
 mod settings;
 mod streams;
 mod tcp_crr;
+mod tcp_pacing;
 mod tcp_rr;
 mod tcp_stream;
 mod tcp_window;

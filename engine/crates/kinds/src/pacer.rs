@@ -7,37 +7,69 @@ use crate::gate::{Phase, Pulse};
 
 /// How long one sleep may last, so that the end of a test is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+/// A sender that was late makes up for so much time at most; what it missed before that is never sent.
+pub const BURST: Duration = Duration::from_millis(5);
+const BURST_NANOSECONDS: f64 = BURST.as_nanos() as f64;
 
-/// Spaces messages evenly; what a late sleep missed is made up for by the next messages.
+/// One flow's part of a rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// Bits per second of this flow.
+    pub rate_bps: f64,
+    /// The flow's index.
+    pub flow: u32,
+    /// All flows of the rate: they take turns.
+    pub flows: u32,
+}
+
+/// Time whose messages were not sent, as a flow was held up: suspended, waiting for a CPU, or for room to send.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// Altogether.
+    pub total: Duration,
+    /// At one time.
+    pub longest: Duration,
+}
+
+/// Spaces messages evenly, in any window of time no more of them than are due in it and in a burst.
 #[derive(Debug)]
 pub struct Pacer {
-    nanoseconds_per_message: f64,
     begin: Instant,
-    messages: u64,
+    schedule: Schedule,
 }
 
 impl Pacer {
-    /// Spaces messages of `message_bytes` at `rate_bps`; none at rate 0.
-    pub fn new(rate_bps: f64, message_bytes: usize, begin: Instant) -> Option<Self> {
-        if rate_bps <= 0.0 {
+    /// Spaces messages of `message_bytes`; none at rate 0.
+    pub fn new(share: Share, message_bytes: usize, begin: Instant) -> Option<Self> {
+        Self::of_gap(share, message_bytes as f64 * 8e9 / share.rate_bps, begin)
+    }
+
+    /// Spaces messages by so many nanoseconds; none at rate 0.
+    pub fn of_gap(share: Share, gap: f64, begin: Instant) -> Option<Self> {
+        if share.rate_bps <= 0.0 {
             return None;
         }
         net::tighten_timer_slack();
-        let nanoseconds_per_message = message_bytes as f64 * 8e9 / rate_bps;
-        Some(Self { nanoseconds_per_message, begin, messages: 0 })
+        Some(Self { begin, schedule: Schedule::new(share, gap) })
     }
 
     /// Waits until the next message is due, or the test is over; the phase by then. After `Over` nothing is due: one
     /// message more would be twice the rate asked for when that is a message per test.
     pub fn wait(&mut self, pulse: &Pulse) -> Phase {
-        let due = self.begin + self.offset();
-        self.messages += 1;
         loop {
             let phase = pulse.phase();
-            let left = due.saturating_duration_since(Instant::now());
-            if phase == Phase::Over || left.is_zero() {
+            let now = self.now();
+            if phase == Phase::Over {
+                self.schedule.catch_up(now);
                 return phase;
             }
+            if self.schedule.due <= now {
+                self.schedule.take(now, 1);
+                return phase;
+            }
+            // Positive, and below the time of a test.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let left = Duration::from_nanos((self.schedule.due - now).ceil() as u64);
             thread::sleep(left.min(LONGEST_SLEEP));
         }
     }
@@ -46,64 +78,67 @@ impl Pacer {
     /// behind. All of them are taken as sent.
     pub fn wait_for_some(&mut self, pulse: &Pulse, most: usize) -> (Phase, usize) {
         let phase = self.wait(pulse);
-        let mut due = 1;
-        let elapsed = self.begin.elapsed();
-        while due < most && self.offset() <= elapsed {
-            self.messages += 1;
-            due += 1;
-        }
-        (phase, due)
+        let now = self.now();
+        (phase, 1 + self.schedule.take(now, most.saturating_sub(1)))
     }
 
-    fn offset(&self) -> Duration {
-        Duration::from_secs_f64(self.messages as f64 * self.nanoseconds_per_message / 1e9)
+    /// Forgets what was missed so far, as the warm-up isn't measured.
+    pub fn begin_window(&mut self) {
+        self.schedule.missed = Missed::default();
+    }
+
+    /// What was missed since the window began.
+    pub fn missed(&self) -> Missed {
+        self.schedule.missed
+    }
+
+    fn now(&self) -> f64 {
+        self.begin.elapsed().as_nanos() as f64
+    }
+}
+
+/// When messages are due, in nanoseconds since the test began.
+#[derive(Debug)]
+struct Schedule {
+    gap: f64,
+    due: f64,
+    missed: Missed,
+}
+
+impl Schedule {
+    /// The flows of a rate begin one after the other, in the middle of their turns: together they send evenly, and as
+    /// many messages in a test as the rate has.
+    fn new(share: Share, gap: f64) -> Self {
+        let due = gap * (f64::from(share.flow) + 0.5) / f64::from(share.flows);
+        Self { gap, due, missed: Missed::default() }
+    }
+
+    /// Takes the messages that are due, `most` of them; how many.
+    fn take(&mut self, now: f64, most: usize) -> usize {
+        self.catch_up(now);
+        let mut taken = 0;
+        while taken < most && self.due <= now {
+            self.due += self.gap;
+            taken += 1;
+        }
+        taken
+    }
+
+    /// Gives up what was due longer ago than a burst.
+    fn catch_up(&mut self, now: f64) {
+        let late = now - self.due - BURST_NANOSECONDS;
+        if late <= 0.0 {
+            return;
+        }
+        self.due += late;
+        // Positive, and below the time of a test.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let late = Duration::from_nanos(late as u64);
+        self.missed.total += late;
+        self.missed.longest = self.missed.longest.max(late);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::Pacer;
-    use crate::gate::{Phase, Pulse};
-
-    #[test]
-    fn rate_zero_needs_no_pacer() {
-        assert!(Pacer::new(0.0, 1_000, Instant::now()).is_none());
-    }
-
-    #[test]
-    fn the_eleventh_message_is_due_ten_spacings_after_the_first() {
-        let begin = Instant::now();
-        let mut pacer = Pacer::new(8e6, 1_000, begin).expect("a rate");
-        let pulse = Pulse::new(false);
-        assert!((0..11).all(|_| pacer.wait(&pulse) == Phase::Measured));
-        assert!(begin.elapsed() >= Duration::from_millis(10));
-    }
-
-    #[test]
-    fn as_many_messages_are_due_as_time_has_passed_for_and_no_more_than_wanted() {
-        let begin = Instant::now().checked_sub(Duration::from_millis(10)).expect("the clock runs");
-        let pulse = Pulse::new(false);
-        // A message a second.
-        let mut slow = Pacer::new(8_000.0, 1_000, begin).expect("a rate");
-        assert_eq!(slow.wait_for_some(&pulse, 64), (Phase::Measured, 1));
-        // A message a microsecond: 10,000 are due.
-        let mut fast = Pacer::new(8e9, 1_000, begin).expect("a rate");
-        assert!((0..156).all(|_| fast.wait_for_some(&pulse, 64) == (Phase::Measured, 64)));
-        // A message in 4 ms: those of 0, 4 and 8 ms.
-        let mut middling = Pacer::new(2e6, 1_000, begin).expect("a rate");
-        let (_, due) = middling.wait_for_some(&pulse, 64);
-        assert_eq!(due as u64, middling.messages);
-        assert!(due >= 3 && due as u128 <= begin.elapsed().as_millis() / 4 + 1, "{due}");
-    }
-
-    #[test]
-    fn a_message_that_is_due_after_the_test_is_not_sent() {
-        let mut pacer = Pacer::new(1.0, 1_000, Instant::now()).expect("a rate");
-        let pulse = Pulse::new(false);
-        assert_eq!(pacer.wait(&pulse), Phase::Measured);
-        pulse.set(Phase::Over);
-        assert_eq!(pacer.wait(&pulse), Phase::Over);
-    }
-}
+#[path = "pacer_tests.rs"]
+mod tests;

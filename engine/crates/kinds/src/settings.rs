@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use proto::{Params, Role};
 
+use crate::pacer::Share;
+
 /// No test waits longer for what is still on its way.
 const LONGEST_DRAIN: Duration = Duration::from_secs(60);
 
@@ -153,9 +155,14 @@ impl Settings {
         whole + 2 + usize::from(has_drain)
     }
 
-    /// One flow's share of the rate.
+    /// One flow's share of the rate in bits per second.
     pub fn flow_rate_bps(&self) -> f64 {
         self.rate_bps / f64::from(self.flows)
+    }
+
+    /// A flow's part of the rate.
+    pub fn share(&self, flow: u32) -> Share {
+        Share { rate_bps: self.flow_rate_bps(), flow, flows: self.flows }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What stream kinds measure, and how it becomes an end's half of the result.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::{Flow, Granted, Role, SentCount, SinkReport, TcpFigures};
 
 use crate::kind::{End, Measured, Outcome};
+use crate::pacer::Missed;
 use crate::tcp_window;
 
 /// What one sending flow did in the measured window.
@@ -25,6 +26,8 @@ pub struct Sent {
     pub connection_before: Option<Box<net::TcpInfo>>,
     /// The connection at the end of sending (TCP).
     pub connection_after: Option<Box<net::TcpInfo>>,
+    /// What a rate asked for and the flow was held up from sending.
+    pub missed: Missed,
 }
 
 /// What one receiving flow saw.
@@ -174,6 +177,20 @@ pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut SinkRepo
     let spare = settings.message_bytes as f64 * f64::from(settings.flows);
     let asked = settings.rate_bps / 8.0 * seconds;
     if (sent_bytes as f64 + spare) < REACHED_SHARE * asked {
+        report.flags.push("rate_not_reached".to_owned());
+    }
+}
+
+/// A flow that was held up for so long at one time has not kept its rate, however long the test is.
+const HELD_UP: Duration = Duration::from_millis(100);
+
+/// Flags a rate that was not kept all of the time: what was missed is not sent later.
+pub fn flag_missed(end: &End, measured: &Measured, seconds: f64, report: &mut SinkReport) {
+    let missed = || senders(measured).map(|sent| sent.missed);
+    let total: f64 = missed().map(|missed| missed.total.as_secs_f64()).sum();
+    let of_all_time = total / (seconds * f64::from(end.settings.flows));
+    let was_held_up = missed().any(|missed| missed.longest >= HELD_UP);
+    if was_held_up || of_all_time > 1.0 - REACHED_SHARE {
         report.flags.push("rate_not_reached".to_owned());
     }
 }

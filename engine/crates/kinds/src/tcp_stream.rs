@@ -13,10 +13,11 @@ use crate::kind::{
     Cue, Cut, DrainCut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
 };
 use crate::line::Signal;
-use crate::pacer::Pacer;
+use crate::pacer::{Missed, Pacer};
 use crate::page_aligned::PageAligned;
 use crate::settings::Settings;
 use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
+use crate::tcp_pacing::{self, Cuts};
 use crate::tcp_window;
 
 /// Twice what netperf's and iperf3's receivers ask for at most: 1 % faster than theirs, and within the second-level cache.
@@ -87,29 +88,44 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
         span: None,
         connection_before: net::tcp_info(socket).map(Box::new),
         connection_after: None,
+        missed: Missed::default(),
     };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
-    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), message.len(), opened_at);
+    let share = end.settings.share(cue.flow);
+    let cuts = Cuts::of(message.len(), share.rate_bps);
+    let mut pacer = Pacer::of_gap(share, cuts.gap(), opened_at);
+    if pacer.is_some() {
+        tcp_pacing::hold_back(socket, &cuts);
+    }
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
-    let mut place = 0;
+    // Where the message goes on, and where the piece of it ends that is due.
+    let (mut place, mut until) = (0, message.len());
     let fault = loop {
-        let due = pacer.as_mut().filter(|_| place == 0);
-        let now_phase = due.map_or_else(|| cue.pulse.phase(), |pacer| pacer.wait(&cue.pulse));
+        let now_phase = match pacer.as_mut().filter(|_| place == 0 || place == until) {
+            None => cue.pulse.phase(),
+            Some(pacer) => {
+                until = cuts.piece_after(place);
+                pacer.wait(&cue.pulse)
+            }
+        };
         if now_phase != phase {
             if phase == Phase::Warmup {
                 begin = Instant::now();
                 mark(end, cue, &mut sent);
+                if let Some(pacer) = pacer.as_mut() {
+                    pacer.begin_window();
+                }
             }
             phase = now_phase;
             if phase == Phase::Over {
                 break None;
             }
         }
-        match net::send(socket, &message[place..]) {
+        match net::send(socket, &message[place..until]) {
             Ok(bytes) => {
                 sent.bytes += bytes as u64;
                 place += bytes;
@@ -126,6 +142,7 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
     sent.span =
         (phase != Phase::Warmup || end.settings.warmup.is_zero()).then(|| (begin, Instant::now()));
     sent.connection_after = net::tcp_info(socket).map(Box::new);
+    sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
     Finished { outcome: Outcome::Sent(sent), fault }
 }
 
@@ -186,6 +203,8 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
     set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
     streams::flag_rate(end, bytes, seconds, report);
+    streams::flag_missed(end, measured, seconds, report);
+    report.flags.extend(tcp_pacing::flags(&end.settings).map(str::to_owned));
     report_connections(end, measured, prefix, report);
 }
 
@@ -244,6 +263,8 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
     };
     let prefix = end.settings.prefix(end.role);
     let bytes: u64 = shares.values().map(|share| share.bytes).sum();
+    // What waited in the sender's buffer arrived too late.
+    streams::flag_rate(end, bytes, seconds, report);
     report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
     if let Some(segments) = shares.values().map(|share| share.segments).sum::<Option<u64>>() {
         report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
@@ -317,7 +338,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
-    use super::{Sent, sent_figures};
+    use super::{Missed, Sent, sent_figures};
 
     #[test]
     fn a_flow_whose_thread_never_got_going_is_told_like_the_others() {
@@ -331,6 +352,7 @@ mod tests {
             span: None,
             connection_before: net::tcp_info(socket.as_fd()).map(Box::new),
             connection_after: None,
+            missed: Missed::default(),
         };
         let figures = sent_figures(&sent, socket.as_fd()).expect("it has a connection");
         assert_eq!((figures.retransmits, figures.segments_sent), (Some(0), Some(0)));

@@ -9,7 +9,7 @@ use proto::Role;
 use crate::datagram_header::Header;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Outcome};
-use crate::pacer::Pacer;
+use crate::pacer::{Missed, Pacer};
 use crate::settings::SendMode;
 use crate::streams::{self, Sent};
 use crate::udp_stream::{MARKERS, Receiver, nanoseconds_since};
@@ -42,7 +42,7 @@ pub fn send_batches(end: &End, cue: &Cue) -> Finished {
         return sender.finish(None, Some(fault));
     }
     let most = sender.batch.most;
-    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
+    let mut pacer = Pacer::new(end.settings.share(cue.flow), end.settings.message_bytes, opened_at);
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
@@ -58,6 +58,9 @@ pub fn send_batches(end: &End, cue: &Cue) -> Finished {
                     break Some(fault);
                 }
                 begin = Instant::now();
+                if let Some(pacer) = pacer.as_mut() {
+                    pacer.begin_window();
+                }
             }
             phase = now_phase;
             if phase == Phase::Over {
@@ -69,6 +72,7 @@ pub fn send_batches(end: &End, cue: &Cue) -> Finished {
         }
     };
     let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
+    sender.sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
     sender.finish(has_begun.then_some(begin), fault)
 }
 
@@ -90,6 +94,7 @@ impl<'a> Sender<'a> {
             span: None,
             connection_before: None,
             connection_after: None,
+            missed: Missed::default(),
         };
         Self {
             socket: end.flow(cue.flow),

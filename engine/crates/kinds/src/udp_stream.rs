@@ -10,7 +10,7 @@ use crate::counter::Count;
 use crate::datagram_header::Header;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
-use crate::pacer::Pacer;
+use crate::pacer::{Missed, Pacer};
 use crate::settings::{SendMode, Settings};
 use crate::streams::{
     self, Datagrams, Order, Received, Sent, joint_seconds, other, receivers, senders,
@@ -93,12 +93,13 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
         span: None,
         connection_before: None,
         connection_after: None,
+        missed: Missed::default(),
     };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
     let mut message = Message::new(end.datagram_header(), end.settings.message_bytes, cue.flow);
-    let mut pacer = Pacer::new(end.settings.flow_rate_bps(), end.settings.message_bytes, opened_at);
+    let mut pacer = Pacer::new(end.settings.share(cue.flow), end.settings.message_bytes, opened_at);
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
@@ -111,6 +112,9 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
                 message.is_measured = true;
                 message.send_markers(socket);
                 begin = Instant::now();
+                if let Some(pacer) = pacer.as_mut() {
+                    pacer.begin_window();
+                }
                 (sent.messages, sent.failed) = (0, 0);
             }
             phase = now_phase;
@@ -131,6 +135,7 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
             Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
         }
     };
+    sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
     sent.bytes = sent.messages * end.settings.message_bytes as u64;
     let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
     sent.span = has_begun.then(|| (begin, Instant::now()));
@@ -365,6 +370,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
         report.flags.push("send_errors".to_owned());
     }
     streams::flag_rate(end, bytes, seconds, report);
+    streams::flag_missed(end, measured, seconds, report);
 }
 
 fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {

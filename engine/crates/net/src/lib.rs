@@ -14,6 +14,7 @@ mod features;
 mod icmp;
 mod interrupt;
 mod limits;
+mod pacing;
 mod poller;
 mod random;
 mod socket;
@@ -37,6 +38,7 @@ pub use features::{Feature, features};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
 pub use interrupt::InterruptibleThread;
 pub use limits::descriptor_limit;
+pub use pacing::{limit_rate, limit_unsent};
 pub use poller::{Happening, Poller, Timer};
 pub use random::{fill_random, random_number};
 pub use socket::{

@@ -31,6 +31,10 @@ pub struct Demand {
     pub rate_bps: f64,
     /// The parameter that would bound it.
     pub rate_field: String,
+    /// Bytes of a datagram of its streams, which can't be cut; 0 where there are none.
+    pub datagram_bytes: f64,
+    /// How many of them may be sent at once at a rate: one in each direction, as flows take turns.
+    pub datagrams_at_once: f64,
     /// Memory at one end.
     pub memory_bytes: f64,
     /// The parameter that asks for most of it.
@@ -50,6 +54,11 @@ impl Demand {
     /// Payload of the whole session.
     pub fn bytes(&self) -> f64 {
         self.rate_bps * self.duration_seconds / BITS_PER_BYTE
+    }
+
+    /// What may be sent at once beyond the rate.
+    pub fn datagram_bits(&self) -> f64 {
+        self.datagram_bytes * self.datagrams_at_once * BITS_PER_BYTE
     }
 
     fn of_kind(kind: &str, params: &Params) -> Self {
@@ -84,6 +93,8 @@ impl Demand {
             flow_field: flow_field.to_owned(),
             rate_bps,
             rate_field: rate_field.to_owned(),
+            datagram_bytes: if kind == "udp_stream" { message_bytes } else { 0.0 },
+            datagrams_at_once: directions(params),
             memory_bytes: PROCESS_BYTES + flows * per_flow,
             memory_field: memory_field.to_owned(),
         }
@@ -95,6 +106,8 @@ impl Demand {
         self.duration_seconds = self.duration_seconds.max(load.duration_seconds);
         self.flows += load.flows;
         self.rate_bps += load.rate_bps;
+        self.datagram_bytes = self.datagram_bytes.max(load.datagram_bytes);
+        self.datagrams_at_once = self.datagrams_at_once.max(load.datagrams_at_once);
         self.memory_bytes += load.memory_bytes;
         for field in [&mut self.flow_field, &mut self.rate_field, &mut self.memory_field] {
             "load".clone_into(field);
@@ -150,10 +163,13 @@ fn duration(kind: &str, params: &Params) -> (f64, Vec<String>) {
     (seconds, fields)
 }
 
+fn directions(params: &Params) -> f64 {
+    if params.text("direction").is_ok_and(|way| way == "bidirectional") { 2.0 } else { 1.0 }
+}
+
 /// The payload rate in both directions, and the parameter that bounds it.
 fn rate(params: &Params, flows: f64) -> (f64, &'static str) {
-    let directions =
-        if params.text("direction").is_ok_and(|way| way == "bidirectional") { 2.0 } else { 1.0 };
+    let directions = directions(params);
     let (total, per_flow) = (number(params, "rate_bps"), number(params, "flow_rate_bps"));
     if params.has("rate_bps") {
         return match (total > 0.0, per_flow > 0.0) {
@@ -220,6 +236,14 @@ mod tests {
             (transactions.rate_bps, transactions.rate_field.as_str()),
             (8e8, "response_size_bytes")
         );
+    }
+
+    #[test]
+    fn a_datagram_in_each_direction_may_come_at_once_and_messages_of_tcp_are_cut() {
+        let params = json!({"message_size_bytes": 1000, "direction": "bidirectional", "flows": 3});
+        let bits = |kind| demand(kind, &params).datagram_bits().round().to_bits();
+        assert_eq!(bits("udp_stream"), 16_000_f64.to_bits());
+        assert_eq!(bits("tcp_stream"), 0_f64.to_bits());
     }
 
     #[test]

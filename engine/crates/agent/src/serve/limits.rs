@@ -32,6 +32,9 @@ pub struct Limits {
     pub kinds: Option<Vec<String>>,
 }
 
+/// What any second may carry of a limit's rate: late datagrams come with those that are in time.
+const SECOND_SHARE: f64 = 1.05;
+
 /// Whose limit it is.
 #[derive(Debug, Clone, Copy)]
 pub enum Whose {
@@ -101,6 +104,7 @@ impl Limits {
             let limit = whose.names("max-rate", "rate", &format!("{limit} bit/s"));
             return Err(over(&demand.rate_field, rate_message(demand, &limit)));
         }
+        self.check_second(whose, demand)?;
         if let Some(limit) = self.bytes.filter(|limit| demand.bytes() > *limit) {
             let limit = whose.names("max-bytes", "bytes", &format!("{limit} B"));
             let message = format!(
@@ -111,6 +115,23 @@ impl Limits {
             return Err(over(&demand.rate_field, message));
         }
         Ok(())
+    }
+
+    /// Refuses datagrams so great that a second may have more of them than the rate.
+    fn check_second(&self, whose: Whose, demand: &Demand) -> Result<(), Refusal> {
+        let Some(limit) = self.rate_bps else { return Ok(()) };
+        let room = limit * SECOND_SHARE - demand.rate_bps;
+        if demand.datagram_bits() <= room {
+            return Ok(());
+        }
+        let rate = rate_text(demand.rate_bps + demand.datagram_bits());
+        let message = format!(
+            "datagrams of this size at {} may come to {rate} in a second, above {}; the largest that fit are {:.0} B, or ask for a lower rate",
+            rate_text(demand.rate_bps),
+            whose.names("max-rate", "rate", &format!("{limit} bit/s")),
+            (room / demand.datagrams_at_once / 8.0).floor(),
+        );
+        Err(over("message_size_bytes", message))
     }
 
     /// Refuses one session more when `running` are there already.
@@ -212,6 +233,8 @@ mod tests {
             flow_field: "flows".to_owned(),
             rate_bps: 1e9,
             rate_field: "rate_bps".to_owned(),
+            datagram_bytes: 0.0,
+            datagrams_at_once: 1.0,
             memory_bytes: 0.0,
             memory_field: "flows".to_owned(),
         }
@@ -259,6 +282,22 @@ mod tests {
         assert_eq!(
             refusal.message,
             "2 sessions run here, and one more is above this engine's limit of 2 at once (--max-sessions); wait for one to end, or cancel one"
+        );
+    }
+
+    #[test]
+    fn datagrams_that_break_the_rate_in_a_second_are_refused_with_what_fits() {
+        let datagrams =
+            |rate_bps, bytes: f64| Demand { rate_bps, datagram_bytes: bytes, ..demand() };
+        let limits = parse("rate=1e6").unwrap();
+        for fits in [datagrams(1e6, 6_250.0), datagrams(5e5, 65_507.0)] {
+            assert!(limits.check(Whose::Token, &fits).is_ok());
+        }
+        let (field, message) = refusal("rate=1e6", &datagrams(1e6, 60_000.0));
+        assert_eq!(field, "params.message_size_bytes");
+        assert_eq!(
+            message,
+            "datagrams of this size at 1000000 bit/s may come to 1480000 bit/s in a second, above this token's limit of 1000000 bit/s (rate= in the engine's token file); the largest that fit are 6250 B, or ask for a lower rate"
         );
     }
 

@@ -80,6 +80,8 @@ mod tests {
             flow_field: "flows".to_owned(),
             rate_bps: 1.0,
             rate_field: "rate_bps".to_owned(),
+            datagram_bytes: 0.0,
+            datagrams_at_once: 1.0,
             memory_bytes,
             memory_field: "message_size_bytes".to_owned(),
         }

@@ -90,7 +90,7 @@ fn brief(
     settings.duration = kind.longest(&settings, &spec.params);
     setup::check_host(settings.end(spec.role), spec.role)?;
     kind.check(&spec).map_err(invalid)?;
-    setup::check_rate(&settings).map_err(invalid)?;
+    setup::check_rate(&settings, kind.transport(&settings)).map_err(invalid)?;
     setup::check_descriptors(settings.flows, spec.role)?;
     Ok(Brief {
         spec,

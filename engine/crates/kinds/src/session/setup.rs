@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use proto::{Facts, FailureCode, LinkMessage, Role};
 
-use crate::kind::End;
+use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::settings::{EndSettings, SendMode, Settings};
 
@@ -86,18 +86,19 @@ fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
     asked.iter().find(|cpu| !present.contains(cpu)).copied()
 }
 
-/// Refuses a rate at which a flow has one message only: whatever it took, it would be faster than asked.
-pub fn check_rate(settings: &Settings) -> Result<(), String> {
-    let (bits, rate) = (settings.message_bytes as f64 * 8.0, settings.flow_rate_bps());
-    let seconds = settings.duration.as_secs_f64();
-    if rate <= 0.0 || bits <= rate * seconds {
+/// Refuses datagrams greater than a flow's rate of a second: they can't be cut, and whenever one is sent, the rate is
+/// broken. Messages of TCP are cut.
+pub fn check_rate(settings: &Settings, transport: Transport) -> Result<(), String> {
+    let second = settings.flow_rate_bps() / 8.0;
+    if transport != Transport::Udp || second <= 0.0 || settings.message_bytes as f64 <= second {
         return Ok(());
     }
     Err(format!(
-        "{rate} bit/s of each flow are a message of {} B every {} s, and the test takes {seconds} s; \
-         ask for a higher rate, smaller messages or a longer time",
+        "message_size_bytes is {}, more than the {} bit/s of each flow are in a second; the largest datagram that fits is \
+         {:.0} B: ask for that, or for a higher rate",
         settings.message_bytes,
-        bits / rate
+        settings.flow_rate_bps(),
+        second.floor()
     ))
 }
 
@@ -174,25 +175,29 @@ mod tests {
     use proto::{FailureCode, Role};
 
     use super::{check_cpus, check_rate, missing_cpu, too_long};
+    use crate::kind::Transport;
     use crate::settings::Settings;
 
     #[test]
-    fn a_rate_must_have_a_message_in_the_tests_time() {
-        let check = |rate: u64, flows: u64| {
+    fn a_datagram_must_fit_a_flows_rate_of_a_second_and_tcp_is_cut() {
+        let check = |rate: u64, flows: u64, transport: Transport| {
             let given = proto::Params::from([
                 ("rate_bps", rate.into()),
                 ("flows", flows.into()),
                 ("message_size_bytes", 1_000.into()),
-                ("duration_seconds", 2.into()),
+                ("duration_seconds", 60.into()),
             ]);
             let params = proto::Catalog::embedded().fill("udp_stream", &given).expect("in bounds");
-            check_rate(&Settings::read(&params).expect("valid"))
+            check_rate(&Settings::read(&params).expect("valid"), transport)
         };
-        assert_eq!([check(0, 1), check(4_000, 1), check(8_000, 2)], [Ok(()), Ok(()), Ok(())]);
-        let reason = check(4_000, 2).expect_err("a message in four seconds");
-        assert!(
-            reason.starts_with("2000 bit/s of each flow are a message of 1000 B every 4 s"),
-            "{reason}"
+        let udp = |rate, flows| check(rate, flows, Transport::Udp);
+        assert_eq!([udp(0, 1), udp(8_000, 1), udp(16_000, 2)], [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(check(4_000, 1, Transport::Tcp), Ok(()));
+        let reason = udp(15_000, 2).expect_err("a datagram takes more than a second");
+        assert_eq!(
+            reason,
+            "message_size_bytes is 1000, more than the 7500 bit/s of each flow are in a second; the largest datagram \
+             that fits is 937 B: ask for that, or for a higher rate"
         );
     }
 
