@@ -41,16 +41,23 @@ pub struct Pacer {
 impl Pacer {
     /// Spaces messages of `message_bytes`; none at rate 0.
     pub fn new(share: Share, message_bytes: usize, begin: Instant) -> Option<Self> {
-        Self::of_gap(share, message_bytes as f64 * 8e9 / share.rate_bps, begin)
+        Self::of_schedule(share, begin, message_bytes as f64 * 8e9 / share.rate_bps, 0.0)
     }
 
-    /// Spaces messages by so many nanoseconds; none at rate 0.
-    pub fn of_gap(share: Share, gap: f64, begin: Instant) -> Option<Self> {
+    /// Spaces pieces of a stream by so many nanoseconds; none at rate 0. One that is late by less than a piece costs
+    /// nothing of the rate: the kernel keeps the stream even.
+    pub fn of_pieces(share: Share, gap: f64, begin: Instant) -> Option<Self> {
+        Self::of_schedule(share, begin, gap, gap)
+    }
+
+    fn of_schedule(share: Share, begin: Instant, gap: f64, least_burst: f64) -> Option<Self> {
         if share.rate_bps <= 0.0 {
             return None;
         }
         net::tighten_timer_slack();
-        Some(Self { begin, schedule: Schedule::new(share, gap) })
+        let schedule =
+            Schedule { burst: BURST_NANOSECONDS.max(least_burst), ..Schedule::new(share, gap) };
+        Some(Self { begin, schedule })
     }
 
     /// Waits until the next message is due, or the test is over; the phase by then. After `Over` nothing is due: one
@@ -102,6 +109,8 @@ impl Pacer {
 struct Schedule {
     gap: f64,
     due: f64,
+    /// A sender that was late makes up for so much.
+    burst: f64,
     missed: Missed,
 }
 
@@ -110,7 +119,7 @@ impl Schedule {
     /// many messages in a test as the rate has.
     fn new(share: Share, gap: f64) -> Self {
         let due = gap * (f64::from(share.flow) + 0.5) / f64::from(share.flows);
-        Self { gap, due, missed: Missed::default() }
+        Self { gap, due, burst: BURST_NANOSECONDS, missed: Missed::default() }
     }
 
     /// Takes the messages that are due, `most` of them; how many.
@@ -126,7 +135,7 @@ impl Schedule {
 
     /// Gives up what was due longer ago than a burst.
     fn catch_up(&mut self, now: f64) {
-        let late = now - self.due - BURST_NANOSECONDS;
+        let late = now - self.due - self.burst;
         if late <= 0.0 {
             return;
         }

@@ -95,7 +95,7 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
     };
     let share = end.settings.share(cue.flow);
     let cuts = Cuts::of(message.len(), share.rate_bps);
-    let mut pacer = Pacer::of_gap(share, cuts.gap(), opened_at);
+    let mut pacer = Pacer::of_pieces(share, cuts.gap(), opened_at);
     if pacer.is_some() {
         tcp_pacing::hold_back(socket, &cuts);
     }
