@@ -12,7 +12,12 @@ use crate::control::set_option;
 /// # Errors
 /// When the kernel refuses.
 pub fn limit_unsent(socket: BorrowedFd<'_>, bytes: u32) -> Result<(), Errno> {
-    set_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes.cast_signed())
+    set_option(
+        socket,
+        libc::IPPROTO_TCP,
+        libc::TCP_NOTSENT_LOWAT,
+        i32::from_ne_bytes(bytes.to_ne_bytes()),
+    )
 }
 
 /// Lets the kernel send a socket's data at no more than so many bytes per second (`SO_MAX_PACING_RATE`): TCP itself
@@ -21,5 +26,10 @@ pub fn limit_unsent(socket: BorrowedFd<'_>, bytes: u32) -> Result<(), Errno> {
 /// # Errors
 /// When the kernel refuses.
 pub fn limit_rate(socket: BorrowedFd<'_>, bytes_per_second: u32) -> Result<(), Errno> {
-    set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_second.cast_signed())
+    set_option(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_MAX_PACING_RATE,
+        i32::from_ne_bytes(bytes_per_second.to_ne_bytes()),
+    )
 }
