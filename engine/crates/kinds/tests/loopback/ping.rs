@@ -95,7 +95,8 @@ fn under_load(load: &str) -> RunResult {
     let result = result("ping", &text);
     assert_eq!((count(&result, "sent_probes"), count(&result, "loaded_sent_probes")), (10, 10));
     // What the machine itself did meanwhile is told too, and rightly.
-    let machines = ["background_traffic", "cpu_steal", "cpu_frequency", "clock_step"];
+    let machines =
+        ["background_traffic", "background_cpu", "cpu_steal", "cpu_frequency", "clock_step"];
     let of_the_test: Vec<_> =
         result.flags.iter().filter(|flag| !machines.contains(&flag.as_str())).collect();
     assert_eq!(of_the_test, ["same_host"]);
