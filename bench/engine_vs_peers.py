@@ -36,6 +36,7 @@ TURNS: tuple[tuple[str, Tool], ...] = (
 def cases() -> Iterator[Case]:
     for size in STREAM_SIZES_BYTES:
         yield Case(f"TCP_STREAM {size}", "tcp_stream", "bit/s", size)
+    yield Case("TCP_STREAM 131072 sendfile", "tcp_stream", "bit/s", 131072, send_mode="sendfile")
     for cpus in ((0, 0), (0, 1)):
         place = "one CPU" if cpus[0] == cpus[1] else "two CPUs"
         for kind in ("tcp_rr", "tcp_crr", "udp_rr"):

@@ -20,7 +20,7 @@ class Case:
     cpus: tuple[int, int] = (0, 1)
     # Of UDP streams: whether what was sent counts, or what was received.
     counts_sent: bool = False
-    # Of the engine's UDP streams; the others send one by one.
+    # How the engine sends; of the others' modes, netperf's and iperf3's sendfile() has a counterpart.
     send_mode: str = "send"
 
     @property
@@ -44,6 +44,11 @@ def sample(rate: float, case: Case, cpu_seconds: float, received_bytes: float) -
     return Sample(rate, cost)
 
 
+def netperf_test(case: Case) -> list[str]:
+    """Name the test as netperf does; what TCP_SENDFILE sends it reads from a file of its own choice."""
+    return ["-t", "TCP_SENDFILE"] if case.send_mode == "sendfile" else ["-t", case.kind.upper()]
+
+
 def netperf(lab: Lab, case: Case) -> Sample:
     keys = "THROUGHPUT,ELAPSED_TIME,LOCAL_SEND_CALLS,REMOTE_RECV_CALLS"
     source, sink = case.cpus
@@ -52,7 +57,7 @@ def netperf(lab: Lab, case: Case) -> Sample:
     options += ["-R", "1"] if case.kind == "udp_stream" else []
     output, cpu = lab.run(
         "netperf", "netperf", "-H", lab.sink_address, "-p", str(NETSERVER_PORT), "-P", "0", "-T", f"{source},{sink}",
-        "-l", f"{lab.seconds:.0f}", "-t", case.kind.upper(), "--", *options, "-k", keys,
+        "-l", f"{lab.seconds:.0f}", *netperf_test(case), "--", *options, "-k", keys,
     )  # fmt: skip
     figures = {key: float(value) for key, _, value in (line.partition("=") for line in output.splitlines()) if value}
     seconds = figures["ELAPSED_TIME"]
@@ -69,6 +74,7 @@ def iperf3(lab: Lab, case: Case) -> Sample | None:
         return None
     source, sink = case.cpus
     options = ["-u", "-b", "0"] if case.kind == "udp_stream" else []
+    options += ["-Z"] if case.send_mode == "sendfile" else []
     output, cpu = lab.run(
         "iperf3", "iperf3", "-c", lab.sink_address, "-p", str(IPERF_PORT), "-J", "-t", f"{lab.seconds:.0f}",
         "-A", f"{source},{sink}", "-l", str(case.bytes), *options,
@@ -86,7 +92,6 @@ def engine(lab: Lab, case: Case) -> Sample:
     settings = [f"duration_seconds={lab.seconds:.0f}", f"source_cpus={case.cpus[0]}", f"sink_cpus={case.cpus[1]}"]
     if case.is_stream:
         settings.append(f"message_size_bytes={case.bytes}")
-    if case.kind == "udp_stream":
         settings.append(f"send_mode={case.send_mode}")
     options = [word for setting in settings for word in ("--set", setting)]
     output, cpu = lab.run(

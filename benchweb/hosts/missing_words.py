@@ -18,6 +18,7 @@ LINES = (
     ),
     gettext_noop('udp_segmentation: no send mode "segmentation": UDP_SEGMENT came with Linux 4.18'),
     gettext_noop('udp_receive_offload: no send mode "segmentation": UDP_GRO came with Linux 5.0'),
+    gettext_noop('tcp_zerocopy: no send mode "zerocopy": MSG_ZEROCOPY came with Linux 4.14'),
     gettext_noop(
         "tcp_limited_times: busy and limited times and the delivery rate of TCP flows are missing: "
         "they came with Linux 4.10"

@@ -14,7 +14,8 @@ mod counter;
 mod datagram_header;
 mod facts;
 #[doc(hidden)]
-pub mod fixture;
+pub mod features;
+mod fixture;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
@@ -36,6 +37,7 @@ mod session;
 mod settings;
 mod streams;
 mod tcp_crr;
+mod tcp_message;
 mod tcp_pacing;
 mod tcp_rr;
 mod tcp_stream;

@@ -29,15 +29,19 @@ pub enum CloseMode {
     Reset,
 }
 
-/// How datagrams are handed to the kernel.
+/// How messages are handed to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendMode {
     /// One by one.
     Send,
-    /// Many a call (`sendmmsg()`).
+    /// Many datagrams a call (`sendmmsg()`).
     Many,
-    /// Many as one, which the kernel or the interface splits (`UDP_SEGMENT`).
+    /// Many datagrams as one, which the kernel or the interface splits (`UDP_SEGMENT`).
     Segmentation,
+    /// From a file in memory (`sendfile()`).
+    File,
+    /// From the pages that they lie in (`MSG_ZEROCOPY`).
+    ZeroCopy,
 }
 
 /// All parameters; those that a kind doesn't list have the value that changes nothing.
@@ -61,7 +65,7 @@ pub struct Settings {
     pub rate_bps: f64,
     /// Who ends a connection.
     pub close_mode: CloseMode,
-    /// How datagrams are handed to the kernel.
+    /// How messages are handed to the kernel.
     pub send_mode: SendMode,
     /// Traffic before the measured window.
     pub warmup: Duration,
@@ -224,13 +228,17 @@ fn rate_of_all_flows(params: &Params, flows: u32) -> Result<f64, String> {
     Ok(if each > 0.0 { each * f64::from(flows) } else { all })
 }
 
-/// How a test's datagrams are sent.
+/// How a test's messages are sent; the catalog says which modes a kind has.
 pub fn send_mode(params: &Params) -> Result<SendMode, String> {
     match text(params, "send_mode")? {
         "" | "send" => Ok(SendMode::Send),
         "sendmmsg" => Ok(SendMode::Many),
         "segmentation" => Ok(SendMode::Segmentation),
-        other => Err(format!("send_mode is {other:?}; it is send, sendmmsg or segmentation")),
+        "sendfile" => Ok(SendMode::File),
+        "zerocopy" => Ok(SendMode::ZeroCopy),
+        other => Err(format!(
+            "send_mode is {other:?}; it is send, sendmmsg, segmentation, sendfile or zerocopy"
+        )),
     }
 }
 
@@ -282,7 +290,8 @@ mod tests {
         assert_eq!(mode("sendmmsg"), Ok(SendMode::Many));
         assert_eq!(mode("segmentation"), Ok(SendMode::Segmentation));
         let params = Params::from([("send_mode", Value::from("pigeon"))]);
-        let expected = "send_mode is \"pigeon\"; it is send, sendmmsg or segmentation";
+        let expected =
+            "send_mode is \"pigeon\"; it is send, sendmmsg, segmentation, sendfile or zerocopy";
         assert_eq!(super::send_mode(&params), Err(expected.to_owned()));
     }
 }

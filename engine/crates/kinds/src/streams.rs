@@ -10,7 +10,7 @@ use crate::pacer::Missed;
 use crate::tcp_window;
 
 /// What one sending flow did in the measured window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Sent {
     /// The flow's index.
     pub flow: u32,
@@ -28,6 +28,8 @@ pub struct Sent {
     pub connection_after: Option<Box<net::TcpInfo>>,
     /// What a rate asked for and the flow was held up from sending.
     pub missed: Missed,
+    /// Whether the kernel copied what it was to send from its pages (TCP).
+    pub is_copied: bool,
 }
 
 /// What one receiving flow saw.

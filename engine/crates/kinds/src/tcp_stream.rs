@@ -8,15 +8,17 @@ use std::time::Instant;
 use proto::{Metrics, Role, SinkReport, TcpFigures};
 
 use crate::counter::Count;
+use crate::features;
 use crate::gate::Phase;
 use crate::kind::{
     Cue, Cut, DrainCut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
 };
 use crate::line::Signal;
-use crate::pacer::{Missed, Pacer};
+use crate::pacer::Pacer;
 use crate::page_aligned::PageAligned;
-use crate::settings::Settings;
+use crate::settings::{SendMode, Settings};
 use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
+use crate::tcp_message::{Message, Sender};
 use crate::tcp_pacing::{self, Cuts};
 use crate::tcp_window;
 
@@ -42,17 +44,22 @@ impl Kind for TcpStream {
         Cut::Offset
     }
 
+    fn check(&self, spec: &proto::SessionSpec) -> Result<(), String> {
+        let settings = Settings::read(&spec.params)?;
+        if settings.send_mode != SendMode::ZeroCopy || !settings.sends(spec.role) {
+            return Ok(());
+        }
+        features::missing(spec.role, &["tcp_zerocopy"], &net::features()).map_or(Ok(()), Err)
+    }
+
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
         let settings = &end.settings;
         let mut tasks = Vec::new();
         if settings.sends(end.role) {
-            let message = streams::payload(settings.message_bytes);
-            let message = Arc::new(PageAligned::copy_of(&message));
+            let message = Arc::new(Message::new(settings.message_bytes, settings.send_mode));
             tasks.extend((0..settings.flows).map(|flow| {
                 let message = Arc::clone(&message);
-                Task::new(Part::Sender, flow, move |end, cue| {
-                    send_messages(end, cue, message.as_ref().as_ref())
-                })
+                Task::new(Part::Sender, flow, move |end, cue| send_messages(end, cue, &message))
             }));
         }
         if settings.sends(other(end.role)) {
@@ -78,17 +85,19 @@ impl Kind for TcpStream {
 }
 
 /// Sends until the test is over; the phase is looked at once per message, the clock never.
-fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
+fn send_messages(end: &End, cue: &Cue, message: &Message) -> Finished {
     let socket = end.flow(cue.flow);
     let mut sent = Sent {
         flow: cue.flow,
-        bytes: 0,
-        messages: 0,
-        failed: 0,
-        span: None,
         connection_before: net::tcp_info(socket).map(Box::new),
-        connection_after: None,
-        missed: Missed::default(),
+        ..Sent::default()
+    };
+    let mut sender = match Sender::new(socket, message) {
+        Ok(sender) => sender,
+        Err(reason) => {
+            let fault = Some(format!("flow {}: {reason}", cue.flow));
+            return Finished { outcome: Outcome::Sent(sent), fault };
+        }
     };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
@@ -125,7 +134,7 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
                 break None;
             }
         }
-        match net::send(socket, &message[place..until]) {
+        match sender.send(place, until) {
             Ok(bytes) => {
                 sent.bytes += bytes as u64;
                 place += bytes;
@@ -136,13 +145,17 @@ fn send_messages(end: &End, cue: &Cue, message: &[u8]) -> Finished {
             }
             Err(net::Errno::INTR) => {}
             Err(_) if cue.pulse.phase() == Phase::Over => break None,
-            Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
+            Err(error) => {
+                let reason = sender.explain(error);
+                break Some(format!("flow {}: send failed: {reason}", cue.flow));
+            }
         }
     };
     sent.span =
         (phase != Phase::Warmup || end.settings.warmup.is_zero()).then(|| (begin, Instant::now()));
     sent.connection_after = net::tcp_info(socket).map(Box::new);
     sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
+    sent.is_copied = sender.was_copied();
     Finished { outcome: Outcome::Sent(sent), fault }
 }
 
@@ -205,6 +218,9 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     streams::flag_rate(end, bytes, seconds, report);
     streams::flag_missed(end, measured, seconds, report);
     report.flags.extend(tcp_pacing::flags(&end.settings).map(str::to_owned));
+    if senders(measured).any(|sent| sent.is_copied) {
+        report.flags.push("zerocopy_copied".to_owned());
+    }
     report_connections(end, measured, prefix, report);
 }
 
@@ -338,7 +354,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
-    use super::{Missed, Sent, sent_figures};
+    use super::{Sent, sent_figures};
 
     #[test]
     fn a_flow_whose_thread_never_got_going_is_told_like_the_others() {
@@ -346,13 +362,8 @@ mod tests {
         let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
         let sent = Sent {
             flow: 0,
-            bytes: 0,
-            messages: 0,
-            failed: 0,
-            span: None,
             connection_before: net::tcp_info(socket.as_fd()).map(Box::new),
-            connection_after: None,
-            missed: Missed::default(),
+            ..Sent::default()
         };
         let figures = sent_figures(&sent, socket.as_fd()).expect("it has a connection");
         assert_eq!((figures.retransmits, figures.segments_sent), (Some(0), Some(0)));

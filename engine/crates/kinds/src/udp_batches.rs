@@ -1,35 +1,15 @@
 //! The send modes of `udp_stream` that hand many datagrams to the kernel at once, and the receiver of segments.
 
-use std::fs;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
-
-use proto::Role;
 
 use crate::datagram_header::Header;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Outcome};
-use crate::pacer::{Missed, Pacer};
+use crate::pacer::Pacer;
 use crate::settings::SendMode;
 use crate::streams::{self, Sent};
 use crate::udp_stream::{MARKERS, Receiver, nanoseconds_since};
-
-/// Why a host can't run a stream of segments, by what its kernel can do.
-pub fn missing(
-    role: Role,
-    (sends, receives): (bool, bool),
-    features: &[net::Feature],
-) -> Option<String> {
-    let is_needed = |feature: &&net::Feature| match feature.name {
-        "udp_segmentation" => sends,
-        "udp_receive_offload" => receives,
-        _ => false,
-    };
-    let feature = features.iter().filter(is_needed).find(|feature| !feature.is_there)?;
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let end = if role == Role::Source { "source" } else { "sink" };
-    Some(format!("the {end} host, with Linux {}, has {}", kernel.trim(), feature.without))
-}
 
 /// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
 /// and consumes no sequence number.
@@ -86,16 +66,7 @@ struct Sender<'a> {
 
 impl<'a> Sender<'a> {
     fn new(end: &'a End, cue: &Cue) -> Self {
-        let sent = Sent {
-            flow: cue.flow,
-            bytes: 0,
-            messages: 0,
-            failed: 0,
-            span: None,
-            connection_before: None,
-            connection_after: None,
-            missed: Missed::default(),
-        };
+        let sent = Sent { flow: cue.flow, ..Sent::default() };
         Self {
             socket: end.flow(cue.flow),
             is_segmented: end.settings.send_mode == SendMode::Segmentation,
@@ -273,16 +244,5 @@ mod tests {
                 assert_eq!((said.sequence, said.is_measured), (1_000 + index as u64, true));
             }
         }
-    }
-
-    #[test]
-    fn each_end_needs_only_what_it_does_itself_and_a_refusal_names_the_kernel() {
-        let feature = |name, is_there| net::Feature { name, is_there, without: "no segments" };
-        let old = [feature("udp_segmentation", true), feature("udp_receive_offload", false)];
-        let of = |does| missing(Role::Sink, does, &old);
-        assert_eq!(of((true, false)), None);
-        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").expect("Linux");
-        let expected = format!("the sink host, with Linux {}, has no segments", kernel.trim());
-        assert_eq!(of((false, true)), Some(expected));
     }
 }

@@ -8,14 +8,15 @@ use stats::{Jitter, SequenceWindow};
 
 use crate::counter::Count;
 use crate::datagram_header::Header;
+use crate::features;
 use crate::gate::Phase;
 use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
-use crate::pacer::{Missed, Pacer};
+use crate::pacer::Pacer;
 use crate::settings::{SendMode, Settings};
 use crate::streams::{
     self, Datagrams, Order, Received, Sent, joint_seconds, other, receivers, senders,
 };
-use crate::udp_batches::{self, receive_segments, send_batches};
+use crate::udp_batches::{receive_segments, send_batches};
 
 /// The smallest messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
 pub const MARKERS: usize = 3;
@@ -42,8 +43,10 @@ impl Kind for UdpStream {
         if settings.send_mode != SendMode::Segmentation {
             return Ok(());
         }
-        let does = (settings.sends(spec.role), settings.sends(other(spec.role)));
-        udp_batches::missing(spec.role, does, &net::features()).map_or(Ok(()), Err)
+        let sends = settings.sends(spec.role).then_some("udp_segmentation");
+        let receives = settings.sends(other(spec.role)).then_some("udp_receive_offload");
+        let needed: Vec<&str> = sends.into_iter().chain(receives).collect();
+        features::missing(spec.role, &needed, &net::features()).map_or(Ok(()), Err)
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
@@ -85,16 +88,7 @@ impl Kind for UdpStream {
 /// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
 fn send_datagrams(end: &End, cue: &Cue) -> Finished {
     let socket = end.flow(cue.flow);
-    let mut sent = Sent {
-        flow: cue.flow,
-        bytes: 0,
-        messages: 0,
-        failed: 0,
-        span: None,
-        connection_before: None,
-        connection_after: None,
-        missed: Missed::default(),
-    };
+    let mut sent = Sent { flow: cue.flow, ..Sent::default() };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };

@@ -28,7 +28,7 @@ pub fn receive_stamped(
     buffer: &mut [u8],
 ) -> Result<(usize, Instant), Errno> {
     let stamp = (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
-    let (length, stamp) = receive_with(socket, buffer, libc::MSG_DONTWAIT, stamp)?;
+    let (length, stamp) = receive_with(socket, buffer, libc::MSG_DONTWAIT, &[stamp])?;
     Ok((length, arrival(stamp.and_then(wall_clock))))
 }
 

@@ -89,7 +89,7 @@ pub fn path_mtu(socket: BorrowedFd<'_>, is_ipv4: bool) -> Option<usize> {
 /// What `recvmsg(2)` says.
 pub fn receive_joined(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<(usize, usize), Errno> {
     let segment = (libc::IPPROTO_UDP, libc::UDP_GRO);
-    let (length, segment) = receive_with::<libc::c_int>(socket, buffer, 0, segment)?;
+    let (length, segment) = receive_with::<libc::c_int>(socket, buffer, 0, &[segment])?;
     let segment = segment.and_then(|segment| usize::try_from(segment).ok());
     Ok((length, segment.filter(|&segment| segment > 0).unwrap_or(length)))
 }

@@ -33,7 +33,7 @@ pub fn set_option(
     if status == 0 { Ok(()) } else { Err(last_error()) }
 }
 
-/// Receives into `buffer`: how much, and the first control message of this level and type, if one came.
+/// Receives into `buffer`: how much, and the first control message of one of these levels and types, if one came.
 ///
 /// # Errors
 /// What `recvmsg(2)` says.
@@ -41,7 +41,7 @@ pub fn receive_with<T: Plain>(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
     flags: libc::c_int,
-    (level, kind): (libc::c_int, libc::c_int),
+    wanted: &[(libc::c_int, libc::c_int)],
 ) -> Result<(usize, Option<T>), Errno> {
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -60,7 +60,7 @@ pub fn receive_with<T: Plain>(
     while !header.is_null() {
         // SAFETY: a header that CMSG_FIRSTHDR or CMSG_NXTHDR gives lies whole within the control buffer.
         let entry = unsafe { &*header };
-        if entry.cmsg_level == level && entry.cmsg_type == kind {
+        if wanted.contains(&(entry.cmsg_level, entry.cmsg_type)) {
             // SAFETY: the data of this type is one `T`, which may not be aligned; any bytes are one.
             let value = unsafe { libc::CMSG_DATA(header).cast::<T>().read_unaligned() };
             return Ok((length, Some(value)));

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use crate::control::set_option;
 use crate::icmp::EchoSocket;
+use crate::in_place::allow_pages;
 use crate::socket::{LocalEnd, Options, open_tcp, open_udp};
 use crate::tcp_info::tcp_info;
 
@@ -46,6 +47,11 @@ pub fn features() -> Vec<Feature> {
             "tcp_limited_times",
             connection.is_some_and(|info| info.busy_seconds.is_some()),
             "busy and limited times and the delivery rate of TCP flows are missing: they came with Linux 4.10",
+        ),
+        feature(
+            "tcp_zerocopy",
+            tcp.as_ref().is_some_and(|socket| allow_pages(socket.as_fd()).is_ok()),
+            "no send mode \"zerocopy\": MSG_ZEROCOPY came with Linux 4.14",
         ),
         feature(
             "bound_device",

@@ -12,6 +12,7 @@ mod drops;
 mod ethtool;
 mod features;
 mod icmp;
+mod in_place;
 mod interrupt;
 mod limits;
 mod pacing;
@@ -36,6 +37,9 @@ pub use drops::socket_drops;
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interface_name, interfaces_up, link};
 pub use features::{Feature, features};
 pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
+pub use in_place::{
+    Released, allow_pages, memory_file, released, send_file, send_pages, wait_for_release,
+};
 pub use interrupt::InterruptibleThread;
 pub use limits::descriptor_limit;
 pub use pacing::{limit_rate, limit_unsent};

@@ -115,6 +115,8 @@ pub struct ParameterOverride {
     minimum: Option<f64>,
     maximum: Option<f64>,
     default: Option<Value>,
+    #[serde(rename = "enum")]
+    allowed: Option<Vec<Value>>,
 }
 
 /// One test kind of the catalog.
@@ -217,6 +219,7 @@ impl Catalog {
                 let schema = &mut parameter.schema;
                 schema.minimum = change.minimum.or(schema.minimum);
                 schema.maximum = change.maximum.or(schema.maximum);
+                schema.allowed = change.allowed.clone().or(schema.allowed.take());
                 if let Some(default) = &change.default {
                     schema.default = default.clone();
                 }

@@ -140,3 +140,41 @@ fn a_rate_that_no_machine_reaches_is_flagged() {
         assert!(has_flag(&result(kind, impossible), "rate_not_reached"), "{kind}");
     }
 }
+
+#[test]
+fn a_tcp_stream_of_every_mode_arrives_whole_and_says_what_the_kernel_copied() {
+    for mode in ["send", "sendfile", "zerocopy"] {
+        for direction in ["forward", "bidirectional"] {
+            let settings = format!(
+                r#"{{"send_mode": "{mode}", "direction": "{direction}", "duration_seconds": 0.4,
+                     "warmup_seconds": 0.1, "flows": 2, "message_size_bytes": 100000}}"#
+            );
+            let source = result("tcp_stream", &settings);
+            assert_eq!(source.flows.len(), 2);
+            for flow in &source.flows {
+                assert!(flow.bytes > 0, "{mode} {direction}: {flow:?}");
+                assert_eq!(
+                    flow.reverse_bytes > 0,
+                    direction == "bidirectional",
+                    "{mode}: {flow:?}"
+                );
+            }
+            assert!(metric(&source, "throughput_bps") > 0.0, "{mode} {direction}");
+            assert_eq!(has_flag(&source, "zerocopy_copied"), mode == "zerocopy", "{direction}");
+        }
+    }
+}
+
+#[test]
+fn a_paced_tcp_stream_keeps_its_rate_in_every_mode() {
+    undisturbed(|| {
+        for mode in ["send", "sendfile", "zerocopy"] {
+            let settings = format!(
+                r#"{{"send_mode": "{mode}", "rate_bps": 8000000, "duration_seconds": 1, "message_size_bytes": 50000}}"#
+            );
+            let source = result("tcp_stream", &settings);
+            let rate = metric(&source, "throughput_bps");
+            assert!((7.8e6..8.2e6).contains(&rate), "{mode}: {rate} bit/s of 8,000,000");
+        }
+    });
+}
