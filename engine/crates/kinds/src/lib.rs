@@ -13,9 +13,9 @@ mod compose;
 mod counter;
 mod datagram_header;
 mod facts;
+mod features;
 #[doc(hidden)]
-pub mod features;
-mod fixture;
+pub mod fixture;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;

@@ -1,5 +1,5 @@
 //! TCP data that the kernel sends from where it lies: pages of this process (`MSG_ZEROCOPY`, Linux 4.14,
-//! Documentation/networking/msg_zerocopy.rst), or a file in memory (`sendfile(2)`).
+//! `Documentation/networking/msg_zerocopy.rst`), or a file in memory (`sendfile(2)`).
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -70,9 +70,9 @@ pub fn allow_pages(socket: BorrowedFd<'_>) -> Result<(), Errno> {
 /// What `send(2)` says; `ENOBUFS` while it may pin no more of this process's pages.
 #[inline]
 pub fn send_pages(socket: BorrowedFd<'_>, data: &[u8]) -> Result<usize, Errno> {
-    let flags =
-        SendFlags::NOSIGNAL | SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
-    rustix::net::send(socket, data, flags)
+    // A flag that rustix has no name for.
+    let pages = SendFlags::from_bits_retain(u32::from_ne_bytes(libc::MSG_ZEROCOPY.to_ne_bytes()));
+    rustix::net::send(socket, data, SendFlags::NOSIGNAL | pages)
 }
 
 /// The next sends that the kernel is done with, if it tells any; never blocks.
