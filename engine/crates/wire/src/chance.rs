@@ -69,12 +69,16 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Whether it is this packet's turn; a share comes in bursts of `burst` packets in the mean (Gilbert's model).
+    /// Whether it is this packet's turn. A share comes in bursts of `burst` packets in the mean (Gilbert's model), every
+    /// n-th in bursts of exactly so many, the last ones of each n times `burst` packets.
     pub fn is_turn(&mut self, turn: Turn, burst: f64, random: &mut Random) -> bool {
         self.asked += 1;
         match turn {
             Turn::Never => false,
-            Turn::Every(every) => self.asked % every == 0,
+            Turn::Every(every) => {
+                let burst = whole(burst);
+                (self.asked - 1) % (every * burst) >= (every - 1) * burst
+            }
             Turn::Share(share) if burst <= 1.0 || share >= 1.0 => random.share() < share,
             Turn::Share(share) => {
                 let ending = 1.0 / burst;
@@ -85,6 +89,12 @@ impl Turns {
             }
         }
     }
+}
+
+/// At least one; a burst is a few packets long.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole(burst: f64) -> u64 {
+    burst.clamp(1.0, f64::from(u16::MAX)) as u64
 }
 
 #[cfg(test)]
@@ -99,6 +109,13 @@ mod tests {
     #[test]
     fn every_third_is_every_third() {
         assert_eq!(taken(Turn::Every(3), 1.0, 7), [false, false, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn every_third_in_bursts_of_two_is_the_last_two_of_six() {
+        let lost = taken(Turn::Every(3), 2.0, 12);
+        let places: Vec<usize> = (0..12).filter(|place| lost[*place]).collect();
+        assert_eq!(places, [4, 5, 10, 11]);
     }
 
     #[test]
