@@ -8,6 +8,8 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 /// One hour: nothing that answers later is a latency.
 const HIGHEST_NANOSECONDS: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
+/// Of so many, each is kept: at a long round trip there are few, and three digits of seconds are milliseconds.
+const KEPT_AT_MOST: usize = 1_024;
 
 /// Why a histogram could not be written, read or joined.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,12 @@ pub enum LatencyError {
 #[derive(Debug, Clone)]
 pub struct Latency {
     histogram: Histogram<u64>,
+    /// All of them, as long as they are few.
+    kept: Vec<u64>,
+    least: u64,
+    greatest: u64,
     sum_nanoseconds: u128,
+    sum_of_squares: u128,
 }
 
 /// The figures a result carries, in seconds.
@@ -54,15 +61,28 @@ impl Default for Latency {
     fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, HIGHEST_NANOSECONDS, SIGNIFICANT_DIGITS)
             .expect("bounds 1 ns to 1 h with three digits are valid");
-        Self { histogram, sum_nanoseconds: 0 }
+        Self {
+            histogram,
+            kept: Vec::new(),
+            least: u64::MAX,
+            greatest: 0,
+            sum_nanoseconds: 0,
+            sum_of_squares: 0,
+        }
     }
 }
 
 impl Latency {
     /// Counts one latency; what is over an hour counts as an hour.
     pub fn record(&mut self, nanoseconds: u64) {
+        if self.kept.len() < KEPT_AT_MOST {
+            self.kept.push(nanoseconds);
+        }
         self.histogram.saturating_record(nanoseconds);
+        self.least = self.least.min(nanoseconds);
+        self.greatest = self.greatest.max(nanoseconds);
         self.sum_nanoseconds += u128::from(nanoseconds);
+        self.sum_of_squares += u128::from(nanoseconds) * u128::from(nanoseconds);
     }
 
     /// Adds another flow's latencies.
@@ -71,7 +91,12 @@ impl Latency {
     /// Never: both histograms have the same bounds.
     pub fn join(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("both histograms have the same bounds");
+        let room = KEPT_AT_MOST - self.kept.len();
+        self.kept.extend(other.kept.iter().take(room));
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
         self.sum_nanoseconds += other.sum_nanoseconds;
+        self.sum_of_squares += other.sum_of_squares;
     }
 
     /// Number of latencies recorded.
@@ -80,31 +105,65 @@ impl Latency {
         self.histogram.len()
     }
 
-    /// The figures, or nothing when nothing was recorded. The mean is exact; the rest has three digits.
+    /// The longest, in nanoseconds; 0 when nothing was recorded.
+    #[must_use]
+    pub const fn greatest(&self) -> u64 {
+        self.greatest
+    }
+
+    /// The figures, or nothing when nothing was recorded. Percentiles of more than a thousand have three digits; the rest
+    /// is exact.
     #[must_use]
     pub fn summary(&self) -> Option<LatencySummary> {
         let count = self.count();
         if count == 0 {
             return None;
         }
-        let quantile = |share| self.histogram.value_at_quantile(share) as f64 / 1e9;
+        let [p50, p90, p99, p999] = self.quantiles([0.5, 0.9, 0.99, 0.999]);
         Some(LatencySummary {
             count,
-            min: self.histogram.min() as f64 / 1e9,
+            min: self.least as f64 / 1e9,
             mean: self.sum_nanoseconds as f64 / count as f64 / 1e9,
-            p50: quantile(0.5),
-            p90: quantile(0.9),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
-            max: self.histogram.max() as f64 / 1e9,
-            stddev: self.histogram.stdev() / 1e9,
+            p50,
+            p90,
+            p99,
+            p999,
+            max: self.greatest as f64 / 1e9,
+            stddev: self.deviation() / 1e9,
         })
+    }
+
+    /// The standard deviation in nanoseconds: in whole numbers as long as possible, for the difference of two large
+    /// squares would lose its digits.
+    fn deviation(&self) -> f64 {
+        let count = u128::from(self.count());
+        let squares = count.saturating_mul(self.sum_of_squares);
+        let spread =
+            squares.saturating_sub(self.sum_nanoseconds.saturating_mul(self.sum_nanoseconds));
+        (spread as f64).sqrt() / count as f64
+    }
+
+    /// The latencies, in seconds, that these shares of all don't exceed.
+    fn quantiles<const COUNT: usize>(&self, shares: [f64; COUNT]) -> [f64; COUNT] {
+        if self.count() > self.kept.len() as u64 {
+            // A bucket of the histogram may reach beyond what was seen.
+            let of =
+                |share| self.histogram.value_at_quantile(share).clamp(self.least, self.greatest);
+            return shares.map(|share| of(share) as f64 / 1e9);
+        }
+        let mut kept = self.kept.clone();
+        kept.sort_unstable();
+        // Positive, and at most as many as there are.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let place = |share: f64| ((share * kept.len() as f64).ceil() as usize).max(1) - 1;
+        shares.map(|share| kept.get(place(share)).map_or(0.0, |value| *value as f64 / 1e9))
     }
 
     /// The latency, in seconds, that this share of all doesn't exceed; nothing when nothing was recorded.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        (self.count() > 0).then(|| self.histogram.value_at_quantile(share) as f64 / 1e9)
+        let [value] = self.quantiles([share]);
+        (self.count() > 0).then_some(value)
     }
 
     /// The share of all that is at most one standard deviation from the mean; nothing when nothing was recorded.
@@ -116,7 +175,7 @@ impl Latency {
             return None;
         }
         let mean = self.sum_nanoseconds as f64 / count as f64;
-        let deviation = self.histogram.stdev();
+        let deviation = self.deviation();
         let low = (mean - deviation).max(0.0).ceil() as u64;
         let high = (mean + deviation).floor() as u64;
         // Whole buckets count: with three digits a bucket is at most 0.1 % of its value wide.
@@ -181,6 +240,30 @@ mod tests {
         let summary = latencies(&[1_000, 2_000, 6_001]).summary().expect("three values");
         assert_eq!(summary.count, 3);
         assert!((summary.mean - 9_001.0 / 3.0 / 1e9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn few_latencies_are_told_to_the_nanosecond_however_long_they_are() {
+        let mut joined = latencies(&[3_200_700_001, 3_201_900_003]);
+        joined.join(&latencies(&[3_200_100_007]));
+        let summary = joined.summary().expect("values");
+        let exact = |seconds: f64| (seconds * 1e9).round().to_bits();
+        assert_eq!(exact(summary.min), 3_200_100_007_f64.to_bits());
+        assert_eq!(exact(summary.p50), 3_200_700_001_f64.to_bits());
+        assert_eq!(exact(summary.p99), 3_201_900_003_f64.to_bits());
+        assert_eq!(exact(summary.max), 3_201_900_003_f64.to_bits());
+        assert_eq!(
+            latencies(&[3_200_700_001; 9]).summary().map(|summary| summary.stddev),
+            Some(0.0)
+        );
+    }
+
+    #[test]
+    fn the_extremes_of_many_are_exact_and_bound_their_percentiles() {
+        let values: Vec<u64> = (0..5_000).map(|number| 1_200_000_007 + number % 3).collect();
+        let summary = latencies(&values).summary().expect("values");
+        assert_eq!((summary.min * 1e9).round().to_bits(), 1_200_000_007_f64.to_bits());
+        assert!(summary.p50 >= summary.min && summary.p999 <= summary.max);
     }
 
     #[test]

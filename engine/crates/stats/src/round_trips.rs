@@ -6,11 +6,6 @@ use crate::latency::{Latency, LatencyError};
 #[derive(Debug, Clone, Default)]
 pub struct RoundTrips {
     latency: Latency,
-    count: u64,
-    least: u64,
-    greatest: u64,
-    sum: u128,
-    sum_of_squares: u128,
 }
 
 /// The figures of a phase, in seconds.
@@ -38,48 +33,34 @@ impl RoundTrips {
     /// Counts one round trip.
     pub fn record(&mut self, nanoseconds: u64) {
         self.latency.record(nanoseconds);
-        self.least = if self.count == 0 { nanoseconds } else { self.least.min(nanoseconds) };
-        self.greatest = self.greatest.max(nanoseconds);
-        self.count += 1;
-        self.sum += u128::from(nanoseconds);
-        self.sum_of_squares += u128::from(nanoseconds) * u128::from(nanoseconds);
     }
 
     /// Number of round trips recorded.
     #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
+    pub fn count(&self) -> u64 {
+        self.latency.count()
     }
 
-    /// The longest so far, in nanoseconds.
+    /// The longest so far, in nanoseconds; 0 when nothing was recorded.
     #[must_use]
     pub const fn greatest(&self) -> u64 {
-        self.greatest
+        self.latency.greatest()
     }
 
-    /// The figures, or nothing when nothing was recorded; percentiles have three digits.
+    /// The figures, or nothing when nothing was recorded; percentiles of more than a thousand have three digits.
     #[must_use]
     pub fn summary(&self) -> Option<RoundTripSummary> {
         let summary = self.latency.summary()?;
-        let (min, max) = (self.least as f64 / 1e9, self.greatest as f64 / 1e9);
         Some(RoundTripSummary {
-            count: self.count,
-            min,
+            count: summary.count,
+            min: summary.min,
             mean: summary.mean,
-            // A bucket of the histogram may reach beyond what was seen.
-            p50: summary.p50.clamp(min, max),
-            p90: summary.p90.clamp(min, max),
-            p99: summary.p99.clamp(min, max),
-            max,
-            mdev: self.mdev_nanoseconds() / 1e9,
+            p50: summary.p50,
+            p90: summary.p90,
+            p99: summary.p99,
+            max: summary.max,
+            mdev: summary.stddev,
         })
-    }
-
-    /// In whole numbers as long as possible: the difference of two large squares would lose its digits.
-    fn mdev_nanoseconds(&self) -> f64 {
-        let count = u128::from(self.count);
-        let spread = count.saturating_mul(self.sum_of_squares).saturating_sub(self.sum * self.sum);
-        (spread as f64).sqrt() / self.count as f64
     }
 
     /// HDR V2, deflated, base64: the form in a result.
