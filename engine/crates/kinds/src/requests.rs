@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::{Histogram, Metrics, SinkReport, Window};
 use stats::Latency;
@@ -11,6 +11,9 @@ use crate::compose;
 use crate::counter::Count;
 use crate::kind::{Cue, End, Finished, Measured, Outcome};
 use crate::streams::{self, joint_seconds};
+
+/// What is less than this part of a window changes no figure.
+const LEAST_EDGE: u32 = 1_000;
 
 /// What one client flow did in the measured window.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub struct Transacted {
 pub struct Timekeeper {
     measured_from: Instant,
     deadline: Instant,
+    /// When the first transaction of the window began, and the last ended.
+    counted: Option<(Instant, Instant)>,
     latency: Latency,
     total: u64,
     flags: BTreeSet<&'static str>,
@@ -48,6 +53,7 @@ impl Timekeeper {
         Self {
             measured_from,
             deadline,
+            counted: None,
             latency: Latency::default(),
             total: 0,
             flags: BTreeSet::new(),
@@ -62,11 +68,17 @@ impl Timekeeper {
         }
         if begun >= self.measured_from {
             let nanoseconds = ended.duration_since(begun).as_nanos();
-            self.latency.record(u64::try_from(nanoseconds).unwrap_or(u64::MAX));
+            self.note(begun, ended, u64::try_from(nanoseconds).unwrap_or(u64::MAX));
         }
         self.total += 1;
         cue.counter.set_units(self.total);
         true
+    }
+
+    #[inline]
+    fn note(&mut self, begun: Instant, ended: Instant, nanoseconds: u64) {
+        self.latency.record(nanoseconds);
+        self.counted = Some((self.counted.map_or(begun, |(first, _)| first), ended));
     }
 
     /// Raises a flag of the catalog's.
@@ -86,11 +98,28 @@ impl Timekeeper {
 
     /// What was measured, now that the flow has ended at `now`.
     pub fn finish(self, now: Instant, lost: u64, errors: u64) -> Outcome {
-        let end = now.min(self.deadline);
-        let span = (end > self.measured_from).then_some((self.measured_from, end));
+        let span = self.span(now.min(self.deadline));
         let Self { latency, flags, .. } = self;
         Outcome::Transacted(Transacted { span, latency, lost, errors, flags })
     }
+
+    /// The window, of whole transactions: the one under way at either edge counts for nothing, so its time doesn't either.
+    /// An edge at which nothing came for longer than any transaction took is kept: then the path stood still.
+    fn span(&self, end: Instant) -> Option<(Instant, Instant)> {
+        let window = end.saturating_duration_since(self.measured_from);
+        let longest = Duration::from_nanos(self.latency.greatest());
+        let (first, last) = self.counted.unwrap_or((self.measured_from, end));
+        let is_left_out = |wait: Duration| is_left_out(wait, longest, window);
+        let begin =
+            if is_left_out(first - self.measured_from) { first } else { self.measured_from };
+        let end = if is_left_out(end.saturating_duration_since(last)) { last } else { end };
+        (end > begin).then_some((begin, end))
+    }
+}
+
+/// Whether the time at an edge of a window is that of a transaction under way, and enough of it to matter for the rate.
+pub fn is_left_out(wait: Duration, longest: Duration, window: Duration) -> bool {
+    wait <= longest && wait > window / LEAST_EDGE
 }
 
 /// The outcome of a client that never began.
@@ -198,5 +227,44 @@ pub fn add_latency(report: &mut SinkReport, latency: &Latency) {
             });
         }
         Err(_) => report.flags.push("histogram_not_encoded".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Timekeeper;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// The window of ten seconds in which transactions began and ended at these seconds.
+    fn window(transactions: &[(f64, f64)]) -> (f64, f64) {
+        let from = Instant::now();
+        let at = |seconds: f64| from + Duration::from_secs_f64(seconds);
+        let mut keeper = Timekeeper::between(from, from + SECOND * 10);
+        for &(begun, ended) in transactions {
+            let nanoseconds = (at(ended) - at(begun)).as_nanos();
+            keeper.note(at(begun), at(ended), u64::try_from(nanoseconds).expect("seconds"));
+        }
+        let (begin, end) = keeper.span(from + SECOND * 10).expect("it took some time");
+        ((begin - from).as_secs_f64(), (end - from).as_secs_f64())
+    }
+
+    #[test]
+    fn a_transaction_under_way_at_an_edge_takes_none_of_the_window() {
+        assert_eq!(window(&[(0.0, 3.0), (3.0, 6.0), (6.0, 9.0)]), (0.0, 9.0));
+        assert_eq!(window(&[(2.0, 5.0), (5.0, 8.0)]), (2.0, 8.0));
+    }
+
+    #[test]
+    fn a_path_that_stood_still_does() {
+        assert_eq!(window(&[(0.0, 1.0), (1.0, 2.0)]), (0.0, 10.0));
+        assert_eq!(window(&[]), (0.0, 10.0));
+    }
+
+    #[test]
+    fn what_changes_no_figure_leaves_the_window_as_it_was_asked_for() {
+        assert_eq!(window(&[(0.002, 4.0), (4.0, 9.995)]), (0.0, 10.0));
     }
 }

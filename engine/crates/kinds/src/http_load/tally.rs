@@ -6,6 +6,7 @@ use stats::Latency;
 
 use super::response::Response;
 use crate::kind::{Cue, End};
+use crate::requests::is_left_out;
 
 /// What one thread measured in the window.
 #[derive(Debug, Default)]
@@ -46,6 +47,9 @@ pub struct Tally {
     measured_from: Instant,
     deadline: Instant,
     timeout: Duration,
+    /// Without a rate asked for: the window then ends with the last response, unless the server stood still.
+    last_response: Option<Instant>,
+    has_rate: bool,
     loaded: Loaded,
     /// Bytes from the beginning on, and those of them that came before the window.
     bytes: u64,
@@ -61,6 +65,8 @@ impl Tally {
             measured_from,
             deadline: measured_from + end.settings.duration,
             timeout: Duration::from_secs_f64(timeout),
+            last_response: None,
+            has_rate: end.settings.rate_rps > 0.0,
             loaded: Loaded::default(),
             bytes: 0,
             warmup_bytes: 0,
@@ -110,6 +116,7 @@ impl Tally {
         }
         let latency = now.saturating_duration_since(begun);
         self.loaded.latency.record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        self.last_response = Some(now);
         self.loaded.failed_responses += u64::from(!response.is_success());
         self.loaded.timeout_errors += u64::from(latency > self.timeout);
     }
@@ -143,9 +150,19 @@ impl Tally {
         self.loaded.connect_errors += u64::from(begun + self.timeout < self.deadline);
     }
 
+    /// A response that is under way when the time is over counts for nothing, so its time doesn't either.
+    fn end(&self, over: Instant) -> Instant {
+        let window = over.saturating_duration_since(self.measured_from);
+        let longest = Duration::from_nanos(self.loaded.latency.greatest());
+        let is_under_way = |last: &Instant| {
+            !self.has_rate && is_left_out(over.saturating_duration_since(*last), longest, window)
+        };
+        self.last_response.filter(is_under_way).unwrap_or(over)
+    }
+
     /// What was measured, now that the thread has ended.
     pub fn finish(mut self, now: Instant) -> Loaded {
-        let end = now.min(self.deadline);
+        let end = self.end(now.min(self.deadline));
         self.loaded.span = (end > self.measured_from).then_some((self.measured_from, end));
         self.loaded.bytes = self.bytes - self.warmup_bytes;
         self.loaded
