@@ -73,6 +73,12 @@ impl Link {
         net::tcp_info(self.socket.as_fd()).map(|info| Duration::from_secs_f64(info.rtt_seconds))
     }
 
+    /// The link's shortest round-trip time, or the smoothed one where the kernel tells no other.
+    pub fn shortest_rtt(&self) -> Option<Duration> {
+        let info = net::tcp_info(self.socket.as_fd())?;
+        Some(Duration::from_secs_f64(info.minimum_rtt_seconds.unwrap_or(info.rtt_seconds)))
+    }
+
     /// The socket, for addresses.
     pub fn socket(&self) -> &OwnedFd {
         &self.socket

@@ -14,6 +14,7 @@ use crate::host_window::{self, OwnTraffic, Scene};
 use crate::kind::{Outcome, Part, Transport};
 use crate::limits::arrival;
 use crate::line::{Failure, Signal};
+use crate::link::Link;
 use crate::session::tell_failure;
 use crate::streams;
 
@@ -47,9 +48,10 @@ impl Conduct<'_> {
         }
         let mut report = self.brief.kind.report(&self.setup.end, &self.measured);
         let origin = compose::wall_clock(self.clock().origin);
-        report.window_begin_seconds = report.window.as_ref().and_then(|window| {
+        report.window_begin_seconds = report.window.as_ref().map(|window| {
+            // What is told in whole microseconds may lie a moment before the clock's own begin.
             let begin = SystemTime::from(window.started_at).duration_since(origin);
-            begin.ok().map(|begin| begin.as_secs_f64())
+            begin.unwrap_or_default().as_secs_f64()
         });
         if let Some(occurred) = self.occurred.take() {
             host_window::add_to(&mut report, &occurred, &self.scene());
@@ -61,12 +63,9 @@ impl Conduct<'_> {
         );
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
-        report.outages = self
-            .clock()
-            .outages
-            .take()
-            .map(|outages| outages.finish(Instant::now()))
-            .unwrap_or_default();
+        if let Some(outages) = self.clock().outages.take() {
+            report.outages = outages.finish(Instant::now());
+        }
         report.overflowed_packets = self.overflowed();
         if self.threads().affinity_failed() {
             report.flags.push("affinity_not_set".to_owned());
@@ -90,7 +89,7 @@ impl Conduct<'_> {
             has_connections: transport == Transport::Tcp,
             is_tcp: transport != Transport::Udp,
             tasks: OwnTraffic::of_tasks(role, transport, settings, &self.measured),
-            rtt_seconds: link.and_then(crate::link::Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
+            rtt_seconds: link.and_then(Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
         }
     }
 
@@ -152,7 +151,9 @@ impl Conduct<'_> {
         let begin_of = |half: Option<&SinkReport>| {
             half.and_then(|half| half.window.as_ref().and(half.window_begin_seconds))
         };
-        let lag = self.peer_lag.unwrap_or_default().as_secs_f64();
+        // The word of an interval took half a round trip.
+        let back = self.line.link().and_then(Link::shortest_rtt).unwrap_or_default() / 2;
+        let lag = self.peer_lag.unwrap_or_default().saturating_sub(back).as_secs_f64();
         let begin_seconds =
             begin_of(sink.as_ref()).map(|begin| begin + lag).or_else(|| begin_of(source.as_ref()));
         let ((source_facts, source_version), (sink_facts, sink_version)) = match role {
