@@ -63,6 +63,10 @@ pub struct Settings {
     pub direction: Direction,
     /// Payload bits per second, all flows of one direction; 0 for no limit.
     pub rate_bps: f64,
+    /// Requests per second; 0 for as many as are answered.
+    pub rate_rps: f64,
+    /// A response that takes longer is counted as timed out; 0 for kinds without that.
+    pub response_limit: Duration,
     /// Who ends a connection.
     pub close_mode: CloseMode,
     /// How messages are handed to the kernel.
@@ -104,6 +108,8 @@ impl Settings {
             flows,
             direction: direction(params)?,
             rate_bps: rate_of_all_flows(params, flows)?,
+            rate_rps: number(params, "rate_rps")?,
+            response_limit: Duration::from_secs_f64(number(params, "timeout_seconds")?),
             close_mode: close_mode(params)?,
             send_mode: send_mode(params)?,
             warmup: Duration::from_secs_f64(number(params, "warmup_seconds")?),

@@ -43,6 +43,9 @@ fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
             histogram("loaded_latency", &loaded.round_trips, &mut report.flags);
     }
     add_load(report, probed);
+    if let Some((begin, _)) = probed.span {
+        report.outages = tallies().flat_map(|tally| tally.outages(begin)).collect();
+    }
     report.window = window(end, probed);
 }
 

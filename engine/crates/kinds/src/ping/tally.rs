@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use proto::RunResult;
+use proto::{Outage, RunResult};
 use stats::RoundTrips;
+
+use crate::session::{SHORTEST_OUTAGE, SPACINGS_MISSING};
 
 /// A phase without any reply ends this long after its last probe, as `ping` does.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -109,6 +111,25 @@ impl Tally {
         (self.sent() > 0).then(|| self.lost() as f64 / self.sent() as f64)
     }
 
+    /// Times in which probe after probe got lost, in seconds since `origin`: from the first that was lost until the next
+    /// that was answered.
+    pub fn outages(&self, origin: Instant) -> Vec<Outage> {
+        let runs = self.probes.chunk_by(|one, next| one.is_answered == next.is_answered);
+        let mut place = 0;
+        runs.filter_map(|run| {
+            place += run.len();
+            let (first, last) = (run.first()?, run.last()?);
+            let until = self.probes.get(place).unwrap_or(last).at;
+            let is_outage = !first.is_answered
+                && run.len() >= SPACINGS_MISSING as usize
+                && until.saturating_duration_since(first.at) >= SHORTEST_OUTAGE;
+            let seconds = |at: Instant| at.saturating_duration_since(origin).as_secs_f64();
+            is_outage
+                .then(|| Outage { from_seconds: seconds(first.at), until_seconds: seconds(until) })
+        })
+        .collect()
+    }
+
     /// When answers are no longer waited for, now that the last probe is sent: as `ping`, twice the longest round
     /// trip, at least a second; without any answer 10 s.
     pub fn give_up_at(&self) -> Option<Instant> {
@@ -192,6 +213,28 @@ mod tests {
         assert_eq!(tally.give_up_at(), Some(last + Duration::from_secs(1)));
         tally.take(11, begin + MILLISECOND * 3_100);
         assert_eq!(tally.give_up_at(), Some(last + Duration::from_secs(6)));
+    }
+
+    #[test]
+    fn probes_lost_one_after_another_for_a_second_are_an_outage() {
+        let begin = Instant::now();
+        let outages = |lost: std::ops::Range<u64>| {
+            let mut tally = Tally::new(0);
+            (0..30).for_each(|number| tally.send(begin + MILLISECOND * number * 100));
+            let answered = (0..30).filter(|number| !lost.contains(number));
+            answered.for_each(|number| {
+                tally.take(number, begin + MILLISECOND * 5_000);
+            });
+            let tenths = |seconds: f64| (seconds * 10.0).round();
+            let found = tally.outages(begin).into_iter();
+            found
+                .map(|outage| [tenths(outage.from_seconds), tenths(outage.until_seconds)])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(outages(10..20), [[10.0, 20.0]]);
+        assert_eq!(outages(10..30), [[10.0, 29.0]]);
+        assert!(outages(10..19).is_empty());
+        assert!(outages(0..0).is_empty());
     }
 
     #[test]

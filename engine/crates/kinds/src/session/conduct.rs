@@ -213,11 +213,8 @@ impl<'a> Conduct<'a> {
 
     /// Whether this end counts what comes, and something is to come all the time.
     fn expects_arrivals(&self) -> bool {
-        let transport = self.brief.kind.transport(&self.brief.settings);
-        self.threads().are_measuring()
-            && transport != Transport::None
-            && self.brief.settings.probe.is_empty()
-            && self.brief.settings.url.is_empty()
+        // Probes are told one by one which were lost.
+        self.threads().are_measuring() && self.brief.settings.probe.is_empty()
     }
 
     fn threads(&self) -> &Threads {

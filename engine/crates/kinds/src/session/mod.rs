@@ -14,6 +14,7 @@ mod tcp_samples;
 mod threads;
 
 pub use load::{Load, RunningLoad};
+pub use outages::{LEAST as SHORTEST_OUTAGE, SPACINGS as SPACINGS_MISSING};
 pub use setup_source::wait_for_flows_ready;
 
 use std::sync::Arc;

@@ -8,11 +8,11 @@ use crate::counter::Count;
 use crate::settings::Settings;
 
 /// What is shorter is loss, or a retransmission that was lost too.
-const LEAST: Duration = Duration::from_secs(1);
+pub const LEAST: Duration = Duration::from_secs(1);
 /// Over a far path what is sent again comes some round trips later.
 const ROUND_TRIPS: u32 = 4;
 /// Of traffic that comes in drops, so many have to be missing.
-const SPACINGS: f64 = 4.0;
+pub const SPACINGS: u32 = 4;
 /// How exactly begin and end are known.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// More of them say nothing more.
@@ -34,7 +34,9 @@ impl Outages {
         Self {
             origin,
             end: settings.total(),
-            least: (LEAST + round_trip * ROUND_TRIPS).max(planned(settings)),
+            least: (LEAST + round_trip * ROUND_TRIPS)
+                .max(planned(settings))
+                .max(settings.response_limit),
             next: origin + LOOK_INTERVAL,
             last: (Duration::ZERO, Count::default()),
             found: Vec::new(),
@@ -68,7 +70,7 @@ impl Outages {
     fn note(&mut self, until: Duration) {
         let (from, count) = self.last;
         let spacing = if count.units > 1 { from.as_secs_f64() / count.units as f64 } else { 0.0 };
-        let least = self.least.as_secs_f64().max(spacing * SPACINGS);
+        let least = self.least.as_secs_f64().max(spacing * f64::from(SPACINGS));
         let length = until.saturating_sub(from).as_secs_f64();
         if length >= least && self.found.len() < TOLD_AT_MOST {
             let (from_seconds, until_seconds) = (from.as_secs_f64(), until.as_secs_f64());
@@ -77,13 +79,16 @@ impl Outages {
     }
 }
 
-/// The time of some messages at the rate asked for.
+/// The time of some messages, or of some requests, at the rate asked for.
 fn planned(settings: &Settings) -> Duration {
-    if settings.rate_bps <= 0.0 {
-        return Duration::ZERO;
-    }
-    let seconds = settings.message_bytes as f64 * 8.0 * SPACINGS / settings.flow_rate_bps();
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    let spacing = if settings.rate_bps > 0.0 {
+        settings.message_bytes as f64 * 8.0 / settings.flow_rate_bps()
+    } else if settings.rate_rps > 0.0 {
+        1.0 / settings.rate_rps
+    } else {
+        0.0
+    };
+    Duration::try_from_secs_f64(spacing * f64::from(SPACINGS)).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]
