@@ -19,8 +19,10 @@ RATE_BPS = PACKETS_PER_SECOND * MESSAGE_BYTES * 8
 SECONDS = 6
 BREAK_AFTER_SECONDS = 2.5
 TEST_FAILED = 5
-# A path that is cut for less than that may come back.
-LOST_PEER_SECONDS = 15
+# A path that is cut for less than that may come back; an engine whose host answers for it is not.
+LOST_PEER_SECONDS, HUNG_ENGINE_SECONDS = 15, 3
+# What comes is noted each second, silence is looked for each second, and threads take a moment to end.
+LATE_SECONDS = 4
 RATES = {
     "tcp_stream": "throughput_bps",
     "udp_stream": "throughput_bps",
@@ -104,7 +106,7 @@ def broken(between: Link, kind: str, params: dict[str, Any]) -> Iterator[Verdict
         partial = json.loads(run.stdout.read())
         took = time.monotonic() - broken_at
         yield Verdict(f"{title}: exit code", TEST_FAILED, run.wait(), 0, "")
-    yield Verdict(f"{title}: noticed after", LOST_PEER_SECONDS, took, 2, "s", True)
+    yield from noticed(title, LOST_PEER_SECONDS, took)
     yield Verdict(f"{title}: flagged as partial", 1, float("partial" in partial["flags"]), 0, "")
     counted = between.source.nft_counters()
     if kind == "udp_stream":
@@ -120,6 +122,32 @@ def broken(between: Link, kind: str, params: dict[str, Any]) -> Iterator[Verdict
         yield Verdict(f"{title}: intervals until then", BREAK_AFTER_SECONDS, seconds, 0.6, "s", True)
 
 
+def noticed(title: str, limit: float, took: float) -> Iterator[Verdict]:
+    """Judge that a peer was lost no sooner than it may be, and not much later."""
+    middle = LATE_SECONDS / 2
+    yield Verdict(f"{title}: noticed after", limit + middle, took, middle, "s", True)
+
+
+def hung(between: Link, kind: str) -> Iterator[Verdict]:
+    """The sink's engine stands still while its host answers for it."""
+    title = f"engine hung, {kind}"
+    between.sink.rules("")
+    with process(between.words(kind, {"duration_seconds": 30}), stdout=PIPE, stderr=PIPE) as run:
+        time.sleep(BREAK_AFTER_SECONDS)
+        pids = command("ip", "netns", "pids", between.sink.name).split()
+        command("kill", "-STOP", *pids)
+        began = time.monotonic()
+        try:
+            output, said = run.communicate(timeout=LOST_PEER_SECONDS * 2)
+        finally:
+            command("kill", "-CONT", *pids)
+        took = time.monotonic() - began
+    yield Verdict(f"{title}: exit code", TEST_FAILED, run.returncode, 0, "")
+    yield from noticed(title, HUNG_ENGINE_SECONDS, took)
+    yield Verdict(f"{title}: flagged as partial", 1, float("partial" in json.loads(output)["flags"]), 0, "")
+    yield Verdict(f"{title}: says that the host answers", 1, float("though its host answers" in said), 0, "")
+
+
 def prove() -> Iterator[Verdict]:
     """A hole, a cut and IPv6: whole results, partial results, every kind."""
     with link() as between:
@@ -130,6 +158,8 @@ def prove() -> Iterator[Verdict]:
             window = result["window"]["elapsed_seconds"]
             yield Verdict(f"{kind} over IPv6: window", 1, window, 0.1, "s")
             yield Verdict(f"{kind} over IPv6: has its rate", 1, float(result["metrics"][rate] > 0), 0, "")
+        for kind in ("tcp_rr", "udp_rr"):
+            yield from hung(between, kind)
         for direction in ("forward", "reverse"):
             yield from broken(between, "udp_stream", paced(direction=direction))
             yield from broken(between, "tcp_stream", paced(rate_bps=0, direction=direction))
