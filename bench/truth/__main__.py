@@ -21,10 +21,12 @@ from bench.truth import (
     outages,
     payload,
     rates,
+    round_trips,
     shaped,
     small,
     thin,
     wakeups,
+    wan,
     wire,
 )
 from bench.truth.verdict import HEADER, Verdict
@@ -40,11 +42,13 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "marks": marks.prove,
     "late": far.late,
     "set_up": far.set_up,
+    "round_trips": round_trips.prove,
     "thin": thin.prove,
     "black_hole": holes.black_hole,
     "nothing": holes.nothing,
     "rates": rates.prove,
     "outages": outages.prove,
+    "wan": wan.prove,
 }
 
 
