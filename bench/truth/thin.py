@@ -18,8 +18,8 @@ def flows() -> Iterator[Verdict]:
     """32 flows into 1 Mbit/s with a queue of eight seconds.
 
     The round trip grows from 20 ms to eight seconds within one: what TCP sends again in vain until it knows that is
-    payload to the wire, and nothing to the application. A bare loop of 32 blocking sockets receives 0.940 Mbit/s on this
-    wire, iperf3 tells 0.64 (its receiver's sum) and 32 netperf 0.81: the link's full 0.956 reaches no application.
+    payload to the wire, and nothing to the application. A bare loop of 32 blocking sockets receives 0.940 Mbit/s on
+    this wire, iperf3 tells 0.64 (its receiver's sum) and 32 netperf 0.81: the link's full 0.956 reaches no application.
     """
     title = "1 Mbit/s, queue of 1 MB, 32 TCP flows"
     with wired(both="delay=10ms", forward="rate=1Mbit,queue=1MB") as (between, _):
