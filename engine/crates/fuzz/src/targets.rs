@@ -41,7 +41,7 @@ fn wire_targets() -> Vec<Target> {
     vec![
         Target {
             name: "TCP preamble",
-            whole: [ConnectionRole::Link, ConnectionRole::Flow]
+            whole: [ConnectionRole::Link, ConnectionRole::Flow, ConnectionRole::Probe]
                 .map(|role| Preamble::encode(role, 3, &COOKIE).to_vec())
                 .to_vec(),
             parse: |bytes| check_preamble(Transport::Tcp, bytes),

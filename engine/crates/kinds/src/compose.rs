@@ -121,6 +121,8 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         outages,
         path_fault: None,
         largest_payload_bytes: None,
+        largest_reverse_payload_bytes: None,
+        unanswered_hellos: None,
         loaded_histogram: source.loaded_histogram.or(sink.loaded_histogram),
         load: source.load.or(sink.load),
         histogram: source.histogram.or(sink.histogram),

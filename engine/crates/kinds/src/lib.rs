@@ -27,6 +27,7 @@ mod line;
 mod link;
 mod pacer;
 mod page_aligned;
+mod path_check;
 mod path_probe;
 mod patience;
 mod ping;
@@ -55,6 +56,7 @@ use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
+pub use path_check::check_path;
 pub use patience::patience;
 
 /// What the agent hands to a running session.

@@ -11,6 +11,7 @@ mod http_url;
 mod limit;
 mod link;
 mod parameters;
+mod path_check;
 mod result;
 #[cfg(test)]
 mod schemas;
@@ -36,6 +37,7 @@ pub use http_url::{HttpUrl, UrlPrefix};
 pub use limit::{Evidence, Limit, LimitedBy};
 pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};
+pub use path_check::{PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize};
 pub use result::{
     CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, Interval, Metrics, Outage,
     RunResult, Window,

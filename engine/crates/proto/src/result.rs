@@ -170,6 +170,12 @@ pub struct RunResult {
     /// The largest UDP payload that arrives from source to sink, where larger ones vanish.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_payload_bytes: Option<u32>,
+    /// The largest UDP payload that arrives from sink to source, where larger ones vanish; flagged `reverse_black_hole`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_reverse_payload_bytes: Option<u32>,
+    /// UDP hellos that were sent before the test, where none was answered; flagged `udp_blocked`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unanswered_hellos: Option<u32>,
     /// The latency distribution, where the kind has one.
     pub histogram: Option<Histogram>,
     /// The latency distribution under load, where there was one.

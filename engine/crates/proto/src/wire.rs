@@ -31,7 +31,7 @@ pub enum WireError {
     #[error("the first four bytes are not those of this message")]
     Magic,
     /// A role that this version doesn't know.
-    #[error("role {0} is neither 0 (link) nor 1 (flow)")]
+    #[error("role {0} is none of 0 (link), 1 (flow) and 2 (probe)")]
     Role(u8),
     /// A datagram of another length.
     #[error("{0} bytes, which is not this message's length")]
@@ -45,6 +45,8 @@ pub enum ConnectionRole {
     Link,
     /// One of its flows.
     Flow,
+    /// A look whether TCP passes: it is answered with a challenge, and closed.
+    Probe,
 }
 
 /// How a preamble travels.
@@ -63,6 +65,8 @@ pub struct Preamble {
     pub role: ConnectionRole,
     /// The flow's index; 0 for a link.
     pub flow_index: u32,
+    /// Of a UDP hello: how long its answer is to be, to see whether that passes; 0 for as short as it can be.
+    pub answer_bytes: u32,
     /// Finds the session.
     pub tag: [u8; TAG_LENGTH],
     head: [u8; HEAD_LENGTH],
@@ -73,13 +77,19 @@ impl Preamble {
     /// Writes a TCP preamble.
     #[must_use]
     pub fn encode(role: ConnectionRole, flow_index: u32, cookie: &Cookie) -> [u8; PREAMBLE_LENGTH] {
-        encode_preamble(*TCP_MAGIC, role, flow_index, cookie)
+        encode_preamble(*TCP_MAGIC, role, flow_index, 0, cookie)
     }
 
     /// Writes a UDP hello.
     #[must_use]
     pub fn encode_hello(flow_index: u32, cookie: &Cookie) -> [u8; PREAMBLE_LENGTH] {
-        encode_preamble(*HELLO_MAGIC, ConnectionRole::Flow, flow_index, cookie)
+        encode_preamble(*HELLO_MAGIC, ConnectionRole::Flow, flow_index, 0, cookie)
+    }
+
+    /// Writes a UDP hello whose answer is padded to so many bytes; engines of before that answer it as any other.
+    #[must_use]
+    pub fn encode_hello_for(answer_bytes: u32, cookie: &Cookie) -> [u8; PREAMBLE_LENGTH] {
+        encode_preamble(*HELLO_MAGIC, ConnectionRole::Flow, 0, answer_bytes, cookie)
     }
 
     /// Reads a TCP preamble or a UDP hello.
@@ -99,11 +109,13 @@ impl Preamble {
         let role = match (bytes[4], transport) {
             (0, Transport::Tcp) => ConnectionRole::Link,
             (1, _) => ConnectionRole::Flow,
+            (2, Transport::Tcp) => ConnectionRole::Probe,
             (other, _) => return Err(WireError::Role(other)),
         };
         Ok(Self {
             role,
             flow_index: u32::from_be_bytes(part(bytes, 8)),
+            answer_bytes: u32::from_be_bytes(part(bytes, 12)),
             tag: part(bytes, 16),
             head: part(bytes, 0),
             proof: part(bytes, HEAD_LENGTH),
@@ -121,12 +133,18 @@ fn encode_preamble(
     magic: [u8; 4],
     role: ConnectionRole,
     flow_index: u32,
+    answer_bytes: u32,
     cookie: &Cookie,
 ) -> [u8; PREAMBLE_LENGTH] {
     let mut bytes = [0; PREAMBLE_LENGTH];
     bytes[..4].copy_from_slice(&magic);
-    bytes[4] = u8::from(role == ConnectionRole::Flow);
+    bytes[4] = match role {
+        ConnectionRole::Link => 0,
+        ConnectionRole::Flow => 1,
+        ConnectionRole::Probe => 2,
+    };
     bytes[8..12].copy_from_slice(&flow_index.to_be_bytes());
+    bytes[12..16].copy_from_slice(&answer_bytes.to_be_bytes());
     bytes[16..HEAD_LENGTH].copy_from_slice(&cookie.tag());
     let proof = cookie.proof(&bytes[..HEAD_LENGTH]);
     bytes[HEAD_LENGTH..].copy_from_slice(&proof);

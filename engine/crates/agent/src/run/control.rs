@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt as _;
 use hyper::{Method, StatusCode};
@@ -12,6 +12,7 @@ use proto::{
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use super::lost_peer::SinkEngine;
 use super::progress::Progress;
 use crate::cli::RunOptions;
 use crate::client::{Client, ClientError};
@@ -50,13 +51,21 @@ impl Contact {
             self.pinned = Some(client.fingerprint.clone());
         }
         let device = zone(address);
-        Ok(Connected { client, address: self.data_address.unwrap_or_else(|| address.ip()), device })
+        let engine = SinkEngine {
+            peer: address,
+            token: self.token.clone(),
+            fingerprint: client.fingerprint.clone(),
+            begun: Instant::now(),
+        };
+        let address = self.data_address.unwrap_or_else(|| address.ip());
+        Ok(Connected { client, engine, address, device })
     }
 }
 
 /// A connection to the peer's control address.
 pub struct Connected {
     client: Client,
+    engine: SinkEngine,
     address: IpAddr,
     device: Option<String>,
 }
@@ -65,6 +74,7 @@ pub struct Connected {
 pub struct Sink {
     /// One call at a time: one that is given up would end the connection.
     client: Arc<Mutex<Client>>,
+    engine: SinkEngine,
     farewell_limit: Duration,
     id: String,
     kind: String,
@@ -83,7 +93,7 @@ impl Sink {
         kind: &str,
         params: &Params,
     ) -> Result<Self, Failure> {
-        let Connected { mut client, address, device } = connected;
+        let Connected { mut client, engine, address, device } = connected;
         let mut random = [0; 48];
         net::fill_random(&mut random)
             .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
@@ -106,8 +116,17 @@ impl Sink {
         let (kind, data_address) = (spec.kind, address);
         let farewell_limit = client.patience(FAREWELL_LIMIT);
         let client = Arc::new(Mutex::new(client));
-        let sink =
-            Self { client, farewell_limit, id, kind, cookie, data_address, device, data_port };
+        let sink = Self {
+            client,
+            engine,
+            farewell_limit,
+            id,
+            kind,
+            cookie,
+            data_address,
+            device,
+            data_port,
+        };
         match session["reason"].as_str() {
             Some(reason) => {
                 let code = serde_json::from_value(session["code"].clone());
@@ -165,17 +184,18 @@ impl Sink {
         }
     }
 
-    /// The source's reason, with the sink's own where the source only saw it vanish.
+    /// The source's reason, with which engine was lost, and what it says itself, where the source only saw it vanish.
     pub async fn explain(&self, code: FailureCode, reason: String) -> String {
         if code != FailureCode::PeerLost {
             return reason;
         }
-        match self.call(Method::GET, "", None).await {
-            Some(session) => match session["reason"].as_str() {
-                Some(told) if !reason.contains(told) => format!("{reason}; the sink says: {told}"),
-                _ => reason,
-            },
-            None => reason,
+        let session = self.call(Method::GET, "", None).await;
+        let told = session.as_ref().and_then(|session| session["reason"].as_str());
+        match told.filter(|told| !reason.contains(told)) {
+            Some(told) => {
+                format!("{reason}; the sink's engine ({}) says: {told}", self.engine.peer)
+            }
+            None => format!("{reason}; {}", self.engine.fate().await),
         }
     }
 

@@ -19,6 +19,8 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
         outages: Vec::new(),
         path_fault: None,
         largest_payload_bytes: None,
+        largest_reverse_payload_bytes: None,
+        unanswered_hellos: None,
         histogram: None,
         loaded_histogram: None,
         load: None,

@@ -3,6 +3,7 @@
 mod control;
 mod document;
 mod ledger;
+mod lost_peer;
 mod outbox;
 mod output;
 mod overview;

@@ -29,7 +29,9 @@ pub fn of(
     lines.extend(result.flags.iter().map(|flag| {
         let more = match (flag.as_str(), &result.path_fault) {
             ("outage", _) => outage_times(&result.outages),
-            ("black_hole", Some(fault)) => format!(" ({fault})"),
+            ("black_hole" | "reverse_black_hole" | "udp_blocked", Some(fault)) => {
+                format!(" ({fault})")
+            }
             _ => String::new(),
         };
         style.notice(&format!("  {}{more}", explain(catalog, flag)))

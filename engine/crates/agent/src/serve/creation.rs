@@ -6,7 +6,6 @@ use hyper::StatusCode;
 use proto::{AgentMessage, Catalog, Role, SessionSpec, is_session_id};
 use sha2::{Digest as _, Sha256};
 
-use super::access::is_single_host;
 use super::answer::Refusal;
 use super::demand::Demand;
 use super::engine::Engine;
@@ -85,18 +84,7 @@ impl Engine {
                 )),
             };
         };
-        let address = peer.address;
-        if !is_single_host(address) {
-            let message = format!("peer.address {address} is not one host's address");
-            return Err(Refusal::invalid("peer.address", message));
-        }
-        if !self.allowed.admits(address) {
-            let message = format!(
-                "peer.address {address} is in none of the networks that this engine's operator allows (--allow)"
-            );
-            return Err(Refusal::invalid("peer.address", message));
-        }
-        Ok(())
+        self.check_place(peer.address)
     }
 
     async fn start(

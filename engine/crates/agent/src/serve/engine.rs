@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proto::{Lane, Role};
 use tokio::runtime::Handle;
@@ -12,6 +12,7 @@ use super::access::Allowed;
 use super::data_ports::DataPorts;
 use super::limits::Limits;
 use super::memory::MemoryShare;
+use super::path_checks::PathChecks;
 use super::process::Spawner;
 use super::sampler::Sampler;
 use super::session::{Door, Session, locked};
@@ -46,6 +47,10 @@ pub struct Engine {
     pub runtime: Handle,
     /// What the host does between tests.
     pub sampler: Sampler,
+    /// When it was started.
+    pub started: Instant,
+    /// Looks at paths, without a test.
+    pub path_checks: PathChecks,
     /// Held while sessions are told of each other.
     pub neighbours: std::sync::Mutex<()>,
     /// Held while a session is made, so that one id never makes two.

@@ -16,6 +16,7 @@ mod identity;
 mod limits;
 mod memory;
 mod neighbours;
+mod path_checks;
 mod process;
 mod routes;
 mod sampler;
@@ -58,6 +59,7 @@ use engine::{Engine, Sessions};
 use identity::Identity;
 use limits::Limits;
 use memory::MemoryShare;
+use path_checks::PathChecks;
 use process::Spawner;
 use session::Session;
 use store::Store;
@@ -164,6 +166,8 @@ fn open_engine(
         challenge_key,
         runtime: tokio::runtime::Handle::current(),
         sampler: sampler::Sampler::default(),
+        started: Instant::now(),
+        path_checks: PathChecks::default(),
         neighbours: std::sync::Mutex::default(),
         creation: tokio::sync::Mutex::default(),
     };

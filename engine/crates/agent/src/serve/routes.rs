@@ -47,6 +47,10 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
         (&Method::GET, ["v1", "host"]) => {
             host(engine, request.uri().query().unwrap_or_default()).await
         }
+        (&Method::POST, ["v1", "path-checks"]) => {
+            let body = read(request, BODY_LIMIT_BYTES).await?;
+            Ok(document(StatusCode::OK, &engine.check_path(&body).await?))
+        }
         (&Method::PUT, ["v1", "sessions", id]) => create(engine, holder, id, request).await,
         (&Method::GET, ["v1", "sessions", id]) => {
             let session = find(engine, holder, id)?;
@@ -116,6 +120,7 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
             "protocol_version": proto::PROTOCOL_VERSION,
             "catalog_version": catalog.version,
             "boot_id": super::uptime::boot_id(),
+            "uptime_seconds": engine.started.elapsed().as_secs_f64(),
             "time": Timestamp::from(SystemTime::now()),
             "data_port": engine.data.port,
             "url_prefixes": engine.allowed_urls.0.iter().map(ToString::to_string).collect::<Vec<_>>(),

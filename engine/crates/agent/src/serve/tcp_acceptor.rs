@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use proto::wire::{ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
+use proto::wire::{Challenge, ConnectionRole, PREAMBLE_LENGTH, Preamble, Transport};
 use proto::{DescriptorRole, Lane};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
@@ -14,6 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use super::data_ports::DataListener;
 use super::engine::Engine;
 use super::far::patience;
+use super::path_checks::By;
 use super::session::{Door, Live, Network, locked};
 
 /// A connection that has not brought its preamble by then is closed; one from far has some round trips more.
@@ -78,6 +79,10 @@ impl Engine {
     /// Passes a connection on to the session that its preamble proves; any other is closed without a word.
     fn route(&self, peer: IpAddr, stream: &TcpStream, bytes: &[u8]) {
         let Ok(preamble) = Preamble::parse(Transport::Tcp, bytes) else { return };
+        if preamble.role == ConnectionRole::Probe {
+            self.answer_probe(peer, stream, &preamble);
+            return;
+        }
         let Some((session, lane)) = self.sessions.sink_of(&preamble.tag) else { return };
         let Some(live) = &session.live else { return };
         let door = live.door(lane);
@@ -95,6 +100,16 @@ impl Engine {
                 self.pass_flow(&session, lane, preamble.flow_index, stream.as_fd());
             }
             _ => {}
+        }
+    }
+
+    /// Shows a path check that it has come to this engine.
+    fn answer_probe(&self, peer: IpAddr, stream: &TcpStream, probe: &Preamble) {
+        let Ok(address) = stream.peer_addr() else { return };
+        if self.path_checks.admits(probe, peer, By::Tcp) {
+            let answer = Challenge::issue(&self.challenge_key, address, probe).encode();
+            // It fits the buffer of a fresh connection.
+            let _ = net::send(stream.as_fd(), &answer);
         }
     }
 }

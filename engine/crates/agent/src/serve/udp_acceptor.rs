@@ -7,18 +7,24 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use proto::Lane;
-use proto::wire::{Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport};
+use proto::wire::{
+    CHALLENGE_LENGTH, Challenge, PREAMBLE_LENGTH, Preamble, RESPONSE_LENGTH, Response, Transport,
+};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::access::is_single_host;
 use super::data_ports::udp_socket;
 use super::engine::Engine;
+use super::path_checks::By;
 use super::session::{Live, Session, locked};
 use super::tcp_acceptor::admits_flow;
 
 /// Longer than any datagram of the handshake, so that a longer one shows by its length.
 const DATAGRAM_BUFFER_BYTES: usize = 128;
+
+/// The largest payload of a datagram over IPv4.
+const LARGEST_PAYLOAD_BYTES: usize = 65_507;
 
 /// A peer that floods its socket can't hold up the others for longer than so many datagrams.
 const DRAIN_LIMIT: usize = 10_000;
@@ -37,7 +43,10 @@ struct Datagram {
 /// Answers on every UDP data port, as a task each.
 pub fn start(engine: &Arc<Engine>) -> io::Result<()> {
     for socket in &engine.data.sockets {
-        net::tell_destinations(socket.as_fd(), socket.local_addr()?.is_ipv4())?;
+        let is_ipv4 = socket.local_addr()?.is_ipv4();
+        net::tell_destinations(socket.as_fd(), is_ipv4)?;
+        // An answer that is padded to see whether it passes must not come in fragments.
+        let _ = net::never_fragment(socket.as_fd(), is_ipv4);
         let socket = UdpSocket::from_std(socket.try_clone()?)?;
         tokio::spawn(answer_for_ever(Arc::clone(engine), socket));
     }
@@ -79,9 +88,10 @@ fn handle(
     match bytes.len() {
         // A hello may be padded to the size of a packet, to see whether that passes: of a long one comes its beginning.
         PREAMBLE_LENGTH | DATAGRAM_BUFFER_BYTES => {
-            if let Some(challenge) = challenge(engine, &bytes[..PREAMBLE_LENGTH], peer) {
+            if let Some((challenge, length)) = challenge(engine, &bytes[..PREAMBLE_LENGTH], peer) {
+                let mut answer = challenge.encode().to_vec();
+                answer.resize(padded_length(length, datagram), 0);
                 // Lost or not sent, the source repeats its hello.
-                let answer = challenge.encode();
                 let _ = net::send_from(socket.as_fd(), &answer, peer, datagram.local);
             }
         }
@@ -96,14 +106,37 @@ fn handle(
     }
 }
 
-/// The challenge for a hello that proves its cookie and comes from the session's peer.
-fn challenge(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<Challenge> {
+/// How long an answer is: as long as the hello wants it, but no longer than this host's kernel would send it whole.
+fn padded_length(wanted_bytes: u32, datagram: &Datagram) -> usize {
+    let wanted = usize::try_from(wanted_bytes).unwrap_or(0);
+    if wanted <= CHALLENGE_LENGTH {
+        return CHALLENGE_LENGTH;
+    }
+    let local = net::LocalEnd { address: datagram.local, device: None };
+    let mtu = net::open_udp(datagram.peer, &local, &net::Options::default())
+        .ok()
+        .and_then(|route| net::path_mtu(route.as_fd(), datagram.peer.is_ipv4()));
+    let headers = if datagram.peer.is_ipv4() { 28 } else { 48 };
+    let most = mtu.map_or(CHALLENGE_LENGTH, |mtu| mtu.saturating_sub(headers));
+    wanted.min(most.min(LARGEST_PAYLOAD_BYTES)).max(CHALLENGE_LENGTH)
+}
+
+/// The challenge for a hello that proves its cookie and comes from the session's peer, or that of a path check; and how
+/// long the answer is to be.
+fn challenge(engine: &Engine, bytes: &[u8], peer: SocketAddr) -> Option<(Challenge, u32)> {
     let hello = Preamble::parse(Transport::Udp, bytes).ok()?;
-    let (session, lane) = engine.sessions.sink_of(&hello.tag)?;
-    let door = session.live.as_ref()?.door(lane);
-    let is_welcome = hello.is_proved_by(&door.cookie)
-        && admits_flow(door, peer.ip().to_canonical(), hello.flow_index);
-    is_welcome.then(|| Challenge::issue(&engine.challenge_key, peer, &hello))
+    let is_welcome = is_of_session(engine, &hello, peer)
+        || engine.path_checks.admits(&hello, peer.ip(), By::Udp);
+    let challenge = || Challenge::issue(&engine.challenge_key, peer, &hello);
+    is_welcome.then(|| (challenge(), hello.answer_bytes))
+}
+
+fn is_of_session(engine: &Engine, hello: &Preamble, peer: SocketAddr) -> bool {
+    let Some((session, lane)) = engine.sessions.sink_of(&hello.tag) else { return false };
+    let Some(live) = session.live.as_ref() else { return false };
+    let door = live.door(lane);
+    hello.is_proved_by(&door.cookie)
+        && admits_flow(door, peer.ip().to_canonical(), hello.flow_index)
 }
 
 /// Gives the session a socket connected to the peer that met the challenge; once, however often it answers.

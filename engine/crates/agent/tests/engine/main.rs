@@ -7,6 +7,7 @@ mod control;
 mod data_port;
 mod hostile;
 mod limits;
+mod path_checks;
 mod proof;
 mod run;
 mod sessions;

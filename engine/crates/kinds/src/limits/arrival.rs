@@ -196,6 +196,8 @@ mod tests {
             outages: Vec::new(),
             path_fault: None,
             largest_payload_bytes: None,
+            largest_reverse_payload_bytes: None,
+            unanswered_hellos: None,
         }
     }
 

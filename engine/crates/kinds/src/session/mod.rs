@@ -6,6 +6,7 @@ mod drain;
 mod intervals;
 mod load;
 mod outages;
+mod path;
 mod quiet;
 mod setup;
 mod setup_sink;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use proto::{Facts, FailureCode, LinkMessage, Role};
 
+use super::path::Path;
 use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::settings::{EndSettings, SendMode, Settings};
@@ -24,8 +25,8 @@ pub struct Setup {
     pub peer_facts: Facts,
     /// The peer engine's version.
     pub peer_version: String,
-    /// The largest datagram that arrives where larger ones vanish, found by a source.
-    pub largest_payload_bytes: Option<u32>,
+    /// What is wrong with the path, found by a source.
+    pub path: Path,
 }
 
 /// What the other end says of itself on the link.

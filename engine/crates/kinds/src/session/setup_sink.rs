@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use proto::{FailureCode, Lane, LinkMessage, Role};
 
 use super::Brief;
+use super::path::Path;
 use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, HandedOver, Lent, Transport};
 use crate::line::{Failure, Line, Signal};
@@ -57,7 +58,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
-    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, largest_payload_bytes: None })
+    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path: Path::default() })
 }
 
 fn wait_for_link(

@@ -10,6 +10,7 @@ use proto::wire::{ConnectionRole, Preamble};
 use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
 use super::Brief;
+use super::path::Path;
 use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
 use crate::kind::{End, Transport};
 use crate::line::{Failure, Line, Signal};
@@ -40,8 +41,8 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     connect_link(&brief.spec.cookie, line, peer, &local)?;
     let Greeting { facts: peer_facts, version: peer_version, are_small_numbered, answers_padded } =
         greet(brief, line, &facts)?;
-    let largest_payload_bytes =
-        if answers_padded { probe_path(brief, line, peer, &local)? } else { None };
+    let path =
+        if answers_padded { probe_path(brief, line, peer, &local)? } else { Path::default() };
     let server = reach_server(brief, line)?;
     let transport = brief.kind.transport(&brief.settings);
     let ports = match transport {
@@ -69,7 +70,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
     check_segments(&end)?;
-    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, largest_payload_bytes })
+    Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path })
 }
 
 fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {
@@ -234,16 +235,17 @@ fn probe_path(
     line: &mut Line,
     peer: SocketAddr,
     local: &net::LocalEnd,
-) -> Result<Option<u32>, Failure> {
+) -> Result<Path, Failure> {
     let (cookie, local, round_trip) = (brief.spec.cookie.clone(), local.clone(), line.round_trip());
     let found = path_probe::Found::default();
     let noted = Arc::clone(&found);
-    let limit = line.patience(path_probe::LIMIT * 2);
+    let limit = line.patience(path_probe::LIMIT);
     connect_aside(line, limit, move || {
         path_probe::look(peer, &local, &cookie, round_trip, &noted);
         Ok(Vec::new())
     })?;
-    Ok(*found.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    let sizes = *found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Path::found(&sizes, peer.is_ipv4()))
 }
 
 fn connect_tcp_flows(

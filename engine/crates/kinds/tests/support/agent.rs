@@ -128,6 +128,7 @@ fn adopt(
         ConnectionRole::Flow => {
             supply.send(Supply::Flow { index: preamble.flow_index, fd: stream.into() }.on(lane))
         }
+        ConnectionRole::Probe => unreachable!("no session probes a path by TCP"),
     };
 }
 

@@ -174,12 +174,7 @@ impl Conduct<'_> {
                 peer_intervals: std::mem::take(&mut self.peer_intervals),
             },
         );
-        if let Some(bytes) = self.setup.largest_payload_bytes {
-            result.path_fault = Some(path_fault(bytes));
-            result.largest_payload_bytes = Some(bytes);
-            result.flags.push("black_hole".to_owned());
-            result.flags.sort();
-        }
+        self.setup.path.note(&mut result);
         if let (Role::Source, Some(window)) = (role, result.window.as_mut()) {
             // By the source's wall clock, whoever measured.
             let origin = self.clock().origin;
@@ -210,8 +205,8 @@ impl Conduct<'_> {
 
     /// Ends everything at once and keeps what was measured.
     pub(super) fn abandon(&mut self, mut failure: Failure) -> EventBody {
-        if let Some(bytes) = self.setup.largest_payload_bytes {
-            failure.reason = format!("{}; {}", failure.reason, path_fault(bytes));
+        if let Some(fault) = self.setup.path.fault() {
+            failure.reason = format!("{}; {fault}", failure.reason);
         }
         self.pulse.set(Phase::Over);
         self.gate.abort();
@@ -250,13 +245,4 @@ impl Conduct<'_> {
             }
         }
     }
-}
-
-/// Digits in groups of three, as people read them.
-fn path_fault(bytes: u32) -> String {
-    let grouped = match bytes {
-        0..1_000 => bytes.to_string(),
-        _ => format!("{},{:03}", bytes / 1_000, bytes % 1_000),
-    };
-    format!("packets over {grouped} bytes don't arrive, ICMP is filtered")
 }
