@@ -1,24 +1,56 @@
-"""Name the other end where a source only saw it vanish: which engine it is, and what that engine says itself."""
+"""Name the end that a trial lost: which engine it is, when it was restarted, what it says itself."""
 
 from dataclasses import replace
+from datetime import timedelta
+
+from django.utils import timezone
 
 from workers.engine_client import EngineClient, EngineError
 from workers.engine_client.messages import Event
 
+# As the engine says of the sessions that it finds on its disk when it starts (engine/crates/agent, serve/store.rs).
+_RESTARTED = "the engine was restarted while this session ran"
 
-def naming_the_other_end(final: Event, sink: EngineClient, session: str) -> Event:
-    """Return a source's final event with its sink named, where the source lost it."""
-    if final.type != "failure" or final.body.get("code") != "peer_lost":
+
+def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, session: str, since: timedelta) -> Event:
+    """Return a source's final event with the engine named that was lost; the trial began so long ago."""
+    if final.type != "failure":
         return final
-    reason = f"{final.reason}; the other end: {_said_by(sink, session, known=final.reason)}"
+    if _RESTARTED in final.reason:
+        return _with_reason(final, _restarted("source", source, since))
+    if final.body.get("code") != "peer_lost":
+        return final
+    return _with_reason(final, f"{final.reason}; the other end: {_said_by(sink, session, since, known=final.reason)}")
+
+
+def _with_reason(final: Event, reason: str) -> Event:
     return replace(final, body={**final.body, "reason": reason})
 
 
-def _said_by(sink: EngineClient, session: str, *, known: str) -> str:
+def _said_by(sink: EngineClient, session: str, since: timedelta, *, known: str) -> str:
     try:
         told = sink.state(session)
     except EngineError as error:
         # It names the engine.
         return str(error)
     reason = str(told.get("reason") or "")
+    if _RESTARTED in reason:
+        return _restarted("sink", sink, since)
     return f"{sink.name} says: {reason}" if reason and reason not in known else f"{sink.name} answers."
+
+
+def _restarted(role: str, client: EngineClient, since: timedelta) -> str:
+    """Say which engine was restarted, and when; an engine of an older version doesn't know."""
+    try:
+        uptime = client.about().uptime_seconds
+    except EngineError:
+        uptime = None
+    who = client.called
+    if uptime is None or timedelta(seconds=uptime) > since:
+        if role == "sink":
+            return f"the sink's engine, {who}, was restarted while the test ran; run it again"
+        return f"the source's engine, {who}, was restarted while the test ran; run it again"
+    at = timezone.now() - timedelta(seconds=uptime)
+    if role == "sink":
+        return f"the sink's engine, {who}, was restarted at {at:%H:%M} UTC while the test ran; run it again"
+    return f"the source's engine, {who}, was restarted at {at:%H:%M} UTC while the test ran; run it again"

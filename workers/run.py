@@ -246,6 +246,8 @@ def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
     try:
         _wait_until_reachable(ends, lease)
         if not lease.stopped:
+            # Its sessions were made: what the source says of them tells more than that the sink's has failed.
+            trial.state = State.RUNNING
             run_trial(trial=trial, ends=ends, lease=lease)
             return
     except EngineUnreachable as later:

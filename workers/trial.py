@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import DatabaseError
+from django.utils import timezone
 
 from benchweb.catalog import catalog
 from benchweb.database_faults import refuses_data
@@ -21,7 +22,7 @@ from workers.ends import Ends, refuse_another_place
 from workers.engine_client import EngineClient, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.messages import Event, SessionSpec
 from workers.leases import Lease
-from workers.lost_peer import naming_the_other_end
+from workers.lost_peer import naming_the_end
 from workers.paths import Path
 from workers.stopping import quietly, stops
 
@@ -129,13 +130,23 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
         final = _followed(trial, ends, lease)
         if not _found_no_way(final):
             ends.paths.settle()
-            return naming_the_other_end(final, ends.sink, f"{trial.session}-sink")
+            return _naming(final, trial, ends)
         tried = [*ends.paths.failed, ends.paths.current]
         if lease.stopped or not ends.paths.advance():
             return _telling_all(final, tried)
         _log.info("Trial %s: %s", trial.pk, final.body.get("reason"))
         # The sessions are made anew, with the same names.
         acknowledge(trial, ends)
+
+
+def _naming(final: Event, trial: Trial, ends: Ends) -> Event:
+    """Return the final event with the engine named that was lost or restarted."""
+    if final.type != "failure":
+        return final
+    began = Trial.objects.filter(pk=trial.pk).values_list("started_at", flat=True).get()
+    let_database_go()
+    since = timezone.now() - (began or timezone.now())
+    return naming_the_end(final, source=ends.source, sink=ends.sink, session=f"{trial.session}-sink", since=since)
 
 
 def _found_no_way(final: Event) -> bool:

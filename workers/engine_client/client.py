@@ -19,8 +19,8 @@ from benchweb.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_of
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
-from workers.engine_client.faults import cause, engine_name, unreachable, unusable
-from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
+from workers.engine_client.faults import cause, engine_called, engine_name, unreachable, unusable
+from workers.engine_client.messages import About, Event, HostLoad, PathLook, PathOpened, SessionSpec
 from workers.engine_client.proof import is_proven, new_nonce
 
 # For a whole answer, from its first byte to its last.
@@ -33,6 +33,8 @@ EVENT_SILENCE_SECONDS = 4.0
 EVENT_SECONDS = 30.0
 # A result with intervals, flows and a histogram; more is not one.
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
+# A look at a path that carries nothing takes as long as its time-outs.
+PATH_SECONDS = 45.0
 _KEPT_CONNECTIONS = 8
 _MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
 _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
@@ -58,6 +60,8 @@ class EngineClient:
         When the engine refuses the token, `read_token` is asked once for the one that is stored by now.
         """
         self.name = engine_name(name, host, port, address)
+        # The same within a sentence.
+        self.called = engine_called(name, host, port, address)
         self.address = address or host
         self.port = port
         # Without one urllib3 would check nothing, and the token would go to whoever answers.
@@ -124,6 +128,15 @@ class EngineClient:
         """Ask how busy the host and its interface with this address, or of this name, were in the last minute."""
         asked = {name: value for name, value in (("address", address), ("device", device)) if value}
         return HostLoad.parsed(self._json("GET", f"/v1/host?{urlencode(asked, safe=':')}"))
+
+    def open_path(self, cookie: str) -> PathOpened:
+        """Ask a sink's engine to answer the path check with this cookie, and what has come to it by now."""
+        return PathOpened.parsed(self._json("POST", "/v1/path-checks", body={"role": "sink", "cookie": cookie}))
+
+    def look_at_path(self, cookie: str, peer: dict[str, Any], bind: dict[str, str] | None) -> PathLook:
+        """Have a source's engine look at its path to a sink that was asked to answer."""
+        body = {"role": "source", "cookie": cookie, "peer": peer} | ({"bind": bind} if bind else {})
+        return PathLook.parsed(self._json("POST", "/v1/path-checks", body=body, seconds=PATH_SECONDS))
 
     def create(self, session: str, spec: SessionSpec) -> dict[str, Any]:
         """Create a session; repeating it with the same spec is harmless."""

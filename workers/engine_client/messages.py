@@ -16,6 +16,7 @@ _MAXIMUM_VERSION = 2**31 - 1
 _MAXIMUM_RATIO = 2.0
 # A million times the fastest link of today: a rate beyond it would stay in an hour's sums for good.
 _MAXIMUM_BPS = 1e18
+_MAXIMUM_PACKET_BYTES = 65_575
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class About:
     sessions: int = 0
     # How many at once its operator allows; None for no limit.
     sessions_limit: int | None = None
+    # Since its start; an engine of before this doesn't say.
+    uptime_seconds: float | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -67,6 +70,7 @@ class About:
                 kinds=[storable_text(str(kind)) for kind in document["kinds"]],
                 sessions=_whole(document.get("sessions", 0), MAXIMUM_NUMBER),
                 sessions_limit=_sessions_limit(document.get("limits") or {}),
+                uptime_seconds=_optional(document, "uptime_seconds"),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
@@ -121,6 +125,73 @@ class HostLoad:
             )
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise EngineGarbage(f"what it tells of its host can't be read ({error!r:.100})") from error
+
+
+@dataclass(frozen=True)
+class PathOpened:
+    """What a sink says of a path check: its data port, and how much has come there."""
+
+    data_port: int
+    tcp: int
+    udp: int
+
+    @classmethod
+    def parsed(cls, document: Any) -> "PathOpened":
+        """Check a sink's answer to POST /v1/path-checks; raise EngineGarbage."""
+        try:
+            arrived = document["arrived"]
+            tcp, udp = (_whole(arrived[name], MAXIMUM_NUMBER) for name in ("tcp", "udp"))
+            return cls(data_port=_port(document["data_port"]), tcp=tcp, udp=udp)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise EngineGarbage(f"what it says of a path check can't be read ({error!r:.100})") from error
+
+
+@dataclass(frozen=True)
+class PathPassage:
+    """Whether a protocol passes; `fault` is refused, timed_out, unreachable or no_answer."""
+
+    passes: bool
+    round_trip_seconds: float | None = None
+    fault: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class PathLook:
+    """What a source found; a way of (packet bytes, whether larger ones vanish silently), None where nobody knows."""
+
+    tcp: PathPassage
+    udp: PathPassage
+    forward: tuple[int, bool] | None
+    backward: tuple[int, bool] | None
+
+    @classmethod
+    def parsed(cls, document: Any) -> "PathLook":
+        """Check a source's answer to POST /v1/path-checks; raise EngineGarbage."""
+        try:
+            return cls(
+                tcp=_passage(document["tcp"]),
+                udp=_passage(document["udp"]),
+                forward=_way(document.get("forward")),
+                backward=_way(document.get("backward")),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise EngineGarbage(f"what it found of a path can't be read ({error!r:.100})") from error
+
+
+def _passage(document: Any) -> PathPassage:
+    return PathPassage(
+        passes=document["passes"] is True,
+        round_trip_seconds=_optional(document, "round_trip_seconds"),
+        fault=storable_text(str(document.get("fault") or ""), _MAXIMUM_WORD),
+        message=storable_text(str(document.get("message") or "")),
+    )
+
+
+def _way(document: Any) -> tuple[int, bool] | None:
+    if document is None:
+        return None
+    return _whole(document["mtu_bytes"], _MAXIMUM_PACKET_BYTES), document["is_silent"] is True
 
 
 @dataclass(frozen=True)
