@@ -4,6 +4,8 @@ import ipaddress
 import logging
 import socket
 
+from django.db.models import Q
+
 from benchweb.hosts import addresses
 from benchweb.hosts.addresses import AddressError
 from benchweb.hosts.models import Endpoint
@@ -41,8 +43,48 @@ def data_addresses(endpoint: Endpoint, control: str) -> list[str]:
     host = data_host(endpoint)
     found = addresses_of(endpoint, host)
     if host != control_address(endpoint)[0]:
-        return found
+        return _at_this_host(endpoint, host, found, control)
     return [control, *(address for address in found if address != control)]
+
+
+def _at_this_host(endpoint: Endpoint, host: str, found: list[str], control: str) -> list[str]:
+    """Leave out addresses at which traffic reaches another engine, or each machine itself; raise where none is left.
+
+    Where the endpoint was entered they were refused already, but a name may mean something else since.
+    """
+    faults = {address: _fault_of(endpoint, host, address, control) for address in found}
+    left = [address for address, fault in faults.items() if not fault]
+    if left:
+        return left
+    raise EngineRefused(faults[found[0]], code="data_address")
+
+
+def _fault_of(endpoint: Endpoint, host: str, address: str, control: str) -> str:
+    if _is_loopback(address):
+        if _is_loopback(control):
+            return ""
+        return (
+            f"The data address {host} of {endpoint} means {address} now, every machine's own address: test traffic "
+            "from another host never arrives there. Give the address of the interface that carries it."
+        )
+    beginning = f"[{address}]:" if ":" in address else f"{address}:"
+    at_address = Q(answered_address__startswith=beginning) | Q(control_address__istartswith=beginning)
+    others = Endpoint.objects.filter(at_address, archived_at=None).exclude(host=endpoint.host_id)
+    other = next((each for each in others.select_related("host") if not _is_one_machine(each, endpoint)), None)
+    if other is None or address == control:
+        return ""
+    return (
+        f"The data address {host} of {endpoint} means {address} now, the address of another engine, {other}: give the "
+        "address of this host's own interface."
+    )
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address).is_loopback
+
+
+def _is_one_machine(one: Endpoint, other: Endpoint) -> bool:
+    return one.host.machine_key == other.host.machine_key
 
 
 def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
