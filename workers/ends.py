@@ -46,7 +46,7 @@ def ends_of(claimed: Claimed, stack: ExitStack) -> Ends:
     clients = [client_of(end, stack, _kept(kept, side, "control")) for end, side in _sides(source, sink)]
     paths = [Path(_kept(kept, "source", "data"), _kept(kept, "sink", "data"))]
     if not paths[0].sink:
-        paths = _paths(source, sink, *clients)
+        paths = paths_of(source, sink, *clients)
     ends = Ends(
         source=clients[0],
         sink=clients[1],
@@ -136,7 +136,8 @@ def client_of(endpoint: Endpoint, stack: ExitStack, address: str = "") -> Engine
         raise
 
 
-def _paths(source: Endpoint, sink: Endpoint, source_client: EngineClient, sink_client: EngineClient) -> list[Path]:
+def paths_of(source: Endpoint, sink: Endpoint, source_client: EngineClient, sink_client: EngineClient) -> list[Path]:
+    """Return the paths of a pair's test traffic, the likeliest first; raise EngineError where there is none."""
     return paths_between(
         source=data_addresses(source, source_client.address),
         sink=data_addresses(sink, sink_client.address),

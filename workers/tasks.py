@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from workers import check, probe, ticking
+from workers import check, path_check, probe, ticking
 from workers.background import in_background
 from workers.runner import runner
 
@@ -24,6 +24,13 @@ def check_endpoint(endpoint_id: int) -> None:
 def probe_endpoints(endpoint_ids: list[int]) -> None:
     """Probe these endpoints' engines."""
     in_background(probe.probe, endpoint_ids)
+
+
+@shared_task(name="workers.tasks.check_paths")
+def check_paths(pair_ids: list[int]) -> None:
+    """Check the data paths of these pairs."""
+    for pair_id in pair_ids:
+        in_background(path_check.check, pair_id)
 
 
 @shared_task(name="workers.tasks.tick")

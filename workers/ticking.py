@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from benchweb.hosts import probes
+from benchweb.hosts import path_checks, probes
 from benchweb.results import nights, recents
 from benchweb.runs import dispatch, endings
 from benchweb.schedules import services as schedules
@@ -20,6 +20,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     dispatch.dispatch,
     schedules.settle_slots,
     probes.probes_send,
+    path_checks.paths_send,
     claim_on_time,
     # What only pages read comes last.
     recents.sum_up,

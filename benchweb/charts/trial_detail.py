@@ -119,11 +119,18 @@ def _capitalised(words: list[str]) -> str:
     return _(label[:1].upper() + label[1:])
 
 
+# Where a result says what still arrives.
+_LARGEST = {"black_hole": "largest_payload_bytes", "reverse_black_hole": "largest_reverse_payload_bytes"}
+
+
 def _explained(flag: str, document: Mapping[str, Any]) -> str:
-    """Say what a flag means, of an outage when it was, and of a black hole what still arrives."""
+    """Say what a flag means, of an outage when it was, and of a path at fault what was seen."""
     words = flag_words(flag)
-    if flag == "black_hole" and (largest := document.get("largest_payload_bytes")):
+    largest = document.get(_LARGEST.get(flag, ""))
+    if largest:
         return _("{words} (packets over {bytes} bytes don't arrive)").format(words=words, bytes=f"{largest:,}")
+    if flag == "udp_blocked" and (hellos := document.get("unanswered_hellos")):
+        return _("{words} (none of {count} UDP hellos was answered)").format(words=words, count=hellos)
     outages = document.get("outages") or []
     if flag != "outage" or not outages:
         return words

@@ -154,11 +154,26 @@ def endpoint_label(host: str, name: str, network_mode: str) -> str:
 class Pair(models.Model):
     """Source endpoint to sink endpoint in an environment."""
 
+    class Path(models.TextChoices):
+        PENDING = "pending", _("not checked yet")
+        PASSES = "passes", _("TCP and UDP pass")
+        NARROW = "narrow", _("large packets vanish")
+        BLOCKED = "blocked", _("blocked")
+        # An engine is too old for the check, or can't be asked.
+        UNCHECKED = "unchecked", _("not checked")
+
     source = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="pairs_as_source")
     sink = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="pairs_as_sink")
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="pairs")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    # What the last check of the data path found, in a word, a sentence and figures (hosts.path_checks.PathFound).
+    path_status = models.CharField(max_length=20, choices=Path.choices, default=Path.PENDING, db_default=Path.PENDING)
+    path_reason = models.TextField(blank=True, default="", db_default="")
+    path_found = models.JSONField(null=True)
+    path_checked_at = models.DateTimeField(null=True)
+    # When the tick asks for the next check; None for as soon as both engines answer.
+    path_due_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["id"]

@@ -13,7 +13,7 @@ _OF = {
 }
 _SQL = with_pairs("""
 SELECT pair.id, environment.id, environment.name,
-  source.status, source.status_reason, sink.status, sink.status_reason,
+  source.status, source.status_reason, sink.status, sink.status_reason, pair.path_status, pair.path_reason,
   (SELECT count(*) FROM hosts_pair pair WHERE pair.archived_at IS NULL AND {of}), {pair_names}
 FROM hosts_pair pair
 JOIN hosts_environment environment ON environment.id = pair.environment_id
@@ -21,7 +21,7 @@ JOIN hosts_environment environment ON environment.id = pair.environment_id
 WHERE pair.archived_at IS NULL AND {of}
 ORDER BY pair.id LIMIT %(most)s
 """)
-_COLUMNS = 8
+_COLUMNS = 10
 
 
 class PairLine(NamedTuple):
@@ -34,6 +34,8 @@ class PairLine(NamedTuple):
     source_reason: str
     sink_status: str
     sink_reason: str
+    path_status: str
+    path_reason: str
     label: str
 
 

@@ -12,6 +12,8 @@ from benchweb.rows import Reading, Rows, document, planned_once
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
 SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
+# A test on such a pair fails, or shows something else than the path could carry.
+FAULTY_PATHS = (Pair.Path.BLOCKED, Pair.Path.NARROW)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
 # The hosts in use, each with its endpoints in use. Synthetic ones are never asked.
@@ -22,6 +24,7 @@ SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.id IS NULL AND NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
+  (SELECT count(*) FROM hosts_pair WHERE archived_at IS NULL AND path_status = ANY(%(faulty)s)),
   json_agg(json_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
     'reason', e.status_reason, 'since', coalesce(e.unreachable_since, e.checked_at)
@@ -42,6 +45,8 @@ class HostsInShort(NamedTuple):
     bare: int
     synthetic: int
     has_pair: bool
+    # Pairs whose data path is blocked, or loses large packets.
+    faulty_paths: int
     # Each with host, host_id, name, network_mode, status, reason and since when (ISO 8601), by the host's name.
     silent: list[dict[str, Any]]
 
@@ -53,14 +58,21 @@ def hosts_in_short() -> Reading[HostsInShort]:
         "answered": status.ANSWERED.value,
         "unknown": status.UNKNOWN.value,
         "silent": [each.value for each in SILENT_STATUSES],
+        "faulty": [each.value for each in FAULTY_PATHS],
     }
 
     def in_short(rows: Rows) -> HostsInShort:
-        ((hosts, answering, asked, bare, synthetic, has_pair, silent),) = rows
+        ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = rows
         unasked = hosts - asked - bare
-        return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, document(silent) or [])
+        return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, document(silent) or [])
 
     return Reading(_IN_SHORT, values, in_short)
+
+
+def faulty_paths(*, most: int) -> list[Pair]:
+    """Return the first pairs in use whose data path is at fault; one query."""
+    faulty = Pair.objects.filter(archived_at=None, path_status__in=FAULTY_PATHS)
+    return list(faulty.select_related("source__host", "sink__host").order_by("pk")[:most])
 
 
 def hosts_matching(
@@ -124,11 +136,12 @@ def pairs_matching(
     text: str = "",
     environment: int | None = None,
     status: str = "",
+    path: str = "",
     host: int | None = None,
     endpoint: Endpoint | None = None,
     archived: bool = False,
 ) -> QuerySet[Pair]:
-    """Give pairs by part of a host's or environment's name or an address, by environment, host and state of an end."""
+    """Return pairs by part of a host's or environment's name or an address, by environment, host and states."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
     if text := searched(text):
         pairs = pairs.filter(
@@ -142,6 +155,8 @@ def pairs_matching(
         pairs = pairs.filter(environment=environment)
     if status:
         pairs = pairs.filter(Q(source__status=status) | Q(sink__status=status))
+    if path:
+        pairs = pairs.filter(path_status=path)
     if host is not None:
         pairs = pairs.filter(Q(source__host=host) | Q(sink__host=host))
     if endpoint is not None:

@@ -17,6 +17,7 @@ from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
 from benchweb.hosts.machines import certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.naming import checked_name, name_holder, name_once
+from benchweb.hosts.path_checks import paths_forget
 from benchweb.hosts.secrets import encrypted
 from benchweb.loopback import is_loopback_name
 from benchweb.names import name_key, stored_name, text_fault
@@ -106,6 +107,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     Endpoint.objects.filter(pk=endpoint.pk).update(
         status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
     )
+    paths_forget(endpoint_id=endpoint.pk)
     machine_follow(host_id=stored.host_id)
     queue.send_on_commit(CHECK_TASK, endpoint.pk)
 

@@ -61,6 +61,8 @@ class _Result(_Shape):
     intervals: list[_Interval] | None = None
     outages: list[_Outage] | None = None
     largest_payload_bytes: int | None = None
+    largest_reverse_payload_bytes: int | None = None
+    unanswered_hellos: int | None = None
     flows: list[_Flow] | None = None
     hosts: dict[str, _Host | None] | None = None
     window: Document | None = None

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchweb.web.views import endpoints, environments, hosts, launch, pairs, plans, tokens
+from benchweb.web.views import endpoints, environments, hosts, launch, pair_paths, pairs, plans, tokens
 
 urlpatterns = [
     path("hosts", hosts.host_list, name="hosts"),
@@ -29,6 +29,8 @@ urlpatterns = [
     path("pairs", pairs.pair_list, name="pairs"),
     path("pairs/new", pairs.pair_new, name="pair_new"),
     path("pairs/<int:pair_id>", pairs.pair_page, name="pair"),
+    path("pairs/<int:pair_id>/check", pair_paths.pair_check, name="pair_check"),
+    path("pairs/<int:pair_id>/watch", pair_paths.pair_watch, name="pair_watch"),
     path("pairs/<int:pair_id>/edit", pairs.pair_edit, name="pair_edit"),
     path("pairs/<int:pair_id>/archive", pairs.pair_archive, name="pair_archive"),
     path("pairs/<int:pair_id>/restore", pairs.pair_restore, name="pair_restore"),

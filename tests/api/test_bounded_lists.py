@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 # Arrays in answers about one row, and what bounds each; a new one needs its bound, and its name here.
 BOUNDED = {
     "HostItem.labels": "at most 1,000 are taken",
+    "PathFound.dead": "at most 3 beside the one that is told of",
     "HostAvailability.endpoints": "those in use of one host",
     "EndpointAvailability.stretches": "at most 10,000 of a host, else refused",
     "PlanItem.steps": "at most 100 are taken",

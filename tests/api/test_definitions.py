@@ -1,9 +1,11 @@
 """Hosts, environments, endpoints and pairs by REST: created, changed, archived, restored, refused."""
 
 import pytest
+from django.db.models.functions import Now
 
 from benchweb import queue
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.path_checks import PATHS_TASK
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import CHECK_TASK
 from tests.factories import make_endpoint, make_pair
@@ -278,3 +280,33 @@ def test_pages_of_a_list_follow_the_cursor_to_the_end(api):
         found.append([item["id"] for item in answer["items"]])
         cursor = answer["next"]
     assert found == [ids[:2], ids[2:4], ids[4:]]
+
+
+def test_a_pair_tells_what_its_last_path_check_found_and_is_checked_on_demand(api, refused, sent):
+    pair = make_pair()
+    item = api.get(f"/pairs/{pair.pk}").json()
+    assert (item["path_status"], item["path_reason"], item["path_checked_at"], item["path"]) == (
+        "pending",
+        "",
+        None,
+        None,
+    )
+    sent.clear()
+    answer = api.post(f"/pairs/{pair.pk}/check")
+    assert (answer.status_code, answer.json()) == (202, {"id": pair.pk, "status": "pending"})
+    assert sent == [(PATHS_TASK, [pair.pk])]
+    assert api.post("/pairs/9999/check").status_code == 404
+    found = {
+        "address": "192.0.2.9",
+        "data_port": 7411,
+        "tcp": {"passes": True, "round_trip_seconds": 0.001, "fault": None},
+        "udp": {"passes": False, "round_trip_seconds": None, "fault": "timed_out"},
+        "forward": None,
+        "backward": None,
+        "dead": [],
+    }
+    Pair.objects.update(path_status="blocked", path_reason="no", path_found=found, path_checked_at=Now())
+    item = api.get("/pairs?path_status=blocked").json()["items"][0]
+    assert (item["id"], item["path_reason"], item["path"]) == (pair.pk, "no", found)
+    assert api.get("/pairs?path_status=passes").json()["items"] == []
+    refused(api.get("/pairs?path_status=green"), 422, "path_status")

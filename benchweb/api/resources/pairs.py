@@ -7,10 +7,12 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 
 from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.resources.endpoints import Accepted
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item
 from benchweb.hosts import services
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.path_checks import PathFound, path_check, path_found
 
 router = Router(tags=["pairs"])
 
@@ -30,6 +32,7 @@ class PairQuery(ArchivableQuery):
     sink: Identifier | None = None
     environment: Identifier | None = None
     host: Identifier | None = None
+    path_status: Pair.Path | None = None
 
 
 class PairItem(Item):
@@ -43,6 +46,11 @@ class PairItem(Item):
     sink_host: int
     environment: int
     environment_name: str
+    # What the last check of the data path found.
+    path_status: str
+    path_reason: str
+    path_checked_at: datetime | None
+    path: PathFound | None
     created_at: datetime
     archived_at: datetime | None
 
@@ -53,6 +61,8 @@ def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
     rows = _pairs().filter(archived_at__isnull=not query.archived)
     wanted = {"source": query.source, "sink": query.sink, "environment": query.environment}
     rows = rows.filter(**{field: value for field, value in wanted.items() if value is not None})
+    if query.path_status is not None:
+        rows = rows.filter(path_status=query.path_status)
     if query.host is not None:
         rows = rows.filter(Q(source__host=query.host) | Q(sink__host=query.host))
     return page(request, query, rows, _item)
@@ -99,6 +109,14 @@ def pair_restore(request: HttpRequest, pair_id: Identifier) -> PairItem:
     return _item(row_or_404(_pairs(), pair_id))
 
 
+@router.post("/pairs/{pair_id}/check", response={202: Accepted})
+def pair_check(request: HttpRequest, pair_id: Identifier) -> Status[Accepted]:
+    """Ask a worker to check the data path from source to sink; `path_checked_at` changes when it has."""
+    pair = row_or_404(_pairs(), pair_id)
+    path_check(pair=pair)
+    return Status(202, Accepted(id=pair.pk, status=pair.path_status))
+
+
 def _pairs() -> "QuerySet[Pair, Pair]":
     return Pair.objects.select_related("source__host", "sink__host", "environment")
 
@@ -115,6 +133,10 @@ def _item(pair: Pair) -> PairItem:
         sink_host=pair.sink.host_id,
         environment=pair.environment_id,
         environment_name=pair.environment.name,
+        path_status=pair.path_status,
+        path_reason=pair.path_reason,
+        path_checked_at=pair.path_checked_at,
+        path=path_found(pair),
         created_at=pair.created_at,
         archived_at=pair.archived_at,
     )

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from benchweb.hosts.selectors import HostsInShort, hosts_in_short
+from benchweb.hosts.selectors import HostsInShort, faulty_paths, hosts_in_short
 from benchweb.rows import Reading, read, read_together
 from benchweb.runs.listed import ListedRun, open_and_ended
 from benchweb.runs.models import State
@@ -19,6 +19,7 @@ from benchweb.web.run_rows import run_rows
 from benchweb.web.silent_hosts import silent_groups
 
 _RUNNING_SHOWN = 10
+_PATHS_SHOWN = 6
 _LAST_SHOWN = 10
 _COMING_SHOWN = 8
 _WITHOUT_SHOWN = 10
@@ -61,9 +62,17 @@ def _runs(runs: list[ListedRun]) -> dict[str, object]:
 
 
 def _beside(hosts: HostsInShort, slots: list[FaultySlot]) -> dict[str, object]:
-    """Give the hosts, and slots without a result."""
+    """Return the hosts, pairs whose data path is at fault, and slots without a result."""
     silent_shown, silent_hidden = silent_groups(hosts.silent)
-    return {"hosts": hosts, "silent": silent_shown, "silent_hidden": silent_hidden, "without": slots}
+    faulty = faulty_paths(most=_PATHS_SHOWN) if hosts.faulty_paths else []
+    return {
+        "hosts": hosts,
+        "silent": silent_shown,
+        "silent_hidden": silent_hidden,
+        "faulty_paths": faulty,
+        "faulty_paths_hidden": hosts.faulty_paths - len(faulty),
+        "without": slots,
+    }
 
 
 def _night_part() -> dict[str, object]:

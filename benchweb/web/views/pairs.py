@@ -25,6 +25,7 @@ from benchweb.web.glance_section import glance_section
 from benchweb.web.list_page import RUNS_SHOWN, list_page
 from benchweb.web.listing import Column, listing
 from benchweb.web.next_step import lone_host
+from benchweb.web.path_panel import path_panel
 from benchweb.web.row_ids import row_id
 
 COLUMNS = [
@@ -32,6 +33,7 @@ COLUMNS = [
     Column(gettext_noop("Source state")),
     Column(gettext_noop("Sink"), "sink__host__name"),
     Column(gettext_noop("Sink state")),
+    Column(gettext_noop("Data path"), "path_status"),
     Column(gettext_noop("Environment"), "environment__name"),
     Column(gettext_noop("Added"), "created_at"),
 ]
@@ -49,9 +51,10 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         environment=row_id(environment) or 0 if environment else None,
         host=row_id(host) or 0 if host else None,
         status=request.GET.get("status", ""),
+        path=request.GET.get("path", ""),
         archived=archived,
     )
-    filters = ["q", "environment", "host", "status", "archived"]
+    filters = ["q", "environment", "host", "status", "path", "archived"]
     page = listing(request, pairs, columns=COLUMNS, sort="source__host__name", filters=filters)
     context = {
         "page": page,
@@ -59,6 +62,7 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
         "statuses": Endpoint.Status.choices,
+        "paths": Pair.Path.choices,
     }
     return list_page(request, "pages/pairs.html", context)
 
@@ -75,6 +79,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     context = {
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
+        "path": path_panel(pair),
         "series": series,
         "runs_filter": f"pair={pair.pk}",
         "runs": runs,
