@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
 
@@ -43,6 +43,8 @@ from benchweb.phrasebook import sentence_gap
 from benchweb.regressions.selectors import Note
 from benchweb.rows import Ahead, Reading, read, read_together, united
 
+# Since when something holds of which nobody knows.
+_EVER = datetime.min.replace(tzinfo=UTC)
 # Beside the first and the last point, as a share of the time between them.
 
 
@@ -299,7 +301,11 @@ class _Drawing:
         if metric.unit == "bit/s":
             for place, line in enumerate(lines):
                 for end in line.pair.ends:
-                    found.add(_("Link rate"), place, self.links.get(end.pk, []))
+                    told = self.links.get(end.pk, [])
+                    found.add(_("Link rate"), place, told)
+                    if not told and end.link_bps:
+                        # Of what was entered nobody knows since when it holds: always.
+                        found.add(_("Link rate, as entered"), place, [(_EVER, end.link_bps)])
         return found.lines(len(lines))
 
 

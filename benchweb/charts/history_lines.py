@@ -27,9 +27,9 @@ SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {place},
   (SELECT json_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
     AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
   pair.id, e.id, e.name,
-  source.id, source.name, source.network_mode, source.data_address, source.control_address,
+  source.id, source.name, source.network_mode, source.data_address, source.control_address, source.link_bps,
   source_host.id, source_host.name, source_host.labels,
-  sink.id, sink.name, sink.network_mode, sink.data_address, sink.control_address,
+  sink.id, sink.name, sink.network_mode, sink.data_address, sink.control_address, sink.link_bps,
   sink_host.id, sink_host.name, sink_host.labels
 FROM results_series s
 JOIN hosts_pair pair ON pair.id = s.pair_id
@@ -42,7 +42,7 @@ _PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.met
 # Another plan may have measured the same on pairs that this one never ran on.
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
-_END_COLUMNS = 8
+_END_COLUMNS = 9
 _MOST_KEPT = 1_000
 
 
@@ -55,6 +55,8 @@ class LineEnd:
     network_mode: str
     data_address: str
     control_address: str
+    # As entered, for where the kernel tells none.
+    link_bps: float | None
     host_id: int
     host_name: str
     labels: tuple[str, ...]
@@ -171,8 +173,8 @@ def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> Histor
 
 
 def _end(columns: list[Any]) -> LineEnd:
-    pk, name, mode, data_address, control_address, host_id, host_name, labels = columns
-    return LineEnd(pk, name, mode, data_address, control_address, host_id, host_name, tuple(labels))
+    pk, name, mode, data_address, control_address, link_bps, host_id, host_name, labels = columns
+    return LineEnd(pk, name, mode, data_address, control_address, link_bps, host_id, host_name, tuple(labels))
 
 
 def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:

@@ -101,26 +101,28 @@ def host_charts(
     hours: Mapping[int, Sequence[Hour]],
     starts: Sequence[datetime],
     added: Mapping[int, datetime],
+    entered_bps: Mapping[int, float | None] | None = None,
 ) -> list[ChartSpec]:
     """Give a chart for each indicator that any endpoint's probes told; a point is the time between two starts.
 
     `names` are the endpoints' labels by id; with one endpoint the lines need none. Nothing is missing of the time
-    before the first of them was `added`.
+    before the first of them was `added`. `entered_bps` are the links' speeds that people entered.
     """
     first = min(added.values(), default=starts[0])
     starts = [begin for begin, end in pairwise(starts[:-1]) if end > first] + list(starts[-2:])
-    found = {endpoint_id: bucketed(hours[endpoint_id], starts) for endpoint_id in names}
+    speeds = entered_bps or {}
+    found = {endpoint_id: bucketed(hours[endpoint_id], starts, speeds.get(endpoint_id)) for endpoint_id in names}
     times = [rfc3339(start) for start in starts]
     length = _length(starts[1] - starts[0])
     charts = [_chart(indicator, names, found, times, length) for indicator in _indicators(get_language())]
     return [chart for chart in charts if chart is not None]
 
 
-def bucketed(hours: Sequence[Hour], starts: Sequence[datetime]) -> list[Indicators]:
+def bucketed(hours: Sequence[Hour], starts: Sequence[datetime], entered_bps: float | None = None) -> list[Indicators]:
     """Add up the hours between each two starts; both are in order."""
     begins = [hour.hour for hour in hours]
     edges = [bisect_left(begins, start) for start in starts]
-    return [indicators(hours[first:last]) for first, last in pairwise(edges)]
+    return [indicators(hours[first:last], entered_bps) for first, last in pairwise(edges)]
 
 
 def _chart(
@@ -208,8 +210,17 @@ def _point(time: str, value: float | None, measured: Measured | None, missing: s
 
 def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
     """Give the speeds of the links, the latest of each endpoint; equal ones are one line."""
-    speeds = {next((each.link_bps for each in reversed(found[key]) if each.link_bps), None) for key in names}
-    return [ReferenceLine(label=_("link"), y=speed) for speed in sorted(filter(None, speeds))]
+    latest = [_latest_link(found[key]) for key in names]
+    links = sorted({(each.link_bps, each.is_link_entered) for each in latest if each and each.link_bps})
+    return [
+        ReferenceLine(label=_("link, as entered") if is_entered else _("link"), y=speed) for speed, is_entered in links
+    ]
+
+
+def _latest_link(found: Sequence[Indicators]) -> Indicators | None:
+    """Return the latest time whose link is known, one that the kernel told before one that was entered."""
+    known = [each for each in found if each.link_bps]
+    return next((each for each in reversed(known) if not each.is_link_entered), known[-1] if known else None)
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:

@@ -49,6 +49,8 @@ class Indicators(NamedTuple):
     received_bps: Measured | None
     sent_bps: Measured | None
     link_bps: float | None
+    # The kernel told no speed: it is the one that was entered with the endpoint.
+    is_link_entered: bool = False
 
     @property
     def left_to_receive_bps(self) -> Measured | None:
@@ -118,8 +120,8 @@ def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from:
     return loads
 
 
-def indicators(hours: Iterable[Hour]) -> Indicators:
-    """Add hours up, given in order; the link's speed is the latest."""
+def indicators(hours: Iterable[Hour], entered_bps: float | None = None) -> Indicators:
+    """Add hours up, given in order; the link's speed is the latest that the kernel told, else the one entered."""
     rows = list(hours)
     total = rows[0] if len(rows) == 1 else _added_up(rows)
     return Indicators(
@@ -133,7 +135,8 @@ def indicators(hours: Iterable[Hour]) -> Indicators:
         cpu_ratio=_measured(total.utilised, total.cpu_ratio_sum, total.cpu_ratio_most),
         received_bps=_measured(total.metered, total.received_bps_sum, total.received_bps_most),
         sent_bps=_measured(total.metered, total.sent_bps_sum, total.sent_bps_most),
-        link_bps=total.link_bps,
+        link_bps=entered_bps if total.link_bps is None else total.link_bps,
+        is_link_entered=total.link_bps is None and entered_bps is not None,
     )
 
 

@@ -115,6 +115,8 @@ class Endpoint(models.Model):
     data_address = models.CharField(max_length=255, blank=True, help_text="address test traffic uses")
     network_mode = models.CharField(max_length=40, default="host")
     bind_device = models.CharField(max_length=15, blank=True)
+    # Entered by people, for where the kernel tells no speed of the link; what the kernel tells goes before it.
+    link_bps = models.FloatField(null=True, blank=True)
     token_encrypted = models.BinaryField(default=b"")
     fingerprint = models.CharField(max_length=71, blank=True)
     # Insisted on: another host's engine may have the same certificate.

@@ -23,6 +23,8 @@ from benchweb.loopback import is_loopback_name
 from benchweb.names import name_key, stored_name, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
+# No link of today is outside: what is has lost a unit.
+_SLOWEST_LINK_BPS, _FASTEST_LINK_BPS = 1e3, 1e14
 _FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
 
 
@@ -326,6 +328,7 @@ def _endpoint_fields(
     token: str = "",
     fingerprint: str = "",
     same_machine: bool = False,
+    link_bps: float | None = None,
 ) -> dict[str, Any]:
     for field, text in (("name", name), ("network_mode", network_mode), ("bind_device", bind_device)):
         if fault := text_fault(text):
@@ -343,6 +346,7 @@ def _endpoint_fields(
         "token_encrypted": _encrypted(token),
         "fingerprint": _checked_fingerprint(fingerprint),
         "same_machine": same_machine,
+        "link_bps": _checked_link(link_bps),
     }
 
 
@@ -365,6 +369,12 @@ def _checked_data(text: str) -> str:
         return data_address(text)
     except AddressError as error:
         raise HostsError("data_address", str(error)) from error
+
+
+def _checked_link(bps: float | None) -> float | None:
+    if bps is not None and not _SLOWEST_LINK_BPS <= bps <= _FASTEST_LINK_BPS:
+        raise HostsError("link_bps", "A link's speed is from 1 kbit/s to 100 Tbit/s.")
+    return bps
 
 
 def _checked_fingerprint(text: str) -> str:

@@ -1,7 +1,7 @@
 """A host's availability and load, prepared for its page: indicators, strips, breaks, charts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from math import floor
@@ -170,7 +170,11 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
         endpoints=shown,
         whole=whole,
         charts=host_charts(
-            names=names, hours={pk: load.hours for pk, load in loads.items()}, starts=starts, added=added
+            names=names,
+            hours={pk: load.hours for pk, load in loads.items()},
+            starts=starts,
+            added=added,
+            entered_bps={endpoint.pk: endpoint.link_bps for endpoint in endpoints},
         ),
     )
 
@@ -270,6 +274,7 @@ class _Texts(NamedTuple):
     mean: str
     least: str
     most: str
+    as_entered: str
 
 
 @cache
@@ -286,6 +291,7 @@ def _texts(_language: str | None) -> _Texts:
         mean=_("mean"),
         least=_("least"),
         most=_("most"),
+        as_entered=_("by the link's speed as entered"),
     )
 
 
@@ -306,7 +312,9 @@ _LABELS = (
 
 
 def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts) -> list[Cell]:
-    found, availability = indicators([load] if load else []), watched.since(begin)
+    found = indicators([load] if load else [], watched.endpoint.link_bps)
+    availability = watched.since(begin)
+    of_entered = texts.as_entered if found.is_link_entered else ""
     silent, last_word = ("", "") if found.response_seconds else _silence(watched, availability, found.probes, texts)
     # The engine says nothing of its host's load, its host has no interface with the address, the kernel no speed.
     no_load = silent or _OLD_ENGINE
@@ -318,8 +326,8 @@ def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts
         _measured(found.cpu_ratio, "ratio", no_load, texts),
         _measured(found.received_bps, "bit/s", no_traffic, texts),
         _measured(found.sent_bps, "bit/s", no_traffic, texts),
-        _measured(found.left_to_receive_bps, "bit/s", no_link, texts),
-        _measured(found.left_to_send_bps, "bit/s", no_link, texts),
+        _noted(_measured(found.left_to_receive_bps, "bit/s", no_link, texts), of_entered),
+        _noted(_measured(found.left_to_send_bps, "bit/s", no_link, texts), of_entered),
     ]
 
 
@@ -355,6 +363,11 @@ def _measured(measured: Measured | None, unit: str, reason: str, texts: _Texts) 
     extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []
     extremes += [f"{texts.most} {quantity(measured.most, unit)}"] if measured.most is not None else []
     return Cell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
+
+
+def _noted(cell: Cell, note: str) -> Cell:
+    """Say more of what a figure rests on, where there is one."""
+    return replace(cell, basis=f"{cell.basis} · {note}") if note and cell.figure is not None else cell
 
 
 def _whole(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -71,6 +72,11 @@ class EndpointPanel:
         return _("newer than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
 
     @property
+    def told_link_bps(self) -> float | None:
+        """Return the speed that the kernel tells of the interface with the endpoint's address or device."""
+        return told_link_bps(self.facts.document, self.endpoint) if self.facts else None
+
+    @property
     def is_clock_far_off(self) -> bool:
         return is_far_off(self.endpoint.clock_offset_seconds)
 
@@ -103,6 +109,20 @@ def endpoint_panel(
         is_overdue=awaited is not None and timezone.now() - awaited.asked_at > CHECK_PATIENCE,
         is_token_hidden=not shows_token,
     )
+
+
+def told_link_bps(document: dict[str, Any], endpoint: Endpoint) -> float | None:
+    """Return the speed of the endpoint's interface as facts tell it; None where they tell none."""
+    address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
+    for each in document.get("interfaces") or []:
+        is_its = each.get("name") == endpoint.bind_device if endpoint.bind_device else address in _addresses(each)
+        if is_its and each.get("speed_bps"):
+            return float(each["speed_bps"])
+    return None
+
+
+def _addresses(interface: dict[str, Any]) -> set[str]:
+    return {str(each).partition("/")[0] for each in interface.get("addresses") or []}
 
 
 def checked_text(endpoint: Endpoint) -> str:

@@ -310,3 +310,17 @@ def test_a_pair_tells_what_its_last_path_check_found_and_is_checked_on_demand(ap
     assert (item["id"], item["path_reason"], item["path"]) == (pair.pk, "no", found)
     assert api.get("/pairs?path_status=passes").json()["items"] == []
     refused(api.get("/pairs?path_status=green"), 422, "path_status")
+
+
+def test_the_speed_of_a_link_is_entered_kept_and_taken_back(api, refused):
+    host = api.post("/hosts", {"name": "a"}).json()["id"]
+    body = {"host": host, "control_address": "127.0.0.1:1", "link_bps": 10_000_000_000}
+    row = api.post("/endpoints", body).json()
+    assert row["link_bps"] == 10e9
+    assert api.patch(f"/endpoints/{row['id']}", {"name": "b"}).json()["link_bps"] == 10e9
+    for wrong in (-1, 0, 999, 1e15):
+        refused(api.patch(f"/endpoints/{row['id']}", {"link_bps": wrong}), 422, "link_bps")
+    refused(api.patch(f"/endpoints/{row['id']}", {"link_bps": "10G"}), 422, "link_bps")
+    told = api.get(f"/hosts/{host}/availability").json()["endpoints"][0]
+    assert (told["link_bps"], told["is_link_entered"]) == (10e9, True)
+    assert api.patch(f"/endpoints/{row['id']}", {"link_bps": None}).json()["link_bps"] is None

@@ -499,3 +499,11 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
         (runs[1].pk, 2),
         (runs[3].pk, 1),
     ]
+
+
+def test_a_link_rate_that_was_entered_is_a_line_where_the_kernel_tells_none() -> None:
+    pair = make_pair(source=make_endpoint(host_name="alder", link_bps=5e9), sink=make_endpoint(link_bps=1e9))
+    past_run(make_plan(steps=STREAM), pair, NIGHT + DAY, *throughput(1e9))
+    facts(pair, "6.1", 0, 2, speed_bps=10e9)
+    (chart,) = look().charts
+    assert [(line.label, line.y) for line in chart.lines] == [("Link rate", 10e9), ("Link rate, as entered", 1e9)]

@@ -71,6 +71,8 @@ class EndpointAvailability(AvailabilityItem):
     received_bps: MeasuredItem | None
     sent_bps: MeasuredItem | None
     link_bps: float | None
+    # Whether the speed is the one that was entered with the endpoint, for the kernel tells none.
+    is_link_entered: bool
     left_to_receive_bps: MeasuredItem | None
     left_to_send_bps: MeasuredItem | None
     stretches: list[StretchItem]
@@ -125,7 +127,7 @@ def _bounds(query: AvailabilityQuery) -> tuple[datetime, datetime]:
 
 
 def _endpoint(endpoint: Endpoint, availability: Availability, hours: list[Hour]) -> EndpointAvailability:
-    load = indicators(hours)
+    load = indicators(hours, endpoint.link_bps)
     return EndpointAvailability(
         endpoint=endpoint.pk,
         name=str(endpoint),
@@ -135,6 +137,7 @@ def _endpoint(endpoint: Endpoint, availability: Availability, hours: list[Hour])
         received_bps=_measured(load.received_bps),
         sent_bps=_measured(load.sent_bps),
         link_bps=load.link_bps,
+        is_link_entered=load.is_link_entered,
         left_to_receive_bps=_measured(load.left_to_receive_bps),
         left_to_send_bps=_measured(load.left_to_send_bps),
         stretches=[

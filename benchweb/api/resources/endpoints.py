@@ -14,7 +14,16 @@ from benchweb.hosts.models import Endpoint, Host
 
 router = Router(tags=["endpoints"])
 # What endpoint_update takes beside the token, which is kept when it isn't given.
-_CHANGEABLE = ("name", "control_address", "data_address", "network_mode", "bind_device", "fingerprint", "same_machine")
+_CHANGEABLE = (
+    "name",
+    "control_address",
+    "data_address",
+    "network_mode",
+    "bind_device",
+    "fingerprint",
+    "same_machine",
+    "link_bps",
+)
 
 
 class EndpointChange(Body):
@@ -26,6 +35,8 @@ class EndpointChange(Body):
     token: Name = ""
     fingerprint: Name = ""
     same_machine: bool = False
+    # Of the link, in bit/s, for where the kernel tells none.
+    link_bps: float | None = None
 
 
 class EndpointBody(EndpointChange):
@@ -51,6 +62,7 @@ class EndpointItem(Item):
     fingerprint: str
     seen_fingerprint: str
     same_machine: bool
+    link_bps: float | None
     status: str
     status_reason: str
     checked_at: datetime | None
@@ -146,6 +158,7 @@ def _item(endpoint: Endpoint) -> EndpointItem:
         fingerprint=endpoint.fingerprint,
         seen_fingerprint=endpoint.seen_fingerprint,
         same_machine=endpoint.same_machine,
+        link_bps=endpoint.link_bps,
         status=endpoint.status,
         status_reason=endpoint.status_reason,
         checked_at=endpoint.checked_at,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.hosts.machines import has_known_certificate
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.web.forms.base import PageForm, description_field, text_field
+from benchweb.web.forms.link_speed import LinkSpeedField
 
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
@@ -110,6 +111,12 @@ class EndpointForm(PageForm):
         help_text=_("Bind test traffic to this device; empty lets the host's routes decide."),
         placeholder="eth0",
     )
+    link_bps = LinkSpeedField(
+        label=_("Speed of the link"),
+        required=False,
+        help_text=_("Such as 10G, for where the host's kernel tells none; what the kernel tells goes before it."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "10G"}),
+    )
     endpoint_name = text_field(
         _("Endpoint's name"), max_length=100, help_text=_("Empty takes the network mode as its name.")
     )
@@ -140,7 +147,15 @@ class EndpointForm(PageForm):
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
         """Give the form filled with an endpoint's values; its token is never shown again."""
-        names = ("control_address", "data_address", "network_mode", "bind_device", "fingerprint", "same_machine")
+        names = (
+            "control_address",
+            "data_address",
+            "network_mode",
+            "bind_device",
+            "link_bps",
+            "fingerprint",
+            "same_machine",
+        )
         form = cls(initial={name: getattr(endpoint, name) for name in names} | {"endpoint_name": endpoint.name})
         form.fields["token"].help_text = _HELP_KEPT
         form.fields["fingerprint"].help_text = _HELP_PINNED
