@@ -153,18 +153,14 @@ MIDDLEWARE = [
     "benchweb.web.time_limit.TimeLimitMiddleware",
 ]
 
-# "i18n is used for multiple template tag modules": on purpose, see benchweb/web/templatetags/constant_i18n.py.
-SILENCED_SYSTEM_CHECKS = ["templates.W003"]
 ROOT_URLCONF = "benchweb.urls"
 ASGI_APPLICATION = "benchweb.asgi.application"
 FORM_RENDERER = "benchweb.web.quick_widgets.Renderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
         "OPTIONS": {
-            "loaders": [("benchweb.web.quick_templates.Loader", ["django.template.loaders.app_directories.Loader"])],
-            "libraries": {"i18n": "benchweb.web.templatetags.constant_i18n"},
-            "builtins": ["benchweb.web.templatetags.quick_url"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",

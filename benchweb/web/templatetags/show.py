@@ -37,6 +37,12 @@ _LONGEST_WHOLE = 32
 
 
 @register.simple_tag
+def sentence_gap() -> str:
+    """Return what stands between two whole sentences in the reader's language."""
+    return phrasebook.sentence_gap()
+
+
+@register.simple_tag
 def metric(
     value: float | None,
     unit: str = "",
