@@ -155,7 +155,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "benchweb.urls"
 ASGI_APPLICATION = "benchweb.asgi.application"
-FORM_RENDERER = "benchweb.web.quick_widgets.Renderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

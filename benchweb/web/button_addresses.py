@@ -3,10 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, resolve, reverse
 from django.utils.deprecation import MiddlewareMixin
-
-from benchweb.web.row_urls import row_url
 
 
 class ButtonAddressMiddleware(MiddlewareMixin):
@@ -27,7 +25,7 @@ class ButtonAddressMiddleware(MiddlewareMixin):
 
 def _page_of(path: str) -> str:
     """Give the nearest page above an address, the overview at last."""
-    overview = row_url("web:overview")
+    overview = reverse("web:overview")
     above = path.rpartition("/")[0]
     while above:
         try:

@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison import SHOWN, SORTS
 from benchweb.web.row_ids import row_id
-from benchweb.web.row_urls import row_url
 
 # More columns than that nobody reads beside each other, and there are eight colours.
 MOST_RUNS = 8
@@ -43,7 +43,7 @@ class CompareQuery:
         query |= {"sort": changed.sort} if changed.sort != SORTS[0] else {}
         query |= {"rows": "differing"} if changed.is_differing else {}
         query |= {"choose": "1"} if changed.is_choosing else {}
-        return f"{row_url(f'web:{name}')}?{urlencode(query, safe=',') if changed.runs else ''}".rstrip("?")
+        return f"{reverse(f'web:{name}')}?{urlencode(query, safe=',') if changed.runs else ''}".rstrip("?")
 
     def without(self, run: int) -> str:
         """Give the URL without a run."""

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import NoReverseMatch
+from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext, gettext_noop
 
-from benchweb.web.row_urls import row_url
 from benchweb.web.script_words import script_words
 
 
@@ -63,6 +62,6 @@ def _is_current(path: str, url: str) -> bool:
 
 def _url(name: str) -> str:
     try:
-        return row_url(name)
+        return reverse(name)
     except NoReverseMatch:
         return ""

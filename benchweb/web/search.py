@@ -20,7 +20,6 @@ from benchweb.names import searched
 from benchweb.rows import document, read
 from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.web.row_ids import row_id
-from benchweb.web.row_urls import row_url
 from benchweb.web.search_rows import FACTS_READ, NamedRow, facts_with, rows_called
 
 MOST_WORDS = 8
@@ -125,11 +124,11 @@ def _group(key: str, hits: list[Hit], query: Query) -> Group:
 
 
 def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
-    return Hit(row_url(url_name, row.pk), row.name, note, state)
+    return Hit(reverse(url_name, args=[row.pk]), row.name, note, state)
 
 
 def _of_pair(row: NamedRow) -> Hit:
-    return Hit(row_url("web:pair", row.pk), pair_named(document(row.ends)), row.note)
+    return Hit(reverse("web:pair", args=[row.pk]), pair_named(document(row.ends)), row.note)
 
 
 def _of_environment(row: NamedRow) -> Hit:
@@ -152,7 +151,7 @@ def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow],
 
 def _of_run(run: RunLine) -> Hit:
     label = _("Run {number}").format(number=run.pk)
-    return Hit(row_url("web:run", run.pk), label, f"{run.plan} · {run.pair}", run.state)
+    return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan} · {run.pair}", run.state)
 
 
 def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
@@ -171,7 +170,7 @@ def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> Group:
         line = _line(row.words, patterns)
         day = f"{row.last_seen_at.astimezone(zone):%Y-%m-%d}"
         note = _("last seen {date}").format(date=day) if row.is_former else ""
-        url = f"{row_url('web:host', row.host)}#endpoint-{row.endpoint}"
+        url = f"{reverse('web:host', args=[row.host])}#endpoint-{row.endpoint}"
         hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
     return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)
 

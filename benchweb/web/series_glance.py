@@ -42,6 +42,21 @@ class SeriesGlance:
         """Give the median of the runs before; the first run has none. (In a template None.baseline would be "".)"""
         return self.change.baseline if self.change else None
 
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """Return the lowest and the highest repetition of the latest run."""
+        return self.row.low, self.row.high
+
+    @property
+    def other_count(self) -> int:
+        """Return how many other series of the pair stand out, for which this one stands."""
+        return self.row.together - 1
+
+    @property
+    def history_url(self) -> str:
+        """Return the address of the page that shows this series over time."""
+        return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
+
 
 def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
     """Prepare rows for a page; what has left the catalog has no name and is left out."""

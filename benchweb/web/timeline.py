@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 
 from django.db.models import Q
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -21,7 +22,6 @@ from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.archiving import counted
 from benchweb.web.lanes import Bar, Lane
-from benchweb.web.row_urls import row_url
 from benchweb.web.state_words import state_word
 
 # A night of 10,000 runs would be a page of many megabytes: the newest are drawn, and the page says so.
@@ -112,7 +112,9 @@ def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: dateti
     # Where something ran comes before what is only planned: a night of a thousand hosts would hide it.
     ordered = sorted(bars, key=lambda host: (all(bar.state == _PLANNED for bar in bars[host]), host))
     return [
-        Lane(name, bars[name, pk], row_url("web:host", pk)) for name, pk in ordered if name_key(text) in name_key(name)
+        Lane(name, bars[name, pk], reverse("web:host", args=[pk]))
+        for name, pk in ordered
+        if name_key(text) in name_key(name)
     ]
 
 
@@ -125,7 +127,7 @@ def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned
     for each in planned:
         bars[each.schedule.pk].append(_coming_bar(each))
     ordered = sorted(rows.values(), key=lambda schedule: (schedule.name, schedule.pk))
-    return [Lane(row.name, bars[row.pk], row_url("web:schedule", row.pk)) for row in ordered if bars[row.pk]]
+    return [Lane(row.name, bars[row.pk], reverse("web:schedule", args=[row.pk])) for row in ordered if bars[row.pk]]
 
 
 def slots_between(begin: datetime, end: datetime) -> list[Slot]:
@@ -173,14 +175,14 @@ _SINGLY = 4
 
 def _entry(each: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
     if isinstance(each, Coming):
-        return Entry(each.schedule, "planned", text, _("to come"), row_url("web:schedule", each.schedule.pk))
+        return Entry(each.schedule, "planned", text, _("to come"), reverse("web:schedule", args=[each.schedule.pk]))
     return Entry(each.schedule, each.state, text, each.reason, _slot_url(each), each.campaign_id in mixed)
 
 
 def _slot_url(slot: Slot) -> str:
     if slot.campaign_id is not None:
-        return row_url("web:campaign", slot.campaign_id)
-    return row_url("web:schedule", slot.schedule_id)
+        return reverse("web:campaign", args=[slot.campaign_id])
+    return reverse("web:schedule", args=[slot.schedule_id])
 
 
 def _run_bar(run: ListedRun, now: datetime) -> Bar:
@@ -193,7 +195,7 @@ def _run_bar(run: ListedRun, now: datetime) -> Bar:
     label = _("Run {run} · {plan} · {pair} · {state}{reason}").format(
         run=run.pk, plan=run.plan, pair=run.pair, state=state, reason=reason
     )
-    return Bar(begin, end, run.state, label, row_url("web:run", run.pk))
+    return Bar(begin, end, run.state, label, reverse("web:run", args=[run.pk]))
 
 
 def _slot_bar(slot: Slot) -> Bar:
@@ -210,7 +212,7 @@ def _coming_bar(each: Coming) -> Bar:
         label = _("{schedule} · to come · about {length}").format(
             schedule=each.schedule.name, length=duration(each.seconds)
         )
-    url = row_url("web:schedule", each.schedule.pk)
+    url = reverse("web:schedule", args=[each.schedule.pk])
     seconds = _UNKNOWN_SECONDS if each.seconds is None else each.seconds
     return Bar(each.at, each.at + timedelta(seconds=seconds), _PLANNED, label, url)
 

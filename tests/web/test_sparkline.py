@@ -7,7 +7,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.charts.sparkline import with_gaps
 from benchweb.statistics import Deviation
-from benchweb.web.templatetags.sparklines import deviation_shown, sparkline
+from benchweb.web.templatetags.sparklines import run_deviation, sparkline
 
 
 def test_values_stand_evenly_and_span_the_height() -> None:
@@ -64,7 +64,7 @@ def test_the_label_tells_the_figures_and_what_is_missing() -> None:
 
 def shown(ratio: float, metric: str, *, baseline: float = 100.0, score: float = 9.0) -> str:
     found = Deviation(baseline=baseline, noise=1.0, score=score, ratio=ratio, n_before=30)
-    return deviation_shown(found, catalog().kinds["udp_stream"].metrics[metric], "en")
+    return run_deviation(found, catalog().kinds["udp_stream"].metrics[metric])
 
 
 def test_a_change_is_told_by_arrow_sign_percentage_and_the_direction_that_is_better() -> None:

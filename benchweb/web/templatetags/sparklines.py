@@ -90,10 +90,11 @@ def night_deviation(found: Deviation | None, metric: Metric) -> SafeString:
     return SafeString(_deviation(found, metric, words, first=words.first_night, learning=words.learning_nights))
 
 
-def deviation_shown(found: Deviation | None, metric: Metric, language: str | None) -> str:
-    """Show as markup how a latest run lies beside those before it; rows in one piece ask for the language once."""
-    words = _change_words(language)
-    return _deviation(found, metric, words, first=words.first, learning=words.learning)
+@register.simple_tag
+def run_deviation(found: Deviation | None, metric: Metric) -> SafeString:
+    """Show how a series' latest run lies beside those before it, or why nothing is said of that."""
+    words = _change_words(get_language())
+    return SafeString(_deviation(found, metric, words, first=words.first, learning=words.learning))
 
 
 def _deviation(found: Deviation | None, metric: Metric, words: "_ChangeWords", *, first: str, learning: str) -> str:
