@@ -26,7 +26,6 @@ from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.loader import get_template
 from django.urls import ResolverMatch, get_resolver, set_script_prefix
-from django.utils.translation import trans_real
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 django.setup(set_prefix=False)
@@ -34,7 +33,6 @@ django.setup(set_prefix=False)
 # What reads the settings when it is imported comes after them.
 from benchweb.asgi_bounds import PROBES, Bounded  # noqa: E402
 from benchweb.checks import settings_are_usable  # noqa: E402
-from benchweb.web.language import ActiveLanguage  # noqa: E402
 
 if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
     raise ImproperlyConfigured("\n".join(faults))
@@ -42,7 +40,6 @@ if faults := [str(message) for message in settings_are_usable() if message.is_se
 settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]["options"] += (
     f" -c statement_timeout={round(settings.STATEMENT_SECONDS * 1000)}"
 )
-trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
 # Addresses whose view is remembered: longer ones would let strangers fill the memory.
 _LONGEST_KEPT = 120
 _TEMPLATES = Path(__file__).parent / "web" / "templates"

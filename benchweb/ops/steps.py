@@ -10,7 +10,6 @@ from pathlib import Path
 from benchweb.ops import requirements
 from benchweb.ops.build import Build, Command
 from benchweb.ops.home import PROJECT, digest_of_files
-from benchweb.ops.interpreters import interpreter
 from benchweb.ops.processes import SetupError
 
 VENV = PROJECT / ".venv"
@@ -142,7 +141,7 @@ def _interpreter() -> list[str]:
         return []
     # A copied checkout's environment may point at an interpreter that isn't there, or isn't ours to run.
     shutil.rmtree(VENV, ignore_errors=True)
-    return ["--python", interpreter()]
+    return ["--python", sys.executable]
 
 
 def _with_ensurepip(command: Command) -> Command:

@@ -1,8 +1,5 @@
 """The reader's language: the one chosen by the switch, else the browser's. What scripts read stays English."""
 
-from contextvars import ContextVar
-from gettext import NullTranslations
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -36,30 +33,3 @@ class LanguageMiddleware(MiddlewareMixin):
 
 def _is_for_programs(path: str) -> bool:
     return path.startswith(_FOR_PROGRAMS) or path.endswith(_FILES_FOR_PROGRAMS)
-
-
-class ActiveLanguage:
-    """Where Django keeps the translation of a request, asked four hundred times a page: a plain context variable.
-
-    asgiref's Local, in whose place it is set (benchweb.asgi), takes a lock and compares threads each time. There each
-    request has a context of its own.
-    """
-
-    def __init__(self) -> None:
-        self._value: ContextVar[NullTranslations | None] = ContextVar("active_language", default=None)
-
-    @property
-    def value(self) -> NullTranslations:
-        """The translation; AttributeError where none is active, as Django expects."""
-        value = self._value.get()
-        if value is None:
-            raise AttributeError("value")
-        return value
-
-    @value.setter
-    def value(self, value: NullTranslations) -> None:
-        self._value.set(value)
-
-    @value.deleter
-    def value(self) -> None:
-        self._value.set(None)

@@ -1,15 +1,11 @@
 """English and Simplified Chinese: the switch, the browser's wish, and what stays English."""
 
-import contextvars
 import re
 
 import pytest
 from django.test import Client
-from django.utils import translation
-from django.utils.translation import gettext, trans_real
 
 from benchweb.ops import po_files
-from benchweb.web.language import ActiveLanguage
 from tests.factories import make_plan
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
@@ -95,21 +91,3 @@ def test_parts_of_a_chinese_sentence_are_joined_by_its_own_punctuation_and_value
     editor = signed_in.get("/plans/new", headers=chinese).content.decode()
     assert all(word in editor for word in ("正向", "反向", "双向"))
     assert 'value="bidirectional"' in editor
-
-
-def test_the_active_language_is_kept_for_a_request_as_django_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trans_real, "_active", ActiveLanguage())
-    assert (translation.get_language(), gettext("Runs")) == ("en", "Runs")
-    translation.activate("zh-hans")
-    assert (translation.get_language(), gettext("Runs")) == ("zh-hans", "运行")
-    with translation.override("en"):
-        assert gettext("Runs") == "Runs"
-    with translation.override(None):
-        assert (translation.get_language(), gettext("Runs")) == (None, "Runs")
-    # Another request's context neither sees it nor changes it.
-    contextvars.Context().run(lambda: (translation.get_language() == "en" or pytest.fail(), translation.activate("en")))
-    contextvars.copy_context().run(translation.deactivate)
-    assert gettext("Runs") == "运行"
-    translation.deactivate()
-    translation.deactivate()
-    assert (translation.get_language(), gettext("Runs")) == ("en", "Runs")
