@@ -4,10 +4,11 @@ use std::net::IpAddr;
 use std::time::{Instant, SystemTime};
 
 use proto::{
-    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindows, Interval, Outage, Params, Role,
-    RunResult, SinkReport, Window,
+    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval, Outage,
+    Params, Role, RunResult, SinkReport, TrafficAddresses, Window,
 };
 
+use crate::course::Course;
 use crate::host_window;
 use crate::kind::End;
 use crate::limits;
@@ -20,6 +21,7 @@ const SHORT_SHARE: f64 = 0.9;
 
 /// What a result tells of them at most, whatever a peer says.
 const OUTAGES_AT_MOST: usize = 100;
+const REPLY_ADDRESSES_AT_MOST: usize = 8;
 
 /// What both ends know, as far as they do.
 #[derive(Debug, Default)]
@@ -37,9 +39,9 @@ pub struct Halves {
     /// Versions of both engines.
     pub versions: EngineVersions,
     /// Intervals of this end.
-    pub intervals: Vec<Interval>,
+    pub intervals: Course,
     /// Intervals that the other end told.
-    pub peer_intervals: Vec<Interval>,
+    pub peer_intervals: Course,
 }
 
 /// The window in which `end` received `bytes`.
@@ -109,16 +111,22 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     let outages = join_outages(source.outages, sink.outages);
     flags.extend((!outages.is_empty()).then(|| "outage".to_owned()));
     flags.extend(host_flags(params, &hosts, share_host));
+    let reply_addresses = bounded_addresses(source.reply_addresses);
+    flags.extend((!reply_addresses.is_empty()).then(|| "replies_from_elsewhere".to_owned()));
     flags.sort();
     flags.dedup();
+    let mut intervals = halves.intervals.with(halves.peer_intervals);
+    keep_carriers(&mut intervals, &hosts);
     RunResult {
         schema: RunResult::SCHEMA,
         kind: kind.to_owned(),
         params: params.clone(),
         metrics,
-        intervals: join_intervals(halves.intervals, halves.peer_intervals),
+        intervals,
         window,
         outages,
+        addresses: addresses(source.addresses, sink.addresses),
+        reply_addresses,
         path_fault: None,
         largest_payload_bytes: None,
         largest_reverse_payload_bytes: None,
@@ -204,15 +212,42 @@ fn join_outages(source: Vec<Outage>, sink: Vec<Outage>) -> Vec<Outage> {
     outages
 }
 
-/// Pairs the two directions' intervals of one place in time.
-fn join_intervals(own: Vec<Interval>, peer: Vec<Interval>) -> Vec<Interval> {
-    let (mut joined, rest) = if own.len() >= peer.len() { (own, peer) } else { (peer, own) };
-    for (interval, addition) in joined.iter_mut().zip(rest) {
-        interval.metrics.extend(addition.metrics);
-        interval.flows.extend(addition.flows);
-        interval.end_seconds = interval.end_seconds.max(addition.end_seconds);
+/// Only what the interface that carried the test counted stays in the intervals: the address alone may mislead.
+fn keep_carriers(intervals: &mut [Interval], hosts: &HostWindows) {
+    let carrier = |host: Option<&HostWindow>| {
+        let mut interfaces = host.into_iter().flat_map(|host| host.interfaces.iter());
+        interfaces.find(|interface| interface.carries_test).map(|interface| interface.name.clone())
+    };
+    let carriers = [carrier(hosts.source.as_ref()), carrier(hosts.sink.as_ref())];
+    for interval in intervals {
+        let told = [&mut interval.interfaces.source, &mut interval.interfaces.sink];
+        for (told, carrier) in told.into_iter().zip(&carriers) {
+            told.take_if(|told| Some(&told.name) != carrier.as_ref());
+        }
     }
-    joined
+}
+
+/// The addresses of the traffic, by what each end's sockets have: its own and the other's.
+fn addresses(
+    at_source: Option<(IpAddr, IpAddr)>,
+    at_sink: Option<(IpAddr, IpAddr)>,
+) -> Option<TrafficAddresses> {
+    let (source, sink) = at_source.or(at_sink.map(|(own, other)| (other, own)))?;
+    let seen = at_sink.map(|(_, other)| other).filter(|seen| *seen != source);
+    let own = at_sink.map(|(own, _)| own).filter(|own| *own != sink);
+    let family = if sink.is_ipv4() { "ipv4" } else { "ipv6" };
+    Some(TrafficAddresses {
+        family: family.to_owned(),
+        source,
+        sink,
+        source_seen_by_sink: seen,
+        sink_own: own,
+    })
+}
+
+fn bounded_addresses(mut addresses: Vec<IpAddr>) -> Vec<IpAddr> {
+    addresses.truncate(REPLY_ADDRESSES_AT_MOST);
+    addresses
 }
 
 fn join_flows(source: Vec<Flow>, sink: Vec<Flow>) -> Vec<Flow> {

@@ -11,6 +11,8 @@ pub struct Counter {
     units: AtomicU64,
     measured_units: AtomicU64,
     latency_nanoseconds: AtomicU64,
+    numbered: AtomicU64,
+    jitter_seconds: AtomicU64,
 }
 
 /// A reading of a counter.
@@ -22,6 +24,10 @@ pub struct Count {
     pub units: u64,
     /// The sum of the units' latencies so far, where a kind tells them.
     pub latency_nanoseconds: u64,
+    /// Datagrams of the measured window that have been sent so far, by the highest number that has come.
+    pub numbered: u64,
+    /// Those of them that have come, each once.
+    pub unique: u64,
 }
 
 impl Count {
@@ -31,6 +37,8 @@ impl Count {
             bytes: self.bytes - earlier.bytes,
             units: self.units - earlier.units,
             latency_nanoseconds: self.latency_nanoseconds - earlier.latency_nanoseconds,
+            numbered: self.numbered - earlier.numbered,
+            unique: self.unique - earlier.unique,
         }
     }
 
@@ -40,6 +48,8 @@ impl Count {
             bytes: self.bytes + other.bytes,
             units: self.units + other.units,
             latency_nanoseconds: self.latency_nanoseconds + other.latency_nanoseconds,
+            numbered: self.numbered + other.numbered,
+            unique: self.unique + other.unique,
         }
     }
 }
@@ -69,12 +79,32 @@ impl Counter {
         self.measured_units.store(units, Ordering::Relaxed);
     }
 
+    /// Tells how many datagrams of the measured window the sender has sent, by the numbers that have come.
+    #[inline]
+    pub fn set_numbered(&self, datagrams: u64) {
+        self.numbered.store(datagrams, Ordering::Relaxed);
+    }
+
+    /// Tells the present jitter.
+    #[inline]
+    pub fn set_jitter_seconds(&self, seconds: f64) {
+        self.jitter_seconds.store(seconds.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The present jitter, where one is told; one of nothing at all is as good as none.
+    pub fn jitter_seconds(&self) -> Option<f64> {
+        let bits = self.jitter_seconds.load(Ordering::Relaxed);
+        (bits != 0).then(|| f64::from_bits(bits))
+    }
+
     /// The present counts.
     pub fn read(&self) -> Count {
         Count {
             bytes: self.bytes.load(Ordering::Relaxed),
             units: self.units.load(Ordering::Relaxed),
             latency_nanoseconds: self.latency_nanoseconds.load(Ordering::Relaxed),
+            numbered: self.numbered.load(Ordering::Relaxed),
+            unique: self.measured_units.load(Ordering::Relaxed),
         }
     }
 

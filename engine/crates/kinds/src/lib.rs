@@ -11,6 +11,7 @@
 mod buffers;
 mod compose;
 mod counter;
+mod course;
 mod datagram_header;
 mod facts;
 mod features;

@@ -9,6 +9,9 @@ use crate::pacer::Share;
 /// No test waits longer for what is still on its way.
 const LONGEST_DRAIN: Duration = Duration::from_secs(60);
 
+/// No kind is without intervals; the catalog asks for longer ones.
+const LEAST_INTERVAL_SECONDS: f64 = 0.001;
+
 /// Which way the measured traffic goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -115,7 +118,7 @@ impl Settings {
             warmup: Duration::from_secs_f64(number(params, "warmup_seconds")?),
             duration: Duration::from_secs_f64(number(params, "duration_seconds")?),
             report_interval: Duration::from_secs_f64(
-                number(params, "report_interval_seconds")?.max(0.1),
+                number(params, "report_interval_seconds")?.max(LEAST_INTERVAL_SECONDS),
             ),
             probe: text(params, "probe")?.to_owned(),
             source: EndSettings::read(params, "source")?,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use proto::{Metrics, SinkReport};
 use stats::{Jitter, SequenceWindow};
 
-use crate::counter::Count;
+use crate::counter::{Count, Counter};
 use crate::datagram_header::Header;
 use crate::features;
 use crate::gate::Phase;
@@ -25,6 +25,8 @@ const SPARE_BYTES: usize = 64;
 /// Sequence numbers that all flows together remember.
 const REMEMBERED_SEQUENCES: usize = 1 << 24;
 const REMEMBERED_SEQUENCES_PER_FLOW: usize = 1 << 20;
+/// More datagrams a day than this no flow has, whatever number a peer writes.
+const NUMBERED_AT_MOST: u64 = 1 << 44;
 
 /// The kind.
 pub struct UdpStream;
@@ -212,6 +214,8 @@ pub struct Receiver {
     header: Header,
     message_bytes: usize,
     latest_sequence: u64,
+    /// The least number of the measured window that has come; without a warm-up the first that there is.
+    first_sequence: u64,
     begin: Begin,
     sequences: SequenceWindow,
     jitter: Jitter,
@@ -233,6 +237,7 @@ impl Receiver {
             header: end.datagram_header(),
             message_bytes: end.settings.message_bytes,
             latest_sequence: 0,
+            first_sequence: if end.settings.warmup.is_zero() { 0 } else { u64::MAX },
             begin: if end.settings.warmup.is_zero() { Begin::Known } else { Begin::Awaited },
             sequences: SequenceWindow::new(share.min(REMEMBERED_SEQUENCES_PER_FLOW)),
             jitter: Jitter::default(),
@@ -266,6 +271,19 @@ impl Receiver {
         cue.counter.set_bytes(self.all_bytes);
         cue.counter.set_units(self.all_units);
         cue.counter.set_measured_units(unique);
+        if self.first_sequence <= self.latest_sequence {
+            self.tell_numbers(&cue.counter);
+        }
+    }
+
+    /// Tells how many datagrams the numbers say were sent.
+    #[inline]
+    fn tell_numbers(&self, counter: &Counter) {
+        let numbered = self.latest_sequence - self.first_sequence + 1;
+        counter.set_numbered(numbered.min(NUMBERED_AT_MOST));
+        if let Some(seconds) = self.jitter.seconds() {
+            counter.set_jitter_seconds(seconds);
+        }
     }
 
     fn take_other(&mut self, datagram: &[u8]) {
@@ -293,6 +311,7 @@ impl Receiver {
         self.latest_sequence = self.latest_sequence.max(said.sequence);
         if said.is_measured {
             let now = clock();
+            self.first_sequence = self.first_sequence.min(said.sequence);
             self.sequences.record(said.sequence);
             if let Some(sent) = said.sent_nanoseconds {
                 // As with the sender's: a test's nanoseconds fit.

@@ -156,7 +156,7 @@ fn write_control<T>(
     }
 }
 
-fn socket_address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
+pub fn socket_address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let name = &raw const *name;
     // SAFETY: the storage is large enough for either structure, which is plain data; its family tells which it is.
     unsafe {

@@ -1,11 +1,14 @@
 //! Receiving with the kernel's own time of arrival.
 
+use std::mem;
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::io::Errno;
 
-use crate::control::{receive_with, set_option};
+use crate::addressed::socket_address;
+use crate::control::{receive_named, receive_with, set_option};
 
 /// Asks the kernel to note when each datagram arrives (`SO_TIMESTAMPNS`). Emulators of system calls don't know that
 /// option: there the time of reading is what [`receive_stamped`] gives.
@@ -30,6 +33,23 @@ pub fn receive_stamped(
     let stamp = (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
     let (length, stamp) = receive_with(socket, buffer, libc::MSG_DONTWAIT, &[stamp])?;
     Ok((length, arrival(stamp.and_then(wall_clock))))
+}
+
+/// As [`receive_stamped`], with the address that it came from, where the kernel tells.
+///
+/// # Errors
+/// As there.
+pub fn receive_stamped_from(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> Result<(usize, Instant, Option<IpAddr>), Errno> {
+    // SAFETY: plain data, for which zeros are an address of no family.
+    let mut name: libc::sockaddr_storage = unsafe { mem::zeroed() };
+    let stamp = (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
+    let (length, stamp) =
+        receive_named(socket, buffer, libc::MSG_DONTWAIT, &[stamp], Some(&mut name))?;
+    let from = socket_address(&name).map(|from| from.ip().to_canonical());
+    Ok((length, arrival(stamp.and_then(wall_clock)), from))
 }
 
 /// A kernel's stamp as a time.

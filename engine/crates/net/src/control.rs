@@ -9,6 +9,9 @@ use crate::socket::last_error;
 
 /// Room for one small message with its header, and for others that a kernel may add.
 const CONTROL_WORDS: usize = 16;
+/// Any address fits into so many bytes (128).
+#[allow(clippy::cast_possible_truncation)]
+const NAME_BYTES: libc::socklen_t = mem::size_of::<libc::sockaddr_storage>() as libc::socklen_t;
 
 /// What may be read from a control message: plain data, for which any bytes are a value.
 pub trait Plain: Copy {}
@@ -43,16 +46,35 @@ pub fn receive_with<T: Plain>(
     flags: libc::c_int,
     wanted: &[(libc::c_int, libc::c_int)],
 ) -> Result<(usize, Option<T>), Errno> {
+    receive_named(socket, buffer, flags, wanted, None)
+}
+
+/// As [`receive_with`], with the sender's address written into `name` where one is given.
+///
+/// # Errors
+/// What `recvmsg(2)` says.
+pub fn receive_named<T: Plain>(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    flags: libc::c_int,
+    wanted: &[(libc::c_int, libc::c_int)],
+    name: Option<&mut libc::sockaddr_storage>,
+) -> Result<(usize, Option<T>), Errno> {
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: msghdr is plain data, for which zeros are an empty message.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
+    if let Some(name) = name {
+        message.msg_namelen = NAME_BYTES;
+        message.msg_name = std::ptr::from_mut(name).cast();
+    }
     message.msg_control = control.as_mut_ptr().cast();
     // The field's type differs between C libraries; 128 fits each.
     message.msg_controllen = mem::size_of_val(&control) as _;
-    // SAFETY: the message points to `part`, `buffer` and `control`, which outlive the call, with their true lengths.
+    // SAFETY: the message points to `part`, `buffer`, `control` and perhaps the caller's name, which outlive the call,
+    // with their true lengths.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
     let length = usize::try_from(received).map_err(|_| last_error())?;
     // SAFETY: the kernel has filled `message` and its control buffer, which is still there.

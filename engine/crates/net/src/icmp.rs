@@ -8,7 +8,7 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 
-use crate::arrivals::{receive_stamped, stamp_arrivals};
+use crate::arrivals::{receive_stamped_from, stamp_arrivals};
 use crate::socket::{LocalEnd, Options, local_address, prepare};
 
 /// Type, code, checksum, identifier and sequence number.
@@ -39,9 +39,20 @@ enum Form {
 pub struct EchoSocket {
     socket: OwnedFd,
     form: Form,
-    is_ipv4: bool,
+    peer: SocketAddr,
     identifier: u16,
     request: Vec<u8>,
+}
+
+/// An echo reply that has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EchoReply {
+    /// Where its payload lies in the buffer.
+    pub payload: Range<usize>,
+    /// When it arrived.
+    pub at: Instant,
+    /// Who sent it: not who was asked, where addresses are translated on the way.
+    pub from: Option<IpAddr>,
 }
 
 impl EchoSocket {
@@ -60,14 +71,17 @@ impl EchoSocket {
         let there = SocketAddr::new(peer, 0);
         prepare(socket.as_fd(), there, local, options, false)
             .and_then(|()| stamp_arrivals(socket.as_fd()))
-            .and_then(|()| rustix::net::connect(&socket, &there))
             .map_err(EchoRefusal::Kernel)?;
+        match form {
+            Form::Ping => rustix::net::connect(&socket, &there).map_err(EchoRefusal::Kernel)?,
+            Form::Raw => find_route(there, local, options)?,
+        }
         let identifier = match form {
             // A ping socket's identifier is its port.
             Form::Ping => local_address(socket.as_fd()).map_err(EchoRefusal::Kernel)?.port(),
             Form::Raw => identifier,
         };
-        Ok(Self { socket, form, is_ipv4: peer.is_ipv4(), identifier, request: Vec::new() })
+        Ok(Self { socket, form, peer: there, identifier, request: Vec::new() })
     }
 
     /// Sends an echo request.
@@ -75,27 +89,31 @@ impl EchoSocket {
     /// # Errors
     /// What `send(2)` says.
     pub fn send(&mut self, sequence: u16, payload: &[u8]) -> Result<(), Errno> {
-        encode_request(&mut self.request, self.is_ipv4, self.identifier, sequence, payload);
-        crate::send(self.socket.as_fd(), &self.request).map(|_| ())
+        let is_ipv4 = self.peer.is_ipv4();
+        encode_request(&mut self.request, is_ipv4, self.identifier, sequence, payload);
+        match self.form {
+            Form::Ping => crate::send(self.socket.as_fd(), &self.request).map(|_| ()),
+            Form::Raw => crate::send_from(self.socket.as_fd(), &self.request, self.peer, None),
+        }
     }
 
-    /// Receives one message that is there already: where an echo reply's payload lies in `buffer` and when it
-    /// arrived; none for any other message.
+    /// Receives one message that is there already; none for any that is no echo reply.
     ///
     /// # Errors
     /// `EAGAIN` when nothing is there, else what `recvmsg(2)` says.
-    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<(Range<usize>, Instant)>, Errno> {
-        let (length, at) = receive_stamped(self.socket.as_fd(), buffer)?;
-        let has_ip_header = self.form == Form::Raw && self.is_ipv4;
+    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<EchoReply>, Errno> {
+        let (length, at, from) = receive_stamped_from(self.socket.as_fd(), buffer)?;
+        let is_ipv4 = self.peer.is_ipv4();
+        let has_ip_header = self.form == Form::Raw && is_ipv4;
         let begin = if has_ip_header { ipv4_header_bytes(&buffer[..length]) } else { Some(0) };
         let Some(message) = begin.and_then(|begin| buffer.get(begin..length)) else {
             return Ok(None);
         };
         // A ping socket's replies are its own, whatever identifier they bear.
         let identifier = (self.form == Form::Raw).then_some(self.identifier);
-        let is_reply = is_reply(message, self.is_ipv4, identifier);
+        let is_reply = is_reply(message, is_ipv4, identifier);
         let payload = length - message.len() + ECHO_HEADER_BYTES..length;
-        Ok(is_reply.then_some((payload, at)))
+        Ok(is_reply.then_some(EchoReply { payload, at, from }))
     }
 
     /// What a buffer must hold to receive replies of `payload_bytes` and to notice longer ones.
@@ -115,6 +133,15 @@ impl EchoSocket {
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Sees whether there is a route, by a socket of its own: a raw one that is connected hears nothing of replies from
+/// another address than was asked.
+fn find_route(there: SocketAddr, local: &LocalEnd, options: &Options) -> Result<(), EchoRefusal> {
+    let (socket, _) = open_either(there.ip())?;
+    prepare(socket.as_fd(), there, local, options, false)
+        .and_then(|()| rustix::net::connect(&socket, &there))
+        .map_err(EchoRefusal::Kernel)
 }
 
 fn open_either(peer: IpAddr) -> Result<(OwnedFd, Form), EchoRefusal> {
@@ -243,7 +270,7 @@ mod tests {
             echo.send(1, b"who is there").unwrap();
             let mut buffer = vec![0; EchoSocket::buffer_bytes(12)];
             let wake = crate::Wake::new().unwrap();
-            let (payload, at) = loop {
+            let reply = loop {
                 let limit = Some(std::time::Duration::from_secs(5));
                 let readiness = crate::wait_readable(echo.socket(), &wake, limit).unwrap();
                 assert_eq!(readiness, crate::Readiness::Readable, "{peer}");
@@ -251,8 +278,9 @@ mod tests {
                     break reply;
                 }
             };
-            assert_eq!(&buffer[payload], b"who is there");
-            assert!(at.saturating_duration_since(begun).as_secs() < 5);
+            assert_eq!(&buffer[reply.payload], b"who is there");
+            assert_eq!(reply.from, Some(peer));
+            assert!(reply.at.saturating_duration_since(begun).as_secs() < 5);
         }
     }
 }

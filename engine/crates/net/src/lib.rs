@@ -36,7 +36,7 @@ pub use batches::{
 pub use drops::socket_drops;
 pub use ethtool::{Link, OFFLOADS, interface_addresses, interface_name, interfaces_up, link};
 pub use features::{Feature, features};
-pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoSocket};
+pub use icmp::{ECHO_HEADER_BYTES, EchoRefusal, EchoReply, EchoSocket};
 pub use in_place::{
     Released, allow_pages, memory_file, released, send_file, send_pages, wait_for_release,
 };

@@ -69,7 +69,7 @@ pub enum EventBody {
     /// One interval was measured.
     Interval {
         /// The interval.
-        interval: Interval,
+        interval: Box<Interval>,
     },
     /// The session ended well (final).
     Result {

@@ -39,8 +39,8 @@ pub use link::{LinkMessage, SentCount, SinkReport};
 pub use parameters::{ParameterError, Params};
 pub use path_check::{PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize};
 pub use result::{
-    CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, Interval, Metrics, Outage,
-    RunResult, Window,
+    CpuPerCore, EngineVersions, Flow, FlowInterval, Granted, Histogram, InterfaceCount,
+    InterfaceCounts, Interval, Metrics, Outage, RunResult, TrafficAddresses, Window,
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
 pub use tcp_figures::TcpFigures;

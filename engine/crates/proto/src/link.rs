@@ -59,6 +59,12 @@ pub struct SinkReport {
     /// Times in which nothing arrived at this end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// This end's address and the other's, as this end's traffic has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<(IpAddr, IpAddr)>,
+    /// Addresses other than the peer's from which probes were answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reply_addresses: Vec<IpAddr>,
     /// CPU, interfaces and surroundings of this host over the window.
     #[serde(default)]
     pub host: Option<HostWindow>,
@@ -130,7 +136,7 @@ pub enum LinkMessage {
     /// Sink to source: one interval.
     Interval {
         /// The interval.
-        interval: Interval,
+        interval: Box<Interval>,
     },
     /// Source to sink: the traffic has ended.
     Stop {

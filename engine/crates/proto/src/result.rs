@@ -1,6 +1,7 @@
 //! What a test measured.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,82 @@ pub struct Interval {
     /// What the kernels told of each flow's connection at its end; bounded, see `docs/engine.md`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowInterval>,
+    /// Whole counts: payload `bytes`, and `units` (datagrams, transactions or replies), those from sink to source with
+    /// `reverse_`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// What the interface that carried the test counted at each end.
+    #[serde(default, skip_serializing_if = "InterfaceCounts::is_empty")]
+    pub interfaces: InterfaceCounts,
+    /// How many intervals of the length asked for it joins; absent for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u32>,
+    /// Least and greatest of each metric among the intervals that it joins; its metrics are their means, and their sums
+    /// where they are counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extremes: BTreeMap<String, (f64, f64)>,
+}
+
+/// What one interface counted at each end in an interval.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InterfaceCounts {
+    /// The source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<InterfaceCount>,
+    /// The sink's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink: Option<InterfaceCount>,
+}
+
+impl InterfaceCounts {
+    /// Whether neither end tells any.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.source.is_none() && self.sink.is_none()
+    }
+
+    /// One end's.
+    pub const fn end(&mut self, role: Role) -> &mut Option<InterfaceCount> {
+        match role {
+            Role::Source => &mut self.source,
+            Role::Sink => &mut self.sink,
+        }
+    }
+}
+
+/// What one interface counted in an interval (`/proc/net/dev`; by time, the rows of `sar -n DEV`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InterfaceCount {
+    /// The interface's name.
+    pub name: String,
+    /// Packets received.
+    pub rx_packets: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+}
+
+/// The addresses between which the test's traffic went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TrafficAddresses {
+    /// `ipv4` or `ipv6`.
+    pub family: String,
+    /// The source's own.
+    pub source: IpAddr,
+    /// The sink's, as the source reached it.
+    pub sink: IpAddr,
+    /// The source's as the sink saw it, where that is another: it was translated on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_seen_by_sink: Option<IpAddr>,
+    /// The sink's own, where that is another than the source reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_own: Option<IpAddr>,
 }
 
 /// One flow's connection at the end of an interval.
@@ -164,6 +241,13 @@ pub struct RunResult {
     /// Times in which nothing arrived, the first of them; flagged `outage`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// The addresses between which the test's traffic went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<TrafficAddresses>,
+    /// Addresses other than the sink's from which its probes were answered, the first of them; flagged
+    /// `replies_from_elsewhere`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reply_addresses: Vec<IpAddr>,
     /// What is wrong with the path, in words; flagged `black_hole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_fault: Option<String>,

@@ -17,6 +17,8 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
         intervals: Vec::new(),
         window: None,
         outages: Vec::new(),
+        addresses: None,
+        reply_addresses: Vec::new(),
         path_fault: None,
         largest_payload_bytes: None,
         largest_reverse_payload_bytes: None,

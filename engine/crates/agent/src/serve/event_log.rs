@@ -97,7 +97,7 @@ impl EventLog {
 
 #[cfg(test)]
 mod tests {
-    use proto::{FailureCode, Interval};
+    use proto::FailureCode;
 
     use super::*;
 
@@ -107,7 +107,7 @@ mod tests {
             state: SessionState::Running,
             started_at: SystemTime::now().into(),
         });
-        log.push(EventBody::Interval { interval: Interval::default() });
+        log.push(EventBody::Interval { interval: Box::default() });
         log.push(EventBody::failure(FailureCode::PeerLost, "the link broke", None));
         log
     }

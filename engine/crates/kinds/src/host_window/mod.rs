@@ -15,6 +15,7 @@ mod own_traffic;
 mod report;
 mod surroundings;
 mod transactions;
+mod watch;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -34,6 +35,7 @@ pub use own_traffic::OwnTraffic;
 pub use report::{Scene, add_to};
 pub use surroundings::Surroundings;
 pub use transactions::see_through;
+pub use watch::InterfaceWatch;
 
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 

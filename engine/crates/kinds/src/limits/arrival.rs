@@ -194,6 +194,8 @@ mod tests {
             limits: Vec::new(),
             hosts: None,
             outages: Vec::new(),
+            addresses: None,
+            reply_addresses: Vec::new(),
             path_fault: None,
             largest_payload_bytes: None,
             largest_reverse_payload_bytes: None,

@@ -20,7 +20,9 @@ pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {
         (Ok(_), None) => None,
         (Ok(wire), Some(begin)) => {
             let mut prober = Prober { end, cue, plan, wire, replies: 0, nanoseconds: 0 };
-            prober.run(&mut probed, begin).err()
+            let fault = prober.run(&mut probed, begin).err();
+            probed.elsewhere = prober.wire.elsewhere();
+            fault
         }
     };
     Finished { outcome: Outcome::Probed(Box::new(probed)), fault }

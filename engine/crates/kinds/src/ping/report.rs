@@ -46,6 +46,7 @@ fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
     if let Some((begin, _)) = probed.span {
         report.outages = tallies().flat_map(|tally| tally.outages(begin)).collect();
     }
+    report.reply_addresses.clone_from(&probed.elsewhere);
     report.window = window(end, probed);
 }
 

@@ -1,5 +1,6 @@
 //! What became of each probe: pure, times come in as arguments.
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use proto::{Outage, RunResult};
@@ -25,6 +26,8 @@ pub struct Probed {
     pub loaded: Option<Tally>,
     /// What the load measured itself.
     pub load: Option<Box<RunResult>>,
+    /// Addresses other than the peer's from which replies came.
+    pub elsewhere: Vec<IpAddr>,
     /// Whether the load ended before the probes.
     pub has_load_ended_early: bool,
 }

@@ -3,6 +3,7 @@
 //! A payload begins with eight bytes that only the session's ends can make and the probe's number;
 //! a stranger's packets, or another ping's on the same host, are never taken for replies.
 
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
@@ -12,6 +13,8 @@ use crate::requests::send_whole;
 use crate::streams;
 
 const MARK_BYTES: usize = 8;
+/// More addresses say nothing more.
+const ELSEWHERE_AT_MOST: usize = 8;
 /// Mark and number.
 pub const LEAST_PAYLOAD_BYTES: usize = 16;
 /// What the mark is made of besides the cookie.
@@ -29,6 +32,10 @@ pub trait Wire {
     fn receive(&mut self, take: Take<'_>) -> Result<(), net::Errno>;
     /// For waiting.
     fn socket(&self) -> BorrowedFd<'_>;
+    /// Addresses other than the peer's from which replies came, the first of them.
+    fn elsewhere(&self) -> Vec<IpAddr> {
+        Vec::new()
+    }
 }
 
 /// Opens the way that the plan asks for.
@@ -78,6 +85,8 @@ struct Icmp {
     echo: net::EchoSocket,
     payload: Payload,
     buffer: Vec<u8>,
+    peer: IpAddr,
+    elsewhere: Vec<IpAddr>,
 }
 
 impl Icmp {
@@ -93,7 +102,7 @@ impl Icmp {
             },
         )?;
         let buffer = vec![0; net::EchoSocket::buffer_bytes(payload.bytes.len())];
-        Ok(Self { echo, payload, buffer })
+        Ok(Self { echo, payload, buffer, peer: peer.to_canonical(), elsewhere: Vec::new() })
     }
 }
 
@@ -106,12 +115,22 @@ impl Wire for Icmp {
     }
 
     fn receive(&mut self, take: Take<'_>) -> Result<(), net::Errno> {
-        if let Some((place, at)) = self.echo.receive(&mut self.buffer)? {
-            if let Some(number) = self.payload.number_of(&self.buffer[place]) {
-                take(number, at);
+        let Some(reply) = self.echo.receive(&mut self.buffer)? else {
+            return Ok(());
+        };
+        if let Some(number) = self.payload.number_of(&self.buffer[reply.payload]) {
+            let from = reply.from.filter(|from| *from != self.peer);
+            let is_full = self.elsewhere.len() >= ELSEWHERE_AT_MOST;
+            if let Some(from) = from.filter(|from| !is_full && !self.elsewhere.contains(from)) {
+                self.elsewhere.push(from);
             }
+            take(number, reply.at);
         }
         Ok(())
+    }
+
+    fn elsewhere(&self) -> Vec<IpAddr> {
+        self.elsewhere.clone()
     }
 
     fn socket(&self) -> BorrowedFd<'_> {

@@ -4,11 +4,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EventBody, FailureCode, Interval, LinkMessage, Role, SessionState, SinkReport};
+use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState, SinkReport};
 
 use super::Brief;
 use super::cuts::Cuts;
-use super::drain::{self, Drain, Step};
+use super::datagram_samples::DatagramSamples;
+use super::drain::{self, Drain};
 use super::intervals::Intervals;
 use super::outages::Outages;
 use super::quiet::Quiet;
@@ -18,15 +19,18 @@ use super::tcp_samples::{self, TcpSamples};
 use super::threads::Threads;
 use crate::Supply;
 use crate::compose;
+use crate::course::Course;
 use crate::gate::{Gate, Phase, Pulse};
-use crate::host_window::{Meter, Occurred};
-use crate::kind::{Cut, DrainCut, Finished, Measured, Part, Transport};
+use crate::host_window::{InterfaceWatch, Meter, Occurred};
+use crate::kind::{Cut, Finished, Measured, Part, Transport};
 use crate::line::{Failure, Line, Signal};
 use crate::streams;
 use crate::thread_times::ThreadTimes;
 use crate::traffic::Traffic;
 
 mod closing;
+mod draining;
+mod intervals;
 
 /// A test that hasn't ended this long after its time is given up, round trips apart.
 const OVERTIME_LIMIT: Duration = Duration::from_secs(60);
@@ -38,8 +42,6 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 const COLLECT_LIMIT: Duration = Duration::from_secs(2);
 /// The same when the agent has said stop: it ends this process soon after, and what has been collected must be told by then.
 const CANCEL_COLLECT_LIMIT: Duration = Duration::from_millis(250);
-/// Metrics and flows of an interval: one of ours has fewer than half as many.
-const FIGURES_AT_MOST: usize = 256;
 /// How long the sink waits for a near source to read its report.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
@@ -56,8 +58,10 @@ pub struct Conduct<'a> {
     meter: Option<Meter>,
     occurred: Option<Occurred>,
     measured: Measured,
-    own_intervals: Vec<Interval>,
-    peer_intervals: Vec<Interval>,
+    datagram_samples: Option<DatagramSamples>,
+    interface: Option<InterfaceWatch>,
+    own_course: Course,
+    peer_course: Course,
     peer_lag: Option<Duration>,
     peer_report: Option<SinkReport>,
     is_stop_told: bool,
@@ -95,8 +99,10 @@ impl<'a> Conduct<'a> {
             meter: None,
             occurred: None,
             measured: Measured::default(),
-            own_intervals: Vec::new(),
-            peer_intervals: Vec::new(),
+            datagram_samples: None,
+            interface: None,
+            own_course: Course::default(),
+            peer_course: Course::default(),
             peer_lag: None,
             peer_report: None,
             is_stop_told: false,
@@ -132,6 +138,9 @@ impl<'a> Conduct<'a> {
         let is_sampled =
             timed > 0 && self.brief.kind.transport(&self.brief.settings) == Transport::Tcp;
         self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
+        self.datagram_samples =
+            DatagramSamples::begin(&self.setup.end, self.threads(), self.transport());
+        self.interface = self.watch_interface();
         let is_measured_at_once = self.brief.settings.warmup.is_zero();
         if is_measured_at_once {
             self.note_connections_before();
@@ -197,7 +206,7 @@ impl<'a> Conduct<'a> {
             deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
             give_up: origin + settings.total() + self.line.patience(OVERTIME_LIMIT),
             next_interrupt: None,
-            intervals: self.makes_intervals().then(|| Intervals::new(origin, settings)),
+            intervals: Some(Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
             drain: threads.has(Part::Receiver).then(|| Drain::new(origin, settings, drain::LIMIT)),
             outages: self
@@ -247,10 +256,6 @@ impl<'a> Conduct<'a> {
         };
         // A fault waits a moment for the peer's word of why; a test with one has not ended well, whatever else is done.
         peer_is_done && self.is_stop_told && self.threads().are_done() && self.fault.is_none()
-    }
-
-    fn has_cut_streams(&self) -> bool {
-        self.measured.drain_cut.is_some() && self.transport() == Transport::Tcp
     }
 
     fn next_due(&mut self, now: Instant) -> Instant {
@@ -342,6 +347,12 @@ impl<'a> Conduct<'a> {
         self.threads().interrupt_current();
     }
 
+    /// The interface that the link's addresses tell: the window's counters show in the end whether it was that.
+    fn watch_interface(&self) -> Option<InterfaceWatch> {
+        let (local, peer) = self.link_addresses()?;
+        InterfaceWatch::begin(local, peer, self.setup.end.local.device.as_deref())
+    }
+
     /// The data connections and the link: what is the test's own on the wire.
     fn connections(&self) -> Vec<BorrowedFd<'_>> {
         let link = self.line.link().map(|link| link.socket().as_fd());
@@ -367,58 +378,6 @@ impl<'a> Conduct<'a> {
         if let Some(cuts) = clock.cuts.as_mut() {
             cuts.sample(now, threads, &self.setup.end);
         }
-    }
-
-    /// Notes what has come when the window is over, and ends a drain that takes too long.
-    fn look_at_drain(&mut self, now: Instant) {
-        if self.threads().are_done() {
-            self.clock().drain = None;
-        }
-        let needed = self.still_needed(now);
-        match self.clock().drain.as_mut().and_then(|drain| drain.step(now, needed)) {
-            Some(Step::Hold) => {
-                let (held, count) = (self.received_until(now), self.threads().count());
-                let clock = self.clock();
-                clock.drain.iter_mut().for_each(|drain| drain.hold(held.clone()));
-                clock.intervals.iter_mut().for_each(|intervals| intervals.hold(now, count));
-            }
-            Some(Step::Cut(cut)) => {
-                self.measured.drain_cut = Some(cut);
-                for flow in &self.setup.end.flows {
-                    net::end_reading(flow);
-                    // What is in the send buffers would go on into the next test.
-                    let _ = net::reset_on_close(flow.as_fd());
-                }
-            }
-            None => {}
-        }
-    }
-
-    /// How long the rest of the streams takes at the rate until now, once the sender has told how much it sent.
-    fn still_needed(&self, now: Instant) -> Option<Duration> {
-        if self.transport() != Transport::Tcp {
-            return None;
-        }
-        let sent: u64 = self.measured.peer_sent.as_ref()?.iter().map(|flow| flow.bytes).sum();
-        let received = self.threads().count().bytes.saturating_sub(self.bytes_before_window);
-        let begin = self.clock.as_ref()?.origin + self.brief.settings.warmup;
-        let elapsed = now.saturating_duration_since(begin).as_secs_f64();
-        let seconds = sent.saturating_sub(received) as f64 * elapsed / received as f64;
-        let needed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Some(needed.min(drain::LIMIT * 2))
-    }
-
-    fn received_until(&self, now: Instant) -> DrainCut {
-        let end = &self.setup.end;
-        let segments = |flow| {
-            let info = net::tcp_info(end.flow(flow));
-            info.and_then(|info| info.data_segments_received)
-        };
-        let flows = self
-            .threads()
-            .receipts()
-            .map(|(flow, _, counter)| (flow, (counter.read().bytes, segments(flow))));
-        DrainCut { at: now, flows: flows.collect() }
     }
 
     /// Tells the peer what was sent, once all tasks have ended; receivers of datagrams wait for the
@@ -476,16 +435,9 @@ impl<'a> Conduct<'a> {
         }
     }
 
-    /// Streams that were cut make room on the path for the last words.
-    fn drop_what_was_cut(&mut self) {
-        if self.has_cut_streams() && !self.threads().has(Part::Sender) {
-            self.setup.end.flows.iter().for_each(net::disconnect);
-        }
-    }
-
     fn take_message(&mut self, message: LinkMessage) {
         match message {
-            LinkMessage::Interval { interval } => self.take_interval(interval),
+            LinkMessage::Interval { interval } => self.take_interval(*interval),
             LinkMessage::Mark { flow, offset_bytes } => {
                 if let Some(cuts) = self.clock.as_mut().and_then(|clock| clock.cuts.as_mut()) {
                     cuts.mark(flow, offset_bytes);
@@ -499,36 +451,6 @@ impl<'a> Conduct<'a> {
             }
             // Set-up messages have no meaning any more.
             _ => {}
-        }
-    }
-
-    /// How much later than this end the peer began, at most: it has told of an interval no sooner than it ended.
-    fn note_peer_lag(&mut self, interval: &Interval) {
-        let Some(clock) = &self.clock else {
-            return;
-        };
-        let elapsed = clock.origin.elapsed().as_secs_f64();
-        let lag = Duration::try_from_secs_f64(elapsed - interval.end_seconds).unwrap_or_default();
-        self.peer_lag = Some(self.peer_lag.map_or(lag, |least| least.min(lag)));
-    }
-
-    /// What a receiving sink saw goes out with this sender's own view of it; what a sending sink saw of its
-    /// connections only completes what was seen here.
-    fn take_interval(&mut self, mut interval: Interval) {
-        self.note_peer_lag(&interval);
-        // A peer that has more to say than the test has intervals would only fill this host's memory.
-        let most = self.brief.settings.intervals_at_most(self.threads().has(Part::Sender));
-        let is_too_many = self.peer_intervals.len() >= most;
-        if is_too_many || interval.metrics.len() + interval.flows.len() > FIGURES_AT_MOST {
-            return;
-        }
-        let has_senders = self.threads().has(Part::Sender);
-        if let Some(samples) = self.tcp_samples.as_mut().filter(|_| has_senders) {
-            samples.add_to(&mut interval, &self.setup.end);
-        }
-        self.peer_intervals.push(interval.clone());
-        if has_senders {
-            self.brief.outbox.event(EventBody::Interval { interval });
         }
     }
 
@@ -560,45 +482,6 @@ impl<'a> Conduct<'a> {
         }
     }
 
-    fn report_interval(&mut self, now: Instant) -> Result<(), Failure> {
-        if let Some(meter) = self.meter.as_mut() {
-            meter.look();
-        }
-        let interval = self.make_interval(now).filter(|interval| !is_empty_drain(interval));
-        self.own_intervals.extend(interval.clone());
-        let Some(interval) = interval else {
-            return Ok(());
-        };
-        self.brief.outbox.event(EventBody::Interval { interval: interval.clone() });
-        if self.role() == Role::Sink {
-            self.line.tell(&LinkMessage::Interval { interval })?;
-        }
-        Ok(())
-    }
-
-    fn make_interval(&mut self, now: Instant) -> Option<Interval> {
-        let count = self.threads().count();
-        let (mut interval, count) = self.clock().intervals.as_mut()?.cut(now, count);
-        let seconds = interval.end_seconds - interval.start_seconds;
-        if seconds <= 0.0 {
-            return None;
-        }
-        if self.threads().are_measuring() {
-            interval.metrics = self.brief.kind.interval(&self.setup.end, count, seconds);
-        }
-        let is_source_of_streams = self.role() == Role::Source && self.threads().has(Part::Sender);
-        if let Some(samples) = self.tcp_samples.as_mut().filter(|_| !is_source_of_streams) {
-            samples.add_to(&mut interval, &self.setup.end);
-        }
-        Some(interval)
-    }
-
-    /// A sink that only sends makes intervals of what its connections tell.
-    fn makes_intervals(&self) -> bool {
-        let tells_connections = self.role() == Role::Sink && self.tcp_samples.is_some();
-        self.threads().are_measuring() || tells_connections
-    }
-
     /// Clients' connections are read by this thread, so that theirs does nothing but transactions.
     fn note_connections_before(&mut self) {
         if self.threads().has(Part::Client) && self.tcp_samples.is_some() {
@@ -614,9 +497,4 @@ impl<'a> Conduct<'a> {
             *after = net::tcp_info(self.setup.end.flow(flow)).unwrap_or(*after);
         }
     }
-}
-
-/// Nothing came any more: an interval of it says nothing.
-fn is_empty_drain(interval: &Interval) -> bool {
-    interval.drain && interval.metrics.values().all(|value| *value == 0.0)
 }

@@ -2,6 +2,7 @@
 
 mod conduct;
 mod cuts;
+mod datagram_samples;
 mod drain;
 mod intervals;
 mod load;

@@ -188,6 +188,13 @@ impl Threads {
         self.measuring().map(|running| running.counter.measured_units()).sum()
     }
 
+    /// The present jitter, the mean of the flows that tell one.
+    pub fn jitter_seconds(&self) -> Option<f64> {
+        let all: Vec<f64> =
+            self.measuring().filter_map(|running| running.counter.jitter_seconds()).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
     fn measuring(&self) -> impl Iterator<Item = &Running> {
         self.running.iter().filter(|running| running.part.is_measuring())
     }

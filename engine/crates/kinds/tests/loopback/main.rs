@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod course;
 mod endings;
 mod http;
 mod ping;

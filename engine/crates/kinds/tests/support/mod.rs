@@ -104,10 +104,16 @@ pub struct Pair {
 impl Pair {
     /// Starts both ends of a test.
     pub fn start(kind: &str, params: &Params) -> Self {
+        Self::start_as(kind, params, |_| {})
+    }
+
+    /// The same with parameters changed beyond what the catalog allows.
+    pub fn start_as(kind: &str, params: &Params, change: impl FnOnce(&mut Params)) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let cookie = Cookie::new([7; 32]);
-        let params =
+        let mut params =
             Catalog::embedded().fill(kind, params).expect("the test's parameters are valid");
+        change(&mut params);
         let (sink_supply, sink_receiver) = channel();
         let (source_supply, source_receiver) = channel();
         let agent = Arc::new(Agent::start(cookie.clone(), sink_supply.clone()));

@@ -1,6 +1,6 @@
 //! The end of a test: the last words of both ends, this end's half, and the result.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -31,6 +31,12 @@ impl Conduct<'_> {
             Outcome::Served => None,
         });
         spans.map(|span| span.1).max()
+    }
+
+    /// An end that measures nothing has its interface's counters to tell until the end.
+    fn end_of_silence(&mut self) -> Option<Instant> {
+        let is_silent = !self.makes_intervals();
+        is_silent.then(|| self.clock().origin)
     }
 
     fn sends_only(&self) -> bool {
@@ -66,6 +72,7 @@ impl Conduct<'_> {
         if let Some(outages) = self.clock().outages.take() {
             report.outages = outages.finish(Instant::now());
         }
+        report.addresses = self.traffic_addresses();
         report.overflowed_packets = self.overflowed();
         if self.threads().affinity_failed() {
             report.flags.push("affinity_not_set".to_owned());
@@ -95,7 +102,7 @@ impl Conduct<'_> {
 
     /// The last interval and, from a sink, the report; then the link may close.
     pub(super) fn part_ways(&mut self) -> Result<SinkReport, Failure> {
-        if let Some(last) = self.last_arrival() {
+        if let Some(last) = self.last_arrival().or_else(|| self.end_of_silence()) {
             // Datagrams may be seconds apart: an interval that ended with the last of them would show a peak.
             let end = self.clock().origin + self.brief.settings.total();
             let last = last.max(end.min(Instant::now()));
@@ -132,12 +139,25 @@ impl Conduct<'_> {
     }
 
     /// Both ends of the link: this one's, and the peer's.
-    fn link_addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
+    pub(super) fn link_addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
         let socket = self.line.link()?.socket().as_fd();
         Some((net::local_address(socket).ok()?, net::peer_address(socket).ok()?))
     }
 
-    fn link_address(&self) -> Option<std::net::IpAddr> {
+    /// The same of the measured traffic; none where it goes to another server than the sink.
+    fn traffic_addresses(&self) -> Option<(IpAddr, IpAddr)> {
+        if !self.brief.settings.url.is_empty() {
+            return None;
+        }
+        let of_flow = self.setup.end.flows.first().and_then(|flow| {
+            let socket = flow.as_fd();
+            net::local_address(socket).ok().zip(net::peer_address(socket).ok())
+        });
+        let (local, peer) = of_flow.or_else(|| self.link_addresses())?;
+        Some((local.ip().to_canonical(), peer.ip().to_canonical()))
+    }
+
+    fn link_address(&self) -> Option<IpAddr> {
         let (local, _) = self.link_addresses()?;
         Some(local.ip())
     }
@@ -170,8 +190,8 @@ impl Conduct<'_> {
                 sink_facts: Some(sink_facts),
                 address: self.link_address(),
                 versions: EngineVersions { source_version, sink_version },
-                intervals: std::mem::take(&mut self.own_intervals),
-                peer_intervals: std::mem::take(&mut self.peer_intervals),
+                intervals: std::mem::take(&mut self.own_course),
+                peer_intervals: std::mem::take(&mut self.peer_course),
             },
         );
         self.setup.path.note(&mut result);
@@ -221,7 +241,7 @@ impl Conduct<'_> {
         });
         let partial = (self.clock.is_some() && self.threads.is_some()).then(|| {
             if let Some(interval) = self.last_arrival().and_then(|last| self.make_interval(last)) {
-                self.own_intervals.push(interval);
+                self.own_course.add(interval);
             }
             let own = self.half();
             self.result(own)
