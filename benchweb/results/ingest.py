@@ -13,6 +13,7 @@ from django.db import transaction
 from benchweb.catalog import catalog
 from benchweb.hosts.facts import facts_keep, facts_known, facts_told
 from benchweb.hosts.facts_shapes import facts_fault
+from benchweb.results.course import thinned
 from benchweb.results.models import Series
 from benchweb.results.shapes import result_fault
 from benchweb.rows import Reading, read, read_together, written_out
@@ -75,6 +76,9 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     rest = {key: value for key, value in document.items() if key not in {"source", "sink", "histogram"}}
     if fault := result_fault(rest):
         raise ResultInvalid(f"The engine's result can't be read at {fault}.")
+    # Older engines join none of them, and pages would be made of a day's hundred thousand.
+    if intervals := rest.get("intervals"):
+        rest["intervals"] = thinned(intervals)
     return ParsedResult(
         metrics=metrics,
         flags=document.get("flags") or [],

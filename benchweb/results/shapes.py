@@ -10,14 +10,38 @@ Figure = Annotated[float, Field(strict=True, ge=-MAXIMUM_NUMBER, le=MAXIMUM_NUMB
 Document = dict[str, Any]
 
 
+# The least and the greatest.
+_Extremes = Annotated[list[Figure], Field(min_length=2, max_length=2)]
+
+
 class _Shape(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True)
+
+
+class _Counted(_Shape):
+    name: str
+    rx_packets: int = 0
+    tx_packets: int = 0
+    rx_bytes: int = 0
+    tx_bytes: int = 0
 
 
 class _Interval(_Shape):
     start_seconds: Figure
     end_seconds: Figure
     metrics: dict[str, Figure | None] | None = None
+    counts: dict[str, int] | None = None
+    interfaces: dict[str, _Counted | None] | None = None
+    parts: int | None = None
+    extremes: dict[str, _Extremes] | None = None
+
+
+class _Addresses(_Shape):
+    family: str
+    source: str
+    sink: str
+    source_seen_by_sink: str | None = None
+    sink_own: str | None = None
 
 
 class _Flow(_Shape):
@@ -60,6 +84,8 @@ class _Result(_Shape):
     params: Document | None = None
     intervals: list[_Interval] | None = None
     outages: list[_Outage] | None = None
+    addresses: _Addresses | None = None
+    reply_addresses: list[str] | None = None
     largest_payload_bytes: int | None = None
     largest_reverse_payload_bytes: int | None = None
     unanswered_hellos: int | None = None

@@ -2,6 +2,7 @@
 
 import socket
 import time
+import tracemalloc
 
 import pytest
 
@@ -197,7 +198,27 @@ def test_events_that_are_none_are_garbage(engine, line):
 
 
 def test_an_endless_event_is_given_up_before_it_fills_the_memory(engine, monkeypatch):
-    monkeypatch.setattr(client, "MAXIMUM_LINE_BYTES", 1_000_000)
+    monkeypatch.setattr(client, "MAXIMUM_LINE_BYTES", 2 * client.MEBIBYTE)
     endless = answer_chunks(*[b"x" * 100_000] * 30)
-    with pytest.raises(EngineGarbage, match="longer than"):
+    with pytest.raises(EngineGarbage, match=r"host b \(.*\) sent a result or event of more than 2 MiB, the most that"):
         list(client_of(engine(GET_sessions=endless)).events("s"))
+
+
+def test_of_events_no_more_is_held_than_the_longest_has(engine):
+    count, length = 40, client.MEBIBYTE
+    line = RESULT.replace(b"result", b"state", 1).replace(b"{}", b'"%b"' % (b"x" * length))
+    made = client_of(engine(GET_sessions=answer_chunks(*[line] * count, RESULT)))
+    tracemalloc.start()
+    seen = sum(1 for _event in made.events("s"))
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen == count + 1
+    # A line, its text, and what is made of it.
+    assert held < 10 * length
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_without_end_is_refused_with_the_bound(engine, status):
+    endless = answer_bytes(b"[" + b"7, " * (2 * client.MEBIBYTE) + b"7]", status)
+    with pytest.raises(EngineGarbage, match="has more than 4 MiB, the most that is read"):
+        client_of(engine(GET_facts=endless)).facts()

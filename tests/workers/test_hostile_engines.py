@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 PREPARED = answer_json({"state": "prepared", "data_port": 7411}, status=201)
 RESULT = {"kind": "tcp_stream", "metrics": {"throughput_bps": 5.0}, "intervals": [], "source": {}, "sink": {}}
+DAY = 86_400
 DEEP = json.loads("[" * 200 + "]" * 200)
 
 
@@ -79,6 +80,25 @@ def test_a_result_with_what_cannot_be_stored_is_kept_without_it(hostile, changes
     client.force_login(django_user_model.objects.create(username="reader"))
     for page in (f"/runs/{ended.pk}", f"/runs/{ended.pk}/trials/1"):
         assert client.get(page).status_code == 200
+
+
+def test_a_result_of_a_day_is_taken_in_and_its_pages_are_small(hostile, client, django_user_model):
+    intervals = [
+        {"start_seconds": each, "end_seconds": each + 1, "metrics": {"throughput_bps": 1e9 + each}}
+        for each in range(DAY)
+    ]
+    ended = executed(hostile(event(type="result", result=RESULT | {"intervals": intervals})))
+    assert (ended.state, ended.reason) == (State.FINISHED, "")
+    document = ended.trials.get().result.document
+    assert len(document["intervals"]) == 2_700
+    assert document["intervals"][-1]["extremes"] == {"throughput_bps": [1e9 + DAY - 32, 1e9 + DAY - 1]}
+
+
+def test_a_result_over_the_bound_fails_its_trial_with_the_bound(hostile):
+    ended = executed(hostile(event(type="result", result=RESULT | {"intervals": [], "note": ["x" * 9_000] * 2_000})))
+    trial_row = ended.trials.get()
+    assert trial_row.state == State.FAILED
+    assert "sent a result or event of more than 16 MiB, the most that is taken in." in trial_row.reason
 
 
 @pytest.mark.parametrize(

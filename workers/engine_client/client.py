@@ -32,11 +32,12 @@ EVENT_SILENCE_SECONDS = 4.0
 # From the end of one event to that of the next: the longest result, over a slow line.
 EVENT_SECONDS = 30.0
 # A result with intervals, flows and a histogram; more is not one.
-MAXIMUM_LINE_BYTES = 16 * 1024 * 1024
+MEBIBYTE = 1024 * 1024
+MAXIMUM_LINE_BYTES = 16 * MEBIBYTE
 # A look at a path that carries nothing takes as long as its time-outs.
 PATH_SECONDS = 45.0
 _KEPT_CONNECTIONS = 8
-_MAXIMUM_BODY_BYTES = 4 * 1024 * 1024
+_MAXIMUM_BODY_BYTES = 4 * MEBIBYTE
 _FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -173,7 +174,7 @@ class EngineClient:
         drained = False
         try:
             if response.status != 200:
-                raise self._refusal(response.status, response.read(_MAXIMUM_BODY_BYTES))
+                raise self._refusal(response.status, self._body(response))
             yield from self._parsed_events(response, heard)
             # To the end of the chunked body, so that the connection can be used again.
             response.drain_conn()
@@ -199,18 +200,29 @@ class EngineClient:
         raise EngineUnreachable(f"{self.name} ended its events without a result.")
 
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-        pending = b""
+        pending = bytearray()
         within = deadline_of(response)
         within(EVENT_SECONDS)
         for chunk in response.stream(65536):
-            *lines, pending = (pending + chunk).split(b"\n")
-            yield from lines
-            if lines:
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                self._add(pending, end)
+                yield bytes(pending)
+                pending.clear()
                 within(EVENT_SECONDS)
-            if len(pending) > MAXIMUM_LINE_BYTES:
-                raise self._garbage(f"an event is longer than {MAXIMUM_LINE_BYTES:,} bytes")
+            self._add(pending, rest)
         if pending.strip():
-            yield pending
+            yield bytes(pending)
+
+    def _add(self, pending: bytearray, more: bytes) -> None:
+        """Add to a line; raise EngineGarbage for more than one event may have."""
+        if len(pending) + len(more) > MAXIMUM_LINE_BYTES:
+            most = MAXIMUM_LINE_BYTES // MEBIBYTE
+            raise EngineGarbage(
+                f"{self.name} sent a result or event of more than {most} MiB, the most that is taken in. "
+                "Choose a longer report interval or fewer flows; newer engines keep results of long tests small."
+            )
+        pending += more
 
     def _json(self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
         return self._document(*self._answer(method, path, body=body, seconds=seconds))
@@ -225,11 +237,21 @@ class EngineClient:
     ) -> tuple[int, bytes]:
         response = self._request(method, path, body=body, seconds=seconds)
         try:
-            return response.status, response.read(_MAXIMUM_BODY_BYTES)
+            return response.status, self._body(response)
         except (HTTPError, OSError) as error:
             raise EngineDown(f"{self.name} broke off its answer ({cause(error)}).") from error
         finally:
             response.release_conn()
+
+    def _body(self, response: urllib3.BaseHTTPResponse) -> bytes:
+        data = response.read(_MAXIMUM_BODY_BYTES + 1)
+        if len(data) > _MAXIMUM_BODY_BYTES:
+            # What is left of it would be taken for the next answer.
+            response.close()
+            raise self._garbage(
+                f"its answer has more than {_MAXIMUM_BODY_BYTES // MEBIBYTE} MiB, the most that is read"
+            )
+        return data
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
         headers = self._headers
