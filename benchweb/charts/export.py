@@ -16,7 +16,7 @@ from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result
-from benchweb.results.selectors import TrialRow, facts_documents, results_of_trials, trial_parts
+from benchweb.results.selectors import TrialRow, facts_documents, interval_parts, results_of_trials, trial_parts
 from benchweb.runs.models import Run
 
 # What a spreadsheet takes for the start of a formula; in East Asian languages full-width signs are taken too.
@@ -28,6 +28,8 @@ _AFTER_PARAMS = ("repetition", "state", "reason", "started_at", "finished_at")
 _ROWS_AT_ONCE = 500
 # A document has tens of kilobytes, one of many flows megabytes.
 _DOCUMENTS_AT_ONCE = 8
+# Where a long test's intervals go: no stored text has this character.
+_PLACE = "\0"
 Item = TypeVar("Item")
 
 
@@ -39,12 +41,17 @@ class Content:
     # By the ids of their trials, and without facts.
     results: Callable[[Sequence[int]], Mapping[int, Result]]
     facts: Callable[[Sequence[int]], Mapping[int, dict[str, Any]]]
+    # Of one trial.
+    intervals: Callable[[int], Iterable[list[dict[str, Any]]]]
 
 
 def stored_content(run: Run) -> Content:
     """Return a run's content as it is in the database."""
     return Content(
-        trials=lambda: chain.from_iterable(trial_parts(run.pk)), results=results_of_trials, facts=facts_documents
+        trials=lambda: chain.from_iterable(trial_parts(run.pk)),
+        results=results_of_trials,
+        facts=facts_documents,
+        intervals=interval_parts,
     )
 
 
@@ -82,9 +89,10 @@ def json_of(run: Run, content: Content) -> Iterator[str]:
     between = ""
     for rows in _in_parts(content.trials(), _DOCUMENTS_AT_ONCE):
         results = content.results([row.id for row in rows if row.has_result])
-        documents = [json_text(_trial_document(row, results.get(row.id))) for row in rows]
-        yield between + ", ".join(documents)
-        between = ", "
+        for row in rows:
+            yield between
+            yield from _trial_texts(row, results.get(row.id), content)
+            between = ", "
         told |= {pk for each in results.values() for pk in (each.source_facts_id, each.sink_facts_id) if pk}
     yield '], "facts": {'
     between = ""
@@ -108,8 +116,41 @@ def json_text(document: dict[str, Any]) -> str:
     return json.dumps(document, default=rfc3339, ensure_ascii=False)
 
 
+def engine_json(result: Result) -> Iterator[str]:
+    """Return one result as the engine told it, part by part."""
+    if result.interval_count is None:
+        yield json_text(engine_document(result))
+        return
+    document = engine_document(result)
+    document["intervals"] = _PLACE
+    yield from _with_intervals(json_text(document), interval_parts(result.trial_id))
+
+
+def _trial_texts(row: TrialRow, result: Result | None, content: Content) -> Iterator[str]:
+    document = _trial_document(row, result)
+    if result is None or result.interval_count is None:
+        yield json_text(document)
+        return
+    document["result"] = result.document | {"intervals": _PLACE}
+    yield from _with_intervals(json_text(document), content.intervals(row.id))
+
+
+def _with_intervals(text: str, parts: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
+    """Put intervals into the text of a document, in the one place that is kept for them."""
+    before, after = text.split(json.dumps(_PLACE), 1)
+    yield before + "["
+    between = ""
+    for part in parts:
+        yield between + ", ".join(map(json_text, part))
+        between = ", "
+    yield "]" + after
+
+
 def engine_document(result: Result) -> dict[str, Any]:
-    """Give one result as the engine told it, facts and latency distribution back in their places."""
+    """Return one result as the engine told it, facts and latency distribution back in their places.
+
+    Of a long test it has the course that pages show.
+    """
     histogram = bytes(result.histogram) if result.histogram else None
     document: dict[str, Any] = result.document
     return document | {

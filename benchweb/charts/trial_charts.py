@@ -8,8 +8,9 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import Palette
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.charts.spec import Axis, ChartBand, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
+from benchweb.results.course import MOST_SHOWN, extremes_of, thinned
 from benchweb.results.models import Result
 
 _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="linear")
@@ -18,6 +19,8 @@ _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="l
 def course_charts(result: Result) -> list[ChartSpec]:
     """Give a chart for each quantity that the intervals measured; a single interval has no course."""
     intervals = sorted(result.document.get("intervals") or [], key=lambda each: each["end_seconds"])
+    # A long test's are few enough; one of before that was stored with all of them.
+    intervals = thinned(intervals, MOST_SHOWN)
     if len(intervals) < 2:
         return []
     known = catalog().metrics
@@ -38,12 +41,21 @@ def _chart(metrics: list[Metric], intervals: list[dict[str, Any]]) -> ChartSpec:
     return ChartSpec(
         id=f"course-{metrics[0].key}",
         title=_("{label} over time").format(label=y.label),
-        subtitle=_("each point is the interval that ends there; the warm-up is not part of the result"),
+        subtitle=_subtitle(intervals),
         x=x,
         y=y,
         series=series,
         table=chart_table(x, y),
     )
+
+
+def _subtitle(intervals: list[dict[str, Any]]) -> str:
+    plain = _("each point is the interval that ends there; the warm-up is not part of the result")
+    parts = max(each.get("parts") or 1 for each in intervals)
+    if parts == 1:
+        return plain
+    joined = _("up to {count} intervals are joined in a point, shaded from the lowest of them to the highest")
+    return f"{plain}; {joined.format(count=parts)}"
 
 
 def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> ChartSeries:
@@ -54,6 +66,7 @@ def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> 
         color=palette.color(metric.key),
         marker=palette.marker(metric.key),
         points=points,
+        bands=[ChartBand(label=_("lowest to highest"))] if any(each.get("parts") for each in intervals) else [],
     )
 
 
@@ -62,4 +75,7 @@ def _point(key: str, interval: dict[str, Any]) -> ChartPoint:
     reason = _("warm-up") if interval.get("warmup") else _("after the window") if interval.get("drain") else ""
     if value is None:
         return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or _("not measured in this interval"))
-    return ChartPoint(x=interval["end_seconds"], y=value, n=1, low=value, high=value, reason=reason)
+    low, high = extremes_of(interval, key) or (value, value)
+    return ChartPoint(
+        x=interval["end_seconds"], y=value, n=interval.get("parts") or 1, low=low, high=high, reason=reason
+    )

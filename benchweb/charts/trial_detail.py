@@ -1,6 +1,6 @@
 """Everything that one trial's result tells, prepared for a page; nothing here knows a kind."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
 FLOWS_SHOWN = 100
+# The same of so many cells of intervals; their CSV has all of them.
+INTERVAL_CELLS_SHOWN = 800
 OUTAGES_SHOWN = 10
 _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s", "cpus": "CPUs"}
 _ACRONYMS = {"cpu", "mtu", "rtt"}
@@ -22,6 +24,22 @@ _ACRONYMS = {"cpu", "mtu", "rtt"}
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
 _ENDS = ("source", "sink")
+_FAMILIES = {"ipv4": "IPv4", "ipv6": "IPv6"}
+# Each of them as sar has it: rxpck/s, txpck/s, rxkB/s, txkB/s.
+_INTERFACE_RATES = {
+    "source": [
+        ("rx_packets", gettext_noop("Interface packets received, source host"), "pkt/s"),
+        ("tx_packets", gettext_noop("Interface packets sent, source host"), "pkt/s"),
+        ("rx_bytes", gettext_noop("Interface bytes received, source host"), "B/s"),
+        ("tx_bytes", gettext_noop("Interface bytes sent, source host"), "B/s"),
+    ],
+    "sink": [
+        ("rx_packets", gettext_noop("Interface packets received, sink host"), "pkt/s"),
+        ("tx_packets", gettext_noop("Interface packets sent, sink host"), "pkt/s"),
+        ("rx_bytes", gettext_noop("Interface bytes received, sink host"), "B/s"),
+        ("tx_bytes", gettext_noop("Interface bytes sent, sink host"), "B/s"),
+    ],
+}
 # A name that is its unit alone says nothing behind a label.
 _OWN_NAMES = {"seconds": "window_seconds", "other_cpus": "CPU_of_other_programs_cpus"}
 # The engine adds what may have passed between its two readings: its protocol's name doesn't say so.
@@ -80,6 +98,8 @@ class TrialDetail:
     hosts: list[HostDetail]
     flows: Grid
     intervals: Grid
+    # Between which the traffic went, each with its label; empty of a result of before.
+    addresses: list[tuple[str, str]]
 
     @property
     def has_both_ends(self) -> bool:
@@ -98,6 +118,7 @@ def trial_detail(kind: str, result: Result) -> TrialDetail:
         hosts=[_host(end, window) for end in _ENDS if (window := (document.get("hosts") or {}).get(end))],
         flows=_flows(document.get("flows") or []),
         intervals=_intervals(document.get("intervals") or []),
+        addresses=_addresses(document.get("addresses") or {}),
     )
 
 
@@ -131,6 +152,8 @@ def _explained(flag: str, document: Mapping[str, Any]) -> str:
         return _("{words} (packets over {bytes} bytes don't arrive)").format(words=words, bytes=f"{largest:,}")
     if flag == "udp_blocked" and (hellos := document.get("unanswered_hellos")):
         return _("{words} (none of {count} UDP hellos was answered)").format(words=words, count=hellos)
+    if flag == "replies_from_elsewhere" and (others := document.get("reply_addresses")):
+        return _("{words} (from {addresses})").format(words=words, addresses=", ".join(others))
     outages = document.get("outages") or []
     if flag != "outage" or not outages:
         return words
@@ -204,11 +227,44 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
     measured = {key for each in intervals for key in each.get("metrics") or {}}
     keys = [key for key in known if key in measured]
     columns = [(known[key].label, known[key].unit) for key in keys]
+    counted = interface_columns(intervals)
+    columns += [(label, unit) for _key, _end, label, unit in counted]
+    most = INTERVAL_CELLS_SHOWN // max(len(columns), 1)
+    shown = sorted(intervals, key=lambda each: each["start_seconds"])[:most]
     rows = [
-        (_span(each), [(each.get("metrics") or {}).get(key) for key in keys])
-        for each in sorted(intervals, key=lambda each: each["start_seconds"])
+        (
+            _span(each),
+            [(each.get("metrics") or {}).get(key) for key in keys]
+            + [interface_rate(each, end, key) for key, end, _label, _unit in counted],
+        )
+        for each in shown
     ]
-    return Grid(columns, rows)
+    return Grid(columns, rows, hidden=len(intervals) - len(shown))
+
+
+def interface_columns(intervals: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return what the intervals tell of interfaces, as `sar -n DEV` does: count, end, label and unit of its rate."""
+    ends = [end for end in _ENDS if any((each.get("interfaces") or {}).get(end) for each in intervals)]
+    return [(key, end, _(label), unit) for end in ends for key, label, unit in _INTERFACE_RATES[end]]
+
+
+def interface_rate(interval: Mapping[str, Any], end: str, key: str) -> float | None:
+    """Return how many of an interface's packets or bytes there were in a second of an interval."""
+    counted = (interval.get("interfaces") or {}).get(end) or {}
+    seconds = interval["end_seconds"] - interval["start_seconds"]
+    return counted[key] / seconds if key in counted and seconds > 0 else None
+
+
+def _addresses(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the addresses that the traffic went between; those that were translated on the way beside them."""
+    labels = [
+        ("source", _("Source address")),
+        ("source_seen_by_sink", _("Source address as the sink saw it (NAT)")),
+        ("sink", _("Sink address")),
+        ("sink_own", _("Sink's own address (NAT)")),
+    ]
+    family = [(_("Address family"), _FAMILIES.get(told["family"], told["family"]))] if told else []
+    return family + [(label, told[key]) for key, label in labels if told.get(key)]
 
 
 def _span(interval: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -13,8 +13,8 @@ from django.db import transaction
 from benchweb.catalog import catalog
 from benchweb.hosts.facts import facts_keep, facts_known, facts_told
 from benchweb.hosts.facts_shapes import facts_fault
-from benchweb.results.course import thinned
-from benchweb.results.models import Series
+from benchweb.results.course import MOST_SHOWN, thinned
+from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
 from benchweb.rows import Reading, read, read_together, written_out
 from benchweb.runs import live
@@ -22,6 +22,8 @@ from benchweb.runs.models import OPEN_STATES, State, Trial
 from benchweb.storable import TooDeepError, is_figure, storable
 
 _METRICS_SHOWN_LIVE = 40
+# Some three hundred kilobytes.
+_INTERVALS_OF_A_PART = 400
 # The database's clock alone: a worker's may have been stepped since the trial began.
 _END = f"""
     UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
@@ -34,9 +36,11 @@ _SERIES = """
 """
 _RESULT = """
     INSERT INTO results_result
-        (trial_id, metrics, flags, limits, document, histogram, source_facts_id, sink_facts_id, created_at)
+        (trial_id, metrics, flags, limits, document, interval_count, histogram, source_facts_id, sink_facts_id,
+         created_at)
     VALUES (%(trial)s, %(metrics)s::jsonb, %(flags)s::jsonb, %(limits)s::jsonb, %(document)s::jsonb,
-            %(histogram)s::bytea, %(source)s::bigint, %(sink)s::bigint, statement_timestamp())
+            %(interval_count)s::integer, %(histogram)s::bytea, %(source)s::bigint, %(sink)s::bigint,
+            statement_timestamp())
     RETURNING trial_id
 """
 _POINTS = """
@@ -62,6 +66,8 @@ class ParsedResult:
     source_facts: dict[str, Any] | None
     sink_facts: dict[str, Any] | None
     document: dict[str, Any]
+    # Of a long test all of its intervals, of which the document has the course alone; else none.
+    intervals: list[dict[str, Any]] = field(default_factory=list)
 
 
 def parsed_result(kind_name: str, document: Any) -> ParsedResult:
@@ -76,9 +82,11 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     rest = {key: value for key, value in document.items() if key not in {"source", "sink", "histogram"}}
     if fault := result_fault(rest):
         raise ResultInvalid(f"The engine's result can't be read at {fault}.")
-    # Older engines join none of them, and pages would be made of a day's hundred thousand.
-    if intervals := rest.get("intervals"):
-        rest["intervals"] = thinned(intervals)
+    # Older engines join none of a day's hundred thousand.
+    intervals = thinned(rest.get("intervals") or [])
+    is_long = len(intervals) > MOST_SHOWN
+    if is_long:
+        rest["intervals"] = thinned(intervals, MOST_SHOWN)
     return ParsedResult(
         metrics=metrics,
         flags=document.get("flags") or [],
@@ -87,6 +95,7 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
         source_facts=_facts(document, "source"),
         sink_facts=_facts(document, "sink"),
         document=rest,
+        intervals=intervals if is_long else [],
     )
 
 
@@ -116,6 +125,7 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
             read_together(stored, _points(trial, series, result.metrics, at=begun_at))
         else:
             read(stored)
+        _keep_intervals(trial, result.intervals)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
 
@@ -173,11 +183,20 @@ def _stored(trial: Trial, result: ParsedResult, source: int | None, sink: int | 
         "flags": json.dumps(result.flags),
         "limits": json.dumps(result.limits),
         "document": json.dumps(result.document),
+        "interval_count": len(result.intervals) or None,
         "histogram": result.histogram,
         "source": source,
         "sink": sink,
     }
     return Reading(_RESULT, values, list)
+
+
+def _keep_intervals(trial: Trial, intervals: list[dict[str, Any]]) -> None:
+    starts = range(0, len(intervals), _INTERVALS_OF_A_PART)
+    IntervalPart.objects.bulk_create(
+        IntervalPart(trial=trial, number=number, intervals=intervals[start : start + _INTERVALS_OF_A_PART])
+        for number, start in enumerate(starts)
+    )
 
 
 def _points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, at: datetime) -> Reading[Any]:

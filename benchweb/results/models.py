@@ -17,10 +17,23 @@ class Result(models.Model):
     # The verdicts alone, for lists; their evidence is in the document.
     limits = models.JSONField(default=list)
     document = models.JSONField()
+    # Of a long test the document holds its course in few intervals, and its trial's IntervalPart so many; else None.
+    interval_count = models.PositiveIntegerField(null=True)
     histogram = models.BinaryField(null=True)
     source_facts = models.ForeignKey(Facts, null=True, on_delete=models.PROTECT, related_name="+")
     sink_facts = models.ForeignKey(Facts, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+
+
+class IntervalPart(models.Model):
+    """Some of a long test's intervals, as the engine told them: pages read none, exports one part after the other."""
+
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="interval_parts", db_index=False)
+    number = models.PositiveIntegerField()
+    intervals = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trial", "number"], name="interval_part_once")]
 
 
 class Series(models.Model):

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 
 from benchweb.hosts.models import Facts
-from benchweb.results.models import Point, Result, Series
+from benchweb.results.models import IntervalPart, Point, Result, Series
 from benchweb.rows import Reading, Rows, document, read
 from benchweb.runs.models import State, Trial
 
@@ -129,6 +129,22 @@ def _facts(rows: Rows) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
 def results_of_trials(trial_ids: Sequence[int]) -> dict[int, Result]:
     """Return the results of some trials by their trials' ids, with whole documents, without facts; one query."""
     return {result.trial_id: result for result in Result.objects.filter(trial__in=trial_ids)}
+
+
+def interval_parts(trial_id: int) -> Iterator[list[dict[str, Any]]]:
+    """Return a trial's intervals in order, some at a time; a query for each part of a long test, none held open."""
+    result = Result.objects.filter(trial=trial_id).values_list("interval_count", flat=True).first()
+    if result is None:
+        yield from _intervals_of_document(trial_id)
+        return
+    parts = IntervalPart.objects.filter(trial=trial_id).order_by("number").values_list("intervals", flat=True)
+    for number in range(parts.count()):
+        yield from parts.filter(number=number)
+
+
+def _intervals_of_document(trial_id: int) -> Iterator[list[dict[str, Any]]]:
+    for told in Result.objects.filter(trial=trial_id).values_list("document__intervals", flat=True):
+        yield told or []
 
 
 def facts_documents(ids: Collection[int]) -> dict[int, dict[str, Any]]:

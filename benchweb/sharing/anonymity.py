@@ -1,6 +1,6 @@
 """A run's content with pseudonyms for its hosts and addresses, and without the ids of this dashboard."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -38,7 +38,9 @@ class _Exported:
         self._trials = {row.index: row.id for row in real.trials}
         self._facts: dict[int, int] = {}
         self._names = names
-        self.content = Content(trials=lambda: trials, results=self._results, facts=self._facts_documents)
+        self.content = Content(
+            trials=lambda: trials, results=self._results, facts=self._facts_documents, intervals=self._intervals
+        )
 
     def _results(self, indexes: Sequence[int]) -> dict[int, Result]:
         found = self._stored.results([self._trials[index] for index in indexes])
@@ -52,6 +54,10 @@ class _Exported:
         hidden.sink_facts_id = self._number(result.sink_facts_id)
         hidden.trial_id = index
         return hidden
+
+    def _intervals(self, index: int) -> Iterator[list[dict[str, Any]]]:
+        for part in self._stored.intervals(self._trials[index]):
+            yield self._names.deep(part)
 
     def _number(self, facts_id: int | None) -> int | None:
         return None if facts_id is None else self._facts.setdefault(facts_id, len(self._facts) + 1)

@@ -25,6 +25,11 @@ urlpatterns = [
         trials.trial_document_file,
         name="trial_document",
     ),
+    path(
+        "runs/<int:run_id>/trials/<int:index>/intervals.csv",
+        trials.trial_intervals_file,
+        name="trial_intervals",
+    ),
     path("runs/<int:run_id>/trials/<int:index>/charts.json", trials.trial_charts_json, name="trial_charts"),
     path("runs/<int:run_id>/badge.svg", runs.run_badge, name="run_badge"),
     path("runs/<int:run_id>/events", live.run_events, name="run_events"),

@@ -1,13 +1,15 @@
 """A trial's page: everything that its result tells."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from benchweb.charts.export import engine_document, json_text
+from benchweb.charts.export import engine_json
+from benchweb.charts.interval_export import intervals_csv
 from benchweb.charts.reproduce import engine_command
 from benchweb.charts.trial_charts import course_charts
 from benchweb.charts.trial_detail import trial_detail
+from benchweb.downloads import download
 from benchweb.results.models import Result
 from benchweb.rows import planned_once
 from benchweb.runs.models import Trial
@@ -41,12 +43,23 @@ def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResp
 
 
 @login_required
-def trial_document_file(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
+def trial_document_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
     """Give the engine's own document of a trial's result."""
     results = Result.objects.select_related("source_facts", "sink_facts")
     result = get_object_or_404(results, trial__run=run_id, trial__index=index)
-    headers = {"Content-Disposition": f'inline; filename="run-{run_id}-trial-{index}.json"'}
-    return HttpResponse(json_text(engine_document(result)), content_type="application/json", headers=headers)
+    answer = download(
+        request, engine_json(result), media_type="application/json", file_name=f"run-{run_id}-trial-{index}.json"
+    )
+    answer["Content-Disposition"] = answer["Content-Disposition"].replace("attachment", "inline", 1)
+    return answer
+
+
+@login_required
+def trial_intervals_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
+    """Give all intervals of a trial as CSV, part by part."""
+    trial = get_object_or_404(Trial, run=run_id, index=index, result__isnull=False)
+    name = f"run-{run_id}-trial-{index}-intervals.csv"
+    return download(request, intervals_csv(trial.pk), media_type="text/csv", file_name=name)
 
 
 def _neighbours(trial: Trial) -> dict[str, int | None]:
