@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -24,6 +25,9 @@ _ACRONYMS = {"cpu", "mtu", "rtt"}
 _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
 _ENDS = ("source", "sink")
+_SENT = ("send_throughput_bps", "send_packets_per_second", "sent_packets")
+# As the engine has it: what of the sent may be in buffers.
+_CEILING_MARGIN = 1.02
 _FAMILIES = {"ipv4": "IPv4", "ipv6": "IPv6"}
 # Each of them as sar has it: rxpck/s, txpck/s, rxkB/s, txkB/s.
 _INTERFACE_RATES = {
@@ -100,6 +104,8 @@ class TrialDetail:
     intervals: Grid
     # Between which the traffic went, each with its label; empty of a result of before.
     addresses: list[tuple[str, str]]
+    # Metrics of what was sent that the link can't have carried.
+    handed_over: frozenset[str]
 
     @property
     def has_both_ends(self) -> bool:
@@ -119,6 +125,7 @@ def trial_detail(kind: str, result: Result) -> TrialDetail:
         flows=_flows(document.get("flows") or []),
         intervals=_intervals(document.get("intervals") or []),
         addresses=_addresses(document.get("addresses") or {}),
+        handed_over=_handed_over(result.metrics, result.flags),
     )
 
 
@@ -253,6 +260,19 @@ def interface_rate(interval: Mapping[str, Any], end: str, key: str) -> float | N
     counted = (interval.get("interfaces") or {}).get(end) or {}
     seconds = interval["end_seconds"] - interval["start_seconds"]
     return counted[key] / seconds if key in counted and seconds > 0 else None
+
+
+def _handed_over(metrics: Mapping[str, float], flags: Sequence[str]) -> frozenset[str]:
+    """Return the metrics of what was sent where that is above what the link can carry, as the engine or the ceiling says."""
+    beyond = [
+        prefix
+        for prefix in ("", "reverse_")
+        if metrics.get(f"{prefix}send_throughput_bps", 0)
+        > _CEILING_MARGIN * metrics.get(f"{prefix}payload_ceiling_bps", inf)
+    ]
+    if not beyond and "sent_beyond_link" in flags:
+        beyond = ["", "reverse_"]
+    return frozenset(f"{prefix}{name}" for prefix in beyond for name in _SENT)
 
 
 def _addresses(told: Mapping[str, Any]) -> list[tuple[str, str]]:

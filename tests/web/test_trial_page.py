@@ -136,3 +136,59 @@ def test_a_trial_page_costs_the_same_queries_whatever_its_document(
         # Session with its user, run, trial, result, the trials before and after.
         with django_assert_num_queries(6):
             assert reader.get(f"/runs/{run.pk}/trials/1").status_code == 200
+
+
+def test_the_page_tells_the_addresses_and_what_was_translated_on_the_way(reader: Client) -> None:
+    addresses = {"family": "ipv4", "source": "10.0.0.1", "sink": "198.51.100.7", "source_seen_by_sink": "203.0.113.9"}
+    page = reader.get(f"/runs/{finished(DOCUMENT | {'addresses': addresses}).pk}/trials/1").content.decode()
+    text = text_of(page)
+    assert "Address family IPv4" in text and "Source address 10.0.0.1" in text and "Sink address 198.51.100.7" in text
+    assert "Source address as the sink saw it (NAT) 203.0.113.9" in text
+    assert "Sink&#x27;s own address" not in page
+    older = text_of(reader.get(f"/runs/{finished().pk}/trials/1").content.decode())
+    assert "Address family" not in older
+
+
+def test_replies_from_another_address_are_told_with_it(reader: Client) -> None:
+    document = DOCUMENT | {"flags": ["replies_from_elsewhere"], "reply_addresses": ["192.0.2.254"]}
+    text = text_of(reader.get(f"/runs/{finished(document).pk}/trials/1").content.decode())
+    assert "replies_from_elsewhere replies to the probes came from another address than was asked" in text
+    assert "(from 192.0.2.254)" in text
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "flags", "is_labelled"), [(9e8, [], True), (2e9, [], False), (None, ["sent_beyond_link"], True)]
+)
+def test_what_the_link_cannot_carry_was_handed_to_the_kernel(reader: Client, ceiling, flags, is_labelled) -> None:
+    metrics = {"throughput_bps": 9e8, "send_throughput_bps": 1.4e9} | (
+        {"payload_ceiling_bps": ceiling} if ceiling else {}
+    )
+    document = DOCUMENT | {"metrics": metrics, "flags": flags}
+    text = text_of(reader.get(f"/runs/{finished(document).pk}/trials/1").content.decode())
+    label = "Throughput, sent handed to the kernel; more than the link can carry 1.40 Gbit/s"
+    assert (label in text) is is_labelled
+
+
+def test_intervals_tell_each_ends_interface_per_second_as_sar_does(reader: Client) -> None:
+    counted = {"name": "eth0", "rx_packets": 500, "tx_packets": 1_000, "rx_bytes": 50_000, "tx_bytes": 1_500_000}
+    intervals = [
+        {
+            "start_seconds": 0.0,
+            "end_seconds": 0.5,
+            "metrics": {"throughput_bps": 16e9},
+            "interfaces": {"source": counted},
+        },
+        {"start_seconds": 0.5, "end_seconds": 1.0, "metrics": {"throughput_bps": 16e9}},
+    ]
+    run = finished(DOCUMENT | {"intervals": intervals})
+    page = reader.get(f"/runs/{run.pk}/trials/1").content.decode()
+    head, first, second = (
+        page.split('aria-labelledby="course-title"')[-1].split("<h2>Intervals</h2>")[1].split("<tr>")[1:4]
+    )
+    assert "Interface packets received, source host" in head and "sink host" not in head
+    assert "1.00 k pkt/s 2.00 k pkt/s 100 kB/s 3.00 MB/s" in text_of(first)
+    assert second.count('class="missing"') == 4
+    rows = b"".join(reader.get(f"/runs/{run.pk}/trials/1/intervals.csv").streaming_content).decode().splitlines()
+    assert rows[0].endswith("source_interface_name,source_interface_rx_packets,source_interface_tx_packets,"
+                            "source_interface_rx_bytes,source_interface_tx_bytes")  # fmt: skip
+    assert rows[1].endswith("eth0,500,1000,50000,1500000") and rows[2].endswith(",,,,")

@@ -101,6 +101,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
         [halves.source_facts.as_ref(), halves.sink_facts.as_ref()],
         halves.address,
     );
+    let is_beyond = limits::is_beyond_link(&metrics, &source, &sink);
     let limits =
         limits::limits(&limits::Run { params, metrics: &metrics, source: &source, sink: &sink });
     let mut hosts = HostWindows { source: source.host, sink: sink.host };
@@ -111,6 +112,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     let outages = join_outages(source.outages, sink.outages);
     flags.extend((!outages.is_empty()).then(|| "outage".to_owned()));
     flags.extend(host_flags(params, &hosts, share_host));
+    flags.extend(is_beyond.then(|| "sent_beyond_link".to_owned()));
     let reply_addresses = bounded_addresses(source.reply_addresses);
     flags.extend((!reply_addresses.is_empty()).then(|| "replies_from_elsewhere".to_owned()));
     flags.sort();

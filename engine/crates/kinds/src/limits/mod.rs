@@ -7,6 +7,7 @@
 
 pub mod arrival;
 mod ceiling;
+mod handed;
 mod known;
 mod requests;
 mod rules;
@@ -14,6 +15,7 @@ mod streams;
 mod words;
 
 pub use ceiling::add_ceilings;
+pub use handed::is_beyond_link;
 use known::{Known, Route};
 use proto::{Evidence, Limit, LimitedBy, Metrics, Params, Role, SinkReport};
 
