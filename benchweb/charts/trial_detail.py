@@ -263,13 +263,13 @@ def interface_rate(interval: Mapping[str, Any], end: str, key: str) -> float | N
 
 
 def _handed_over(metrics: Mapping[str, float], flags: Sequence[str]) -> frozenset[str]:
-    """Return the metrics of what was sent where that is above what the link can carry, as the engine or the ceiling says."""
-    beyond = [
-        prefix
-        for prefix in ("", "reverse_")
-        if metrics.get(f"{prefix}send_throughput_bps", 0)
-        > _CEILING_MARGIN * metrics.get(f"{prefix}payload_ceiling_bps", inf)
-    ]
+    """Return the metrics of what was sent where that is more than the link can carry."""
+
+    def is_beyond(prefix: str) -> bool:
+        ceiling = metrics.get(f"{prefix}payload_ceiling_bps", inf)
+        return metrics.get(f"{prefix}send_throughput_bps", 0) > _CEILING_MARGIN * ceiling
+
+    beyond = [prefix for prefix in ("", "reverse_") if is_beyond(prefix)]
     if not beyond and "sent_beyond_link" in flags:
         beyond = ["", "reverse_"]
     return frozenset(f"{prefix}{name}" for prefix in beyond for name in _SENT)

@@ -248,9 +248,8 @@ class EngineClient:
         if len(data) > _MAXIMUM_BODY_BYTES:
             # What is left of it would be taken for the next answer.
             response.close()
-            raise self._garbage(
-                f"its answer has more than {_MAXIMUM_BODY_BYTES // MEBIBYTE} MiB, the most that is read"
-            )
+            most = _MAXIMUM_BODY_BYTES // MEBIBYTE
+            raise self._garbage(f"its answer has more than {most} MiB, the most that is read")
         return data
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
