@@ -30,7 +30,17 @@ RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 # Views that answer with a part of a page, a file, or nothing but a redirection.
 NO_PAGES = {
-    *("logout", "run_charts", "run_csv", "run_json", "run_cancel", "run_again", "trial_document", "trial_charts"),
+    *(
+        "logout",
+        "run_charts",
+        "run_csv",
+        "run_json",
+        "run_cancel",
+        "run_again",
+        "trial_document",
+        "trial_charts",
+        "trial_intervals",
+    ),
     *(
         "run_badge",
         "run_events",

@@ -1,5 +1,6 @@
 """The share dialog of a run's page: make, list with counts, revoke."""
 
+import json
 import re
 
 import pytest
@@ -77,7 +78,7 @@ def test_the_run_page_offers_link_badge_and_the_engines_own_document(reader: Cli
     page = reader.get(f"/runs/{run.pk}").content.decode()
     assert f'hx-get="/runs/{run.pk}/shares"' in page
     assert "data-copies-page" in page
-    document = reader.get(f"/runs/{run.pk}/trials/1/document.json").json()
+    document = json.loads(b"".join(reader.get(f"/runs/{run.pk}/trials/1/document.json").streaming_content))
     assert (document["kind"], document["metrics"]["throughput_bps"]) == ("tcp_stream", 1e9)
     assert (document["source"]["hostname"], document["sink"]["hostname"]) == ("quartz.lab.example", "basalt-os")
     assert reader.get(f"/runs/{run.pk}/trials/9/document.json").status_code == 404
