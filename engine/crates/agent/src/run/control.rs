@@ -12,6 +12,7 @@ use proto::{
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use super::dialing;
 use super::lost_peer::SinkEngine;
 use super::progress::Progress;
 use crate::cli::RunOptions;
@@ -29,6 +30,8 @@ pub struct Contact {
     token: String,
     pinned: Option<String>,
     data_address: Option<IpAddr>,
+    /// The one that the first test began with: the others keep to it.
+    address: Option<SocketAddr>,
 }
 
 impl Contact {
@@ -39,13 +42,32 @@ impl Contact {
             token,
             pinned: options.peer_fingerprint.clone(),
             data_address: options.data_address,
+            address: None,
         }
+    }
+
+    /// The peer's address; of a name that has several, the first that answers.
+    async fn address(&self, progress: Progress) -> Result<SocketAddr, Failure> {
+        if let Some(address) = self.address {
+            return Ok(address);
+        }
+        let addresses = resolve(&self.peer).await?;
+        let chosen = dialing::choose(&addresses).await.ok_or_else(|| {
+            let peer = &self.peer;
+            Failure::Unreachable(format!("can't find the peer {peer}: the name has no address"))
+        })?;
+        for dead in &chosen.dead {
+            let (peer, address) = (&self.peer, chosen.address);
+            progress.say(&format!("{peer}: {dead} doesn't answer, so {address} is used"));
+        }
+        Ok(chosen.address)
     }
 
     /// Connects; a certificate that was not pinned, and that the token was proven with, is told and pinned from then on.
     pub async fn connect(&mut self, progress: Progress) -> Result<Connected, Failure> {
-        let address = resolve(&self.peer).await?;
+        let address = self.address(progress).await?;
         let client = Client::connect(address, &self.token, self.pinned.as_deref()).await?;
+        self.address = Some(address);
         if self.pinned.is_none() {
             progress.say(&format!("peer {address} has the fingerprint {}", client.fingerprint));
             self.pinned = Some(client.fingerprint.clone());
@@ -210,13 +232,14 @@ impl Sink {
     }
 }
 
-async fn resolve(peer: &str) -> Result<SocketAddr, Failure> {
+/// Every address of the peer, in the order to try them.
+async fn resolve(peer: &str) -> Result<Vec<SocketAddr>, Failure> {
     let failed =
         |reason: &str| Failure::Unreachable(format!("can't find the peer {peer}: {reason}"));
     let (host, port) = host_and_port(peer).ok_or_else(|| failed("its port is no port"))?;
-    let mut addresses =
+    let addresses =
         tokio::net::lookup_host((host, port)).await.map_err(|error| failed(&error.to_string()))?;
-    addresses.next().ok_or_else(|| failed("the name has no address"))
+    Ok(addresses.collect())
 }
 
 /// A name or an address, an IPv6 one with or without brackets, and the port behind it.

@@ -1,6 +1,7 @@
 //! `run`: tests from the command line, source and controller in one.
 
 mod control;
+mod dialing;
 mod document;
 mod ledger;
 mod lost_peer;
