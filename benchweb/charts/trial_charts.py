@@ -10,7 +10,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import Palette
 from benchweb.charts.spec import Axis, ChartBand, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
-from benchweb.results.course import MOST_SHOWN, extremes_of, thinned
+from benchweb.results.course import MOST_SHOWN, extremes_of, is_count, thinned
 from benchweb.results.models import Result
 
 _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="linear")
@@ -60,13 +60,15 @@ def _subtitle(intervals: list[dict[str, Any]]) -> str:
 
 def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> ChartSeries:
     points = [_point(metric.key, interval) for interval in intervals]
+    # The extremes of a count are of one interval each, far below the sum of them.
+    has_band = not is_count(metric.key) and any(each.get("parts") for each in intervals)
     return ChartSeries(
         id=metric.key,
         label=metric.label,
         color=palette.color(metric.key),
         marker=palette.marker(metric.key),
         points=points,
-        bands=[ChartBand(label=_("lowest to highest"))] if any(each.get("parts") for each in intervals) else [],
+        bands=[ChartBand(label=_("lowest to highest"))] if has_band else [],
     )
 
 
@@ -75,7 +77,7 @@ def _point(key: str, interval: dict[str, Any]) -> ChartPoint:
     reason = _("warm-up") if interval.get("warmup") else _("after the window") if interval.get("drain") else ""
     if value is None:
         return ChartPoint(x=interval["end_seconds"], y=None, reason=reason or _("not measured in this interval"))
-    low, high = extremes_of(interval, key) or (value, value)
+    low, high = (None if is_count(key) else extremes_of(interval, key)) or (value, value)
     return ChartPoint(
         x=interval["end_seconds"], y=value, n=interval.get("parts") or 1, low=low, high=high, reason=reason
     )

@@ -60,13 +60,18 @@ def _figures(interval: Interval) -> dict[str, float]:
 
 def _together(key: str, parts: Sequence[Interval]) -> float:
     told = [(part, _figures(part)[key]) for part in parts if key in _figures(part)]
-    if key.endswith(_COUNTED):
+    if is_count(key):
         return sum(value for _part, value in told)
     weights = [_weight(key, part) for part, _value in told]
     total = sum(weights)
     if total <= 0:
         return told[-1][1]
     return sum(value * weight for (_part, value), weight in zip(told, weights, strict=True)) / total
+
+
+def is_count(key: str) -> bool:
+    """Tell whether a metric of joined intervals is their sum: its extremes are of one interval each."""
+    return key.endswith(_COUNTED)
 
 
 def _weight(key: str, part: Interval) -> float:

@@ -107,6 +107,8 @@ def test_its_chart_has_a_point_for_some_of_them_with_the_extremes_of_all(reader:
     assert [band["label"] for band in line["bands"]] == ["lowest to highest"]
     assert max(point["high"] for point in points) == 2 * INTERVALS[-1]["metrics"]["throughput_bps"]
     assert points[0]["low"] == 0.5 * INTERVALS[0]["metrics"]["throughput_bps"]
+    packets = next(chart for chart in charts if chart["series"][0]["id"] == "sent_packets")["series"][0]
+    assert packets["bands"] == [] and packets["points"][0]["low"] == packets["points"][0]["y"]
     joined_in_one = PARTS * MOST_INTERVALS // len(points)
     assert f"up to {joined_in_one} intervals are joined in a point" in charts[0]["subtitle"]
 

@@ -110,9 +110,13 @@ function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palett
   };
 }
 
+// More markers than this hide their own line.
+const MARKED_AT_MOST = 100;
+
 /** Over time points stand so close that markers would hide the line: a plugin draws those that there is room for. */
 function radius(spec: Spec): number {
-  return spec.form === "time" || spec.form === "heat" ? 0 : 5;
+  const isDense = spec.series.some(({ points }) => points.length > MARKED_AT_MOST);
+  return spec.form === "time" || spec.form === "heat" || isDense ? 0 : 5;
 }
 
 function sorted(spec: Spec, series: Series): SpecPoint[] {
