@@ -13,6 +13,9 @@ use proto::{Cookie, PathSize};
 const ANSWER_LIMIT: Duration = Duration::from_millis(50);
 /// One may be lost.
 const TRIES: usize = 2;
+/// Before a path is said to be blocked.
+const PLAIN_TRIES: usize = 3;
+const PLAIN_ANSWER_LIMIT: Duration = Duration::from_millis(300);
 /// The search of one way is given up after so long: the test is more.
 const SEARCH_LIMIT: Duration = Duration::from_secs(3);
 /// Both ways together, with what precedes a search.
@@ -110,9 +113,18 @@ impl Probe {
             Some(forward) => {
                 Sizes { forward: Some(forward), backward: self.backward(), unanswered_hellos: 0 }
             }
-            None if self.is_answered.get() => Sizes::default(),
+            None if self.is_answered.get() || self.answers_plainly() => Sizes::default(),
             None => Sizes { unanswered_hellos: self.sent.get(), ..Sizes::default() },
         }
+    }
+
+    /// Whether a hello of the usual size is answered: an engine of an earlier version knows no others, and a host that
+    /// stood still takes its time.
+    fn answers_plainly(&self) -> bool {
+        (0..PLAIN_TRIES).any(|_| {
+            self.sent.set(self.sent.get() + 1);
+            self.round_trip_within(PLAIN_ANSWER_LIMIT.max(self.patience)).is_ok()
+        })
     }
 
     fn forward(&self) -> Option<PathSize> {
@@ -194,10 +206,14 @@ impl Probe {
     /// # Errors
     /// What the kernel said; `EAGAIN` when nothing came.
     pub fn round_trip(&self) -> Result<Duration, net::Errno> {
+        self.round_trip_within(self.patience)
+    }
+
+    fn round_trip_within(&self, patience: Duration) -> Result<Duration, net::Errno> {
         let socket = self.socket.as_fd();
         let mut answer = [0; CHALLENGE_LENGTH + 1];
         while net::receive_now(socket, &mut answer).is_ok() {}
-        net::set_receive_timeout(socket, Some(self.patience))?;
+        net::set_receive_timeout(socket, Some(patience))?;
         let begin = Instant::now();
         net::send(socket, &Preamble::encode_hello(0, &self.cookie))?;
         let length = net::receive(socket, &mut answer)?;
