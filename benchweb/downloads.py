@@ -9,8 +9,10 @@ from django.db import close_old_connections
 from django.http import HttpRequest, StreamingHttpResponse
 
 
-def download(request: HttpRequest, parts: Iterator[str], *, media_type: str, file_name: str) -> StreamingHttpResponse:
-    """Answer with a file whose parts are read from the database while it is sent.
+def download(
+    request: HttpRequest, parts: Iterator[str], *, media_type: str, file_name: str, is_inline: bool = False
+) -> StreamingHttpResponse:
+    """Answer with a file whose parts are read from the database while it is sent; `is_inline` has browsers show it.
 
     The first part is read at once: where that fails the answer is an error, not the beginning of a file.
     """
@@ -19,7 +21,7 @@ def download(request: HttpRequest, parts: Iterator[str], *, media_type: str, fil
         _read_in_threads(whole) if isinstance(request, ASGIRequest) else whole,
         # JSON is UTF-8 by itself (RFC 8259).
         content_type=f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type,
-        headers={"Content-Disposition": f'attachment; filename="{file_name}"'},
+        headers={"Content-Disposition": f'{"inline" if is_inline else "attachment"}; filename="{file_name}"'},
     )
 
 

@@ -45,7 +45,6 @@ from benchweb.rows import Ahead, Reading, read, read_together, united
 
 # Since when something holds of which nobody knows.
 _EVER = datetime.min.replace(tzinfo=UTC)
-# Beside the first and the last point, as a share of the time between them.
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_ch
 from benchweb.charts.history_lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
+from benchweb.hosts.links import told_link_bps
 from benchweb.kept import keep
 from benchweb.regressions.selectors import Note, annotations_between
 from benchweb.rows import Reading, Rows, document, fast_rows
@@ -149,8 +150,6 @@ def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
         # Synthetic hosts may be removed between the two statements.
         if digest not in found:
             return None
-        interfaces = found[digest].get("interfaces") or []
-        with_address = [each for each in interfaces if address in (each.get("addresses") or [])]
-        speed = next((float(each["speed_bps"]) for each in with_address if each.get("speed_bps")), 0.0)
+        speed = told_link_bps(found[digest], address) or 0.0
         keep(_speeds, (digest, address), speed, most=_MOST_KEPT)
     return speed or None

@@ -17,6 +17,7 @@ PATH_PERIOD = timedelta(minutes=15)
 FAULT_PERIOD = timedelta(minutes=2)
 # A check that a worker lost is asked for again after so long: longer than one takes.
 _LOST_AFTER = timedelta(minutes=3)
+_SILENT_END = "An engine of this pair doesn't answer, so that its data path can't be checked."
 # What one tick takes on: after an outage of ours every pair of a mesh is due at once.
 _CLAIM_LIMIT = 64
 
@@ -87,7 +88,8 @@ def path_check(*, pair: Pair) -> None:
 
 
 def paths_send() -> int:
-    """Ask a worker to check the paths that are due; return how many."""
+    """Ask a worker to check the paths that are due, and call those unchecked that can't be; return how many are due."""
+    paths_expire()
     due = paths_claim()
     if due:
         queue.send(PATHS_TASK, due)
@@ -110,6 +112,15 @@ def paths_claim() -> list[int]:
     due = list(locked.values_list("pk", flat=True)[:_CLAIM_LIMIT])
     Pair.objects.filter(pk__in=due).update(path_due_at=Now() + Value(_LOST_AFTER))
     return due
+
+
+def paths_expire() -> int:
+    """Call the paths unchecked that were due long ago, for an end doesn't answer: what was found may be so no more."""
+    answering = Endpoint.Status.ANSWERED
+    overdue = Pair.objects.filter(path_due_at__lte=Now() - Value(PATH_PERIOD), archived_at=None)
+    known = overdue.exclude(path_status__in=(Pair.Path.PENDING, Pair.Path.UNCHECKED))
+    unanswered = known.exclude(source__status=answering, sink__status=answering)
+    return unanswered.update(path_status=Pair.Path.UNCHECKED, path_reason=_SILENT_END, path_found=None)
 
 
 def paths_forget(*, endpoint_id: int) -> None:

@@ -12,7 +12,8 @@ from benchweb.rows import Reading, Rows, document, planned_once
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
 SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
-# A test on such a pair fails, or shows something else than the path could carry.
+# In the address: a test on such a pair fails, or shows something else than the path could carry.
+FAULTY = "faulty"
 FAULTY_PATHS = (Pair.Path.BLOCKED, Pair.Path.NARROW)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
@@ -156,7 +157,7 @@ def pairs_matching(
     if status:
         pairs = pairs.filter(Q(source__status=status) | Q(sink__status=status))
     if path:
-        pairs = pairs.filter(path_status=path)
+        pairs = pairs.filter(path_status__in=FAULTY_PATHS if path == FAULTY else [path])
     if host is not None:
         pairs = pairs.filter(Q(source__host=host) | Q(sink__host=host))
     if endpoint is not None:

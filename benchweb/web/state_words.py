@@ -23,6 +23,7 @@ _WORDS = {
     "narrow": gettext_noop("large packets vanish"),
     "blocked": gettext_noop("blocked"),
     "unchecked": gettext_noop("not checked"),
+    "faulty": gettext_noop("blocked, or large packets vanish"),
     "active": gettext_noop("active"),
     "paused": gettext_noop("paused"),
     "over": gettext_noop("over"),

@@ -165,6 +165,24 @@ def test_pairs_are_due_once_both_engines_answer_and_again_after_a_while():
 
 
 @pytest.mark.django_db
+def test_what_was_found_is_not_shown_for_ever_while_an_end_does_not_answer():
+    pair = make_pair()
+    Endpoint.objects.update(status="answered")
+    path_checks.path_record(pair=pair, outcome=path_checks.PathOutcome("passes", "", found(PASSES, PASSES)))
+    long_ago = timezone.now() - path_checks.PATH_PERIOD * 2
+    Pair.objects.update(path_due_at=long_ago)
+    assert path_checks.paths_expire() == 0
+    Endpoint.objects.filter(pk=pair.sink_id).update(status="unreachable")
+    assert path_checks.paths_expire() == 1
+    assert path_checks.paths_expire() == 0
+    pair.refresh_from_db()
+    assert (pair.path_status, pair.path_found) == ("unchecked", None)
+    assert "doesn't answer" in pair.path_reason
+    Endpoint.objects.update(status="answered")
+    assert path_checks.paths_claim() == [pair.pk]
+
+
+@pytest.mark.django_db
 def test_an_end_that_is_changed_makes_what_was_found_void():
     pair = make_pair()
     outcome = path_checks.PathOutcome("passes", "", found(PASSES, PASSES))

@@ -1,7 +1,5 @@
 """Endpoints of a host: add, edit, archive, check, pin a new fingerprint."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +13,8 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
-from benchweb.web.endpoint_panel import AwaitedCheck, EndpointPanel, awaited_check, endpoint_panel
+from benchweb.web.awaited_check import AwaitedCheck
+from benchweb.web.endpoint_panel import EndpointPanel, endpoint_panel
 from benchweb.web.engine_command import engine_command
 from benchweb.web.entered_tokens import note_entered, was_entered
 from benchweb.web.forms.base import with_link
@@ -98,7 +97,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Ask for a check now; with HTMX the panel follows it, else the host's page shows it when reloaded."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
-    awaited = awaited_check(endpoint)
+    awaited = AwaitedCheck.begun(endpoint.checked_at)
     services.endpoint_check(endpoint=endpoint)
     if not request.headers.get("HX-Request"):
         messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=endpoint))
@@ -111,9 +110,9 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Give the panel as it is now; ask for another check when the last one ended without an answer."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
-    panel = _panel(request, endpoint, _awaited(request))
+    panel = _panel(request, endpoint, AwaitedCheck.posted(request))
     if panel.looks_again and not panel.is_checking:
-        awaited = awaited_check(endpoint)
+        awaited = AwaitedCheck.begun(endpoint.checked_at)
         services.endpoint_check(endpoint=endpoint)
         panel = _panel(request, endpoint, awaited)
     # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
@@ -171,12 +170,3 @@ def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) 
 def _panel(request: HttpRequest, endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:
     facts = selectors.latest_facts(endpoints=[endpoint])
     return endpoint_panel(endpoint, facts.get(endpoint.pk), awaited, shows_token=was_entered(request, endpoint))
-
-
-def _awaited(request: HttpRequest) -> AwaitedCheck | None:
-    """Read which check the panel waits for; a time that can't be read counts as none."""
-    try:
-        asked_at = datetime.fromtimestamp(float(request.POST.get("asked_at", "")), tz=UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return AwaitedCheck(asked_at=asked_at, since=request.POST.get("since", ""))

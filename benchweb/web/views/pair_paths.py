@@ -1,17 +1,15 @@
 """The data path of a pair: check it now, and follow the check."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from benchweb.hosts.models import Pair
 from benchweb.hosts.path_checks import path_check
+from benchweb.web.awaited_check import AwaitedCheck
 from benchweb.web.path_panel import PathPanel, path_panel
 
 
@@ -24,14 +22,14 @@ def pair_check(request: HttpRequest, pair_id: int) -> HttpResponse:
     if not request.headers.get("HX-Request"):
         messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=pair))
         return redirect("web:pair", pair.pk)
-    return _page(request, path_panel(pair, timezone.now()))
+    return _page(request, path_panel(pair, AwaitedCheck.begun(pair.path_checked_at)))
 
 
 @login_required
 @require_POST
 def pair_watch(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Return the panel as it is now."""
-    return _page(request, path_panel(_pair(pair_id), _asked_at(request), request.POST.get("since", "")))
+    return _page(request, path_panel(_pair(pair_id), AwaitedCheck.posted(request)))
 
 
 def _pair(pair_id: int) -> Pair:
@@ -40,11 +38,3 @@ def _pair(pair_id: int) -> Pair:
 
 def _page(request: HttpRequest, panel: PathPanel) -> HttpResponse:
     return render(request, "partials/path_panel.html", {"path": panel, "pair": panel.pair})
-
-
-def _asked_at(request: HttpRequest) -> datetime | None:
-    """Read when the check was asked for; a time that can't be read counts as none."""
-    try:
-        return datetime.fromtimestamp(float(request.POST.get("asked_at", "")), tz=UTC)
-    except (ValueError, OverflowError, OSError):
-        return None

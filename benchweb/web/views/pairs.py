@@ -27,6 +27,7 @@ from benchweb.web.listing import Column, listing
 from benchweb.web.next_step import lone_host
 from benchweb.web.path_panel import path_panel
 from benchweb.web.row_ids import row_id
+from benchweb.web.state_words import state_word
 
 COLUMNS = [
     Column(gettext_noop("Source"), "source__host__name"),
@@ -62,7 +63,7 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
         "statuses": Endpoint.Status.choices,
-        "paths": Pair.Path.choices,
+        "paths": [*Pair.Path.choices, (selectors.FAULTY, state_word(selectors.FAULTY))],
     }
     return list_page(request, "pages/pairs.html", context)
 

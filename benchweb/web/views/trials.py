@@ -44,19 +44,16 @@ def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResp
 
 @login_required
 def trial_document_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
-    """Give the engine's own document of a trial's result."""
+    """Return the engine's own document of a trial's result, to be shown by the browser."""
     results = Result.objects.select_related("source_facts", "sink_facts")
     result = get_object_or_404(results, trial__run=run_id, trial__index=index)
-    answer = download(
-        request, engine_json(result), media_type="application/json", file_name=f"run-{run_id}-trial-{index}.json"
-    )
-    answer["Content-Disposition"] = answer["Content-Disposition"].replace("attachment", "inline", 1)
-    return answer
+    name = f"run-{run_id}-trial-{index}.json"
+    return download(request, engine_json(result), media_type="application/json", file_name=name, is_inline=True)
 
 
 @login_required
 def trial_intervals_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
-    """Give all intervals of a trial as CSV, part by part."""
+    """Return all intervals of a trial as CSV, part by part."""
     trial = get_object_or_404(Trial, run=run_id, index=index, result__isnull=False)
     name = f"run-{run_id}-trial-{index}-intervals.csv"
     return download(request, intervals_csv(trial.pk), media_type="text/csv", file_name=name)

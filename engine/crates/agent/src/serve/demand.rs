@@ -118,10 +118,8 @@ impl Demand {
 
 /// What a sender and a receiver of datagrams hold when they hand over many at once.
 fn batch_bytes(params: &Params) -> f64 {
-    if !params.has("send_mode") || params.text("send_mode").is_ok_and(|mode| mode == "send") {
-        return 0.0;
-    }
-    2.0 * 64.0 * 1024.0
+    let mode = if params.has("send_mode") { params.text("send_mode").unwrap_or("") } else { "" };
+    if matches!(mode, "sendmmsg" | "segmentation") { 2.0 * 64.0 * 1024.0 } else { 0.0 }
 }
 
 /// The load of a test that has one: `{"kind", "params"}`, or the same as a text; its parameters are filled in.

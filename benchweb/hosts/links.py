@@ -1,0 +1,16 @@
+"""The speed of an endpoint's link, as its host's kernel tells it in the facts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def told_link_bps(document: Mapping[str, Any], address: str, device: str = "") -> float | None:
+    """Return the speed in bit/s of the device, else of the address's interface; None where none is told."""
+    interfaces = document.get("interfaces") or []
+    its = [each for each in interfaces if (each.get("name") == device if device else _holds(each, address))]
+    return next((float(each["speed_bps"]) for each in its if each.get("speed_bps")), None)
+
+
+def _holds(interface: Mapping[str, Any], address: str) -> bool:
+    # With the length of its prefix behind it, or without.
+    return any(str(each).partition("/")[0] == address for each in interface.get("addresses") or [])
