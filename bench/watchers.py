@@ -33,7 +33,7 @@ _MAKE = """
 import json, sys, django
 django.setup()
 from django.contrib.auth.models import User
-from benchweb.accounts.sessions import SessionStore
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.auth import SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY
 from benchweb.runs.models import Run, State
 from django.utils import timezone

@@ -4,7 +4,7 @@ An ordinary ASGI wrapper: it knows nothing of the application but its addresses.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from io import BytesIO
@@ -22,7 +22,7 @@ from benchweb.loopback import is_loopback_name
 from benchweb.web.security_headers import guarded
 
 Message = Mapping[str, Any]
-Scope = MutableMapping[str, Any]
+Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]

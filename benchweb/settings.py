@@ -53,8 +53,7 @@ def _database(url: str) -> dict[str, Any]:
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
     pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10}
-    # Statements are prepared only by benchweb.rows, to be planned once and for all.
-    options = {"connect_timeout": 5, "options": "-c plan_cache_mode=force_generic_plan"}
+    options = {"connect_timeout": 5, "options": ""}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",
@@ -134,7 +133,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # First, so that no answer goes out without: refusals and faults of the others too.
+    "benchweb.web.streams.StreamMiddleware",
+    # Before all others, so that no answer goes out without: refusals and faults too.
     "benchweb.web.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -144,8 +144,8 @@ MIDDLEWARE = [
     "benchweb.web.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "benchweb.accounts.middleware.AuthenticationMiddleware",
-    "benchweb.web.messages.MessageMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "benchweb.web.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.storable_text.StorableTextMiddleware",
@@ -196,7 +196,8 @@ AUTHENTICATION_BACKENDS = [
     "benchweb.accounts.backend.PasswordBackend",
     "benchweb.ops.login.DemoBackend",
 ]
-SESSION_ENGINE = "benchweb.accounts.sessions"
+# Not cached_db: who is logged in stays so while the broker is away.
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 LOGIN_URL = "web:login"
 LOGIN_REDIRECT_URL = "web:overview"
 LOGOUT_REDIRECT_URL = "web:login"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
-from benchweb import rows
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
@@ -212,17 +211,3 @@ def _win_deadlocks() -> None:
     if OWN_SERVERS:
         with connection.cursor() as cursor:
             cursor.execute("set deadlock_timeout = '1min'")
-
-
-@pytest.fixture
-def visits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Give how many statements each visit to PostgreSQL had, from now on."""
-    found: list[int] = []
-    visit = rows.prepared_rows
-
-    def counted(raw: Any, statements: Sequence[rows.Statement]) -> Any:
-        found.append(len(statements))
-        return visit(raw, statements)
-
-    monkeypatch.setattr(rows, "prepared_rows", counted)
-    return found

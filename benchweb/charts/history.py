@@ -12,17 +12,17 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.history_ceilings import Ceilings
 from benchweb.charts.history_gaps import Break, Event, breaks, events_between
-from benchweb.charts.history_lines import Chosen, HistoryLine, chosen_before
-from benchweb.charts.history_marks import Facts, Marks, facts_of, marks_of, notes_on
+from benchweb.charts.history_lines import Chosen, HistoryLine
+from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
 from benchweb.charts.history_points import HistoryPoints, history_points
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import (
     Asked,
     asked_of,
+    chosen_lines,
     common_words,
     line_names,
     line_parts,
-    lines_asked,
 )
 from benchweb.charts.history_steps import Step
 from benchweb.charts.moments import rfc3339, rfc3339_all
@@ -40,8 +40,6 @@ from benchweb.charts.spec import (
 )
 from benchweb.charts.table import chart_table
 from benchweb.phrasebook import sentence_gap
-from benchweb.regressions.selectors import Note
-from benchweb.rows import Ahead, Reading, read, read_together, united
 
 # Since when something holds of which nobody knows.
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -59,68 +57,31 @@ class History:
     step: str
 
 
-@dataclass(frozen=True)
-class Look:
-    """A look whose lines this process has read before: the readings give those of now, and what is drawn of these."""
+def history(query: HistoryQuery, kind: Kind | None) -> History:
+    """Draw a kind's history; five queries: lines, points, events, notes, facts.
 
-    asked: Asked
-    guess: Chosen
-    ahead: Ahead
-
-
-def look_ahead(query: HistoryQuery, kind: Kind) -> Look | None:
-    """Say what a kind's history is going to read; None where its lines must be read first."""
-    asked = asked_of(kind, query.metric)
-    return _look(query, asked, lines_asked(query, asked))
-
-
-def _look(query: HistoryQuery, asked: Asked, asking: Reading[Chosen]) -> Look | None:
-    guess = chosen_before(asking)
-    return Look(asked, guess, Ahead((asking, *_asked_of(guess, query, asked)))) if guess else None
-
-
-def history(query: HistoryQuery, kind: Kind | None, look: Look | None = None) -> History:
-    """Draw a kind's history; three queries, in one visit to PostgreSQL where the lines are as they were.
-
-    With `look`, what was looked ahead for the same query, only what its guess was wrong about is asked again.
-
-    One more each for a plan, for plan versions and facts new to this process, and for a single line of more runs than
-    fit.
+    One more each for a plan, and for plan versions and facts new to this process.
     """
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")
-    asked = look.asked if look else asked_of(kind, query.metric)
-    chosen, drawing = _read(query, asked, look)
-    if drawing is None:
+    asked = asked_of(kind, query.metric)
+    chosen = chosen_lines(query, asked)
+    if not chosen.lines:
         return History(asked, [], [], 0, Marks([], []), "run")
+    drawing = _drawing(query, asked, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
     return History(asked, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
 
 
-def _read(query: HistoryQuery, asked: Asked, look: Look | None) -> "tuple[Chosen, _Drawing | None]":
-    """Read the lines, and what is drawn of them; where the lines are as they were, in one visit."""
-    if look is None:
-        asking = lines_asked(query, asked)
-        look = _look(query, asked, asking)
-    if look is not None:
-        chosen, points, beside = look.ahead.take()
-        if chosen is look.guess:
-            return chosen, _drawing(query, asked, points, beside)
-    else:
-        chosen = read(asking)
-    if not chosen.lines:
-        return chosen, None
-    return chosen, _drawing(query, asked, *read_together(*_asked_of(chosen, query, asked)))
-
-
-def _asked_of(
-    chosen: Chosen, query: HistoryQuery, asked: Asked
-) -> tuple[Reading[HistoryPoints], Reading[tuple[list[Event], list[Note], Facts]]]:
-    """Ask for the points of lines, and for what is told beside them."""
+def _drawing(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
+    """Read the points of lines, and what is told beside them."""
     wanted = [*asked.metrics, *filter(None, [asked.strip])]
-    return (
-        history_points(
+    facts = facts_of(chosen.lines, query.shown)
+    return _Drawing(
+        query=query,
+        asked=asked,
+        points=history_points(
             [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
             pairs=list({line.pair.pk for line in chosen.lines}),
             shown=query.shown,
@@ -128,24 +89,8 @@ def _asked_of(
             plan=query.plan,
             ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
         ),
-        united(
-            events_between(chosen.lines, query.shown, query.plan),
-            notes_on(chosen.lines, query.shown),
-            facts_of(chosen.lines, query.shown),
-        ),
-    )
-
-
-def _drawing(
-    query: HistoryQuery, asked: Asked, points: HistoryPoints, beside: tuple[list[Event], list[Note], Facts]
-) -> "_Drawing":
-    events, notes, facts = beside
-    return _Drawing(
-        query=query,
-        asked=asked,
-        points=points,
-        events=events,
-        marks=Marks(notes, facts.changes),
+        events=events_between(chosen.lines, query.shown, query.plan),
+        marks=Marks(notes_on(chosen.lines, query.shown), facts.changes),
         links=facts.links,
         is_split=query.split != "",
     )

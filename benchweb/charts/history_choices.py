@@ -8,7 +8,7 @@ from typing import Any
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import document, fast_rows, planned_rows
+from benchweb.rows import fetch_all, from_json
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
@@ -84,12 +84,12 @@ def history_choices(
     values: dict[str, Any] = {"host": host, "environment": environment, "pair": pair, "plan": plan}
     # A kind that there is not is as if none was asked for.
     values |= {"kind": kind if kind in catalog().kinds else "", "most": MOST_PAIRS + 1}
-    rows = [_labelled(*row) for row in planned_rows(_SQL, values)]
+    rows = [_labelled(*row) for row in fetch_all(_SQL, values)]
     measured: dict[str, set[str]] = {}
     for what, kind_name, metric, _ in rows:
         if what == "metric":
             measured.setdefault(kind_name, set()).add(metric)
-    identities = [(name, document(identity) or {}) for what, name, _, identity in rows if what == "identity"]
+    identities = [(name, from_json(identity) or {}) for what, name, _, identity in rows if what == "identity"]
     known = catalog().kinds
     asked = known.get(kind) if measured else None
     chosen = asked or next((known[name] for name, _ in identities if name in known), None)
@@ -108,7 +108,7 @@ def history_choices(
 
 def first_kind() -> Kind | None:
     """Give the kind that was measured first, which is the one to begin with; one query."""
-    rows = fast_rows("SELECT kind FROM results_series ORDER BY id LIMIT 1", {})
+    rows = fetch_all("SELECT kind FROM results_series ORDER BY id LIMIT 1")
     return catalog().kinds.get(rows[0][0]) if rows else None
 
 
@@ -132,7 +132,7 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
 def _labelled(what: str, key: str, name: str, more: Any) -> tuple[str, str, str, Any]:
     if what != "pair":
         return what, key, name, more
-    return what, key, pair_named(document(more)), None
+    return what, key, pair_named(from_json(more)), None
 
 
 def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:

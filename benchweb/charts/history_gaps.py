@@ -16,7 +16,7 @@ from benchweb.charts.history_steps import Step
 from benchweb.charts.plan_keys import keys_of_versions
 from benchweb.charts.spec import Measured
 from benchweb.phrasebook import said
-from benchweb.rows import Reading, Rows, document, written_out
+from benchweb.rows import fetch_all, from_json, literals
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
@@ -31,10 +31,9 @@ _MOST_EVENTS = 1_000
 _STARTED_AT, _OF_RUN = itemgetter(0), itemgetter(-1)
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
-# their schedule's target and its plan's latest version. The columns are those of notes and facts
-# too: one statement gives all (rows.united).
+# their schedule's target and its plan's latest version.
 _SQL = """
-(SELECT coalesce(r.started_at, r.planned_at, r.created_at), NULL::timestamptz, r.id, r.pair_id, r.plan_version_id,
+(SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.id, r.pair_id, r.plan_version_id,
   r.state, r.reason, NULL::jsonb
 FROM runs_run r {joined}
 WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
@@ -42,7 +41,7 @@ WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
   AND coalesce(r.started_at, r.planned_at, r.created_at) BETWEEN %(first)s AND %(last)s {of_runs}
 ORDER BY r.id DESC LIMIT %(most_events)s)
 UNION ALL
-(SELECT s.at, NULL, NULL, c.id,
+(SELECT s.at, NULL, c.id,
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
   s.state, s.reason, c.target
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
@@ -96,13 +95,11 @@ def _break(at: datetime, run: int | None, state: str, cause: str, language: str 
     return _broken((at, words, "") if run is None else (at, words.replace(_RUN, str(run)), f"/runs/{run}"))
 
 
-def events_between(
-    lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None
-) -> Reading[list[Event]]:
-    """Ask for what gave no result on these lines' pairs; plan versions new to this process cost a query more."""
+def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None) -> list[Event]:
+    """Return what gave no result on these lines' pairs; plan versions new to this process cost a query more."""
     pairs = {line.pair.pk: line.pair for line in lines}
     statement = _SQL.format(
-        states=written_out(FAULTY_STATES),
+        states=literals(FAULTY_STATES),
         joined="" if plan is None else "JOIN plans_planversion v ON v.id = r.plan_version_id",
         of_runs="" if plan is None else "AND v.plan_id = %(plan)s",
         of_slots="" if plan is None else "AND c.plan_id = %(plan)s",
@@ -114,21 +111,18 @@ def events_between(
         "plan": plan,
         "most_events": _MOST_EVENTS,
     }
-    return Reading(statement, values, partial(_events, pairs))
-
-
-def _events(pairs: Mapping[int, LinePair], found: Rows) -> list[Event]:
-    keys = keys_of_versions({row[4] for row in found if row[4]})
+    found = fetch_all(statement, values)
+    keys = keys_of_versions({row[3] for row in found if row[3]})
     none: frozenset[tuple[str, str]] = frozenset()
     events = []
     meant: dict[int, list[int]] = {}
-    for at, _until, run, pair_or_schedule, version, state, reason, target in found:
+    for at, run, pair_or_schedule, version, state, reason, target in found:
         known = keys.get(version or 0, none)
         if run is not None:
             events.append(_event((at, pair_or_schedule, run, known, state, reason)))
             continue
         if pair_or_schedule not in meant:
-            told = document(target)
+            told = from_json(target)
             meant[pair_or_schedule] = [pk for pk, pair in pairs.items() if targets(told, pair)]
         events += [_event((at, pk, None, known, state, reason)) for pk in meant[pair_or_schedule]]
     return sorted(events, key=itemgetter(0))

@@ -20,7 +20,7 @@ from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
-from benchweb.rows import fast_rows, read
+from benchweb.rows import fetch_all
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.
@@ -132,7 +132,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
     bins = _bins([row[2] for _line, rows in chosen for row in rows])
-    events = read(events_between(shown, query.shown, query.plan))
+    events = events_between(shown, query.shown, query.plan)
     names = line_names(line_parts(shown, asked.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
@@ -161,7 +161,7 @@ def _chosen(
     first, last = query.shown
     values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
     values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
-    return fast_rows(_SQL.format(only="" if query.plan is None else OF_PLAN), values)
+    return fetch_all(_SQL.format(only="" if query.plan is None else OF_PLAN), values)
 
 
 def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 from benchweb.catalog import Kind, Parameter
@@ -12,19 +12,17 @@ from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.kept import keep
-from benchweb.rows import Reading, Rows, document
+from benchweb.rows import fetch_all, from_json
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12
 # One more than there are markers: when the colours come again both change, and the same two meet after 160 lines.
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
-# Written by hand: to build this statement from models takes five times as long as to run it. The place among all
-# series of the kind and metric binds colours for good, and neighbours differ.
+# The place among all series of the kind and metric binds colours for good, and neighbours differ.
 _SQL = with_pairs("""
 SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {place},
-  (SELECT json_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
+  (SELECT jsonb_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
     AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
   pair.id, e.id, e.name,
   source.id, source.name, source.network_mode, source.data_address, source.control_address, source.link_bps,
@@ -43,7 +41,6 @@ _PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.met
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
 _END_COLUMNS = 9
-_MOST_KEPT = 1_000
 
 
 @dataclass(frozen=True)
@@ -124,17 +121,10 @@ class Chosen:
     total: int
 
 
-# What the rows of a statement and its values said when they were last read: a guess of what they say now.
-_kept: dict[tuple[str, str], tuple[Rows, Chosen]] = {}
-
-
 def lines_of(
     query: HistoryQuery, kind: Kind, main: str, beside: list[str], *, most: int, digests: set[str] | None
-) -> Reading[Chosen]:
-    """Ask for the lines that match, the oldest first; `digests` are a plan's identities.
-
-    Rows that are as they were when this process last read them give the very same lines.
-    """
+) -> Chosen:
+    """Return the lines that match, the oldest first; `digests` are a plan's identities."""
     values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
     only = conditions(query, kind, values)
     if digests is not None:
@@ -143,24 +133,9 @@ def lines_of(
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     place = _PLACE if most <= MOST_LINES else "0"
     statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
-    return Reading(statement, values, partial(_chosen, (statement, str(values)), main))
-
-
-def chosen_before(asking: Reading[Chosen]) -> Chosen | None:
-    """Give what this process last read for the same question: who believes it reads along whether it still holds."""
-    rows, chosen = _kept.get((asking.statement, str(asking.values)), (None, None))
-    return chosen if rows else None
-
-
-def _chosen(key: tuple[str, str], main: str, rows: Rows) -> Chosen:
-    before, chosen = _kept.get(key, (None, None))
-    if chosen is None or rows != before:
-        pairs: dict[int, LinePair] = {}
-        chosen = Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
-        # One of none is no guess, and anybody may ask for thousands of those.
-        if 0 < len(rows) <= MOST_LINES:
-            keep(_kept, key, (rows, chosen), most=_MOST_KEPT)
-    return chosen
+    rows = fetch_all(statement, values)
+    pairs: dict[int, LinePair] = {}
+    return Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
 
 
 def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> HistoryLine:
@@ -168,8 +143,8 @@ def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> Histor
     if pair_id not in pairs:
         source, sink = _end(ends[:_END_COLUMNS]), _end(ends[_END_COLUMNS:])
         pairs[pair_id] = LinePair(pair_id, environment_id, environment, source, sink)
-    ids = {main: series} | (document(siblings) or {})
-    return HistoryLine(pairs[pair_id], document(identity), digest, ids, place)
+    ids = {main: series} | (from_json(siblings) or {})
+    return HistoryLine(pairs[pair_id], from_json(identity), digest, ids, place)
 
 
 def _end(columns: list[Any]) -> LineEnd:

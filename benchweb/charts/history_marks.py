@@ -3,22 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes, fact_turns
-from benchweb.charts.history_lines import HistoryLine, LineEnd
+from benchweb.charts.history_lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.hosts.links import told_link_bps
 from benchweb.kept import keep
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.rows import Reading, Rows, document, fast_rows
+from benchweb.rows import fetch_all, from_json
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
-SELECT first_seen_at, last_seen_at, endpoint_id, NULL::bigint, NULL::bigint, digest, NULL::text, NULL::jsonb
-FROM hosts_facts
+SELECT first_seen_at, last_seen_at, endpoint_id, digest FROM hosts_facts
 WHERE endpoint_id = ANY(%(endpoints)s) AND last_seen_at >= %(first)s AND first_seen_at <= %(last)s
 ORDER BY last_seen_at DESC LIMIT %(most_facts)s
 """
@@ -56,8 +54,8 @@ class Marks:
     changes: list[Change]
 
 
-def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Reading[list[Note]]:
-    """Ask for people's notes on the lines' hosts, environments and pairs."""
+def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> list[Note]:
+    """Return people's notes on the lines' hosts, environments and pairs."""
     return annotations_between(
         *shown,
         environments={line.pair.environment_id for line in lines},
@@ -66,11 +64,22 @@ def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> 
     )
 
 
-def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Reading[Facts]:
-    """Ask for what was seen of the lines' hosts."""
+def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Facts:
+    """Return what was seen of the lines' hosts."""
     endpoints = {end.pk: end for line in lines for end in line.pair.ends}
     values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most_facts": _MOST_FACTS}
-    return Reading(_FACTS_SQL, values, partial(_facts, endpoints, shown))
+    facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
+    for first, last, endpoint_id, digest in fetch_all(_FACTS_SQL, values):
+        facts[endpoint_id].append(SeenFacts(digest, first, last))
+    documents = _Documents(list(endpoints), {each.digest for seen in facts.values() for each in seen})
+    changes = {
+        Change(at, end.host_id, end.host_name, words)
+        for pk, end in endpoints.items()
+        for at, words in fact_changes(facts[pk], documents)
+        if shown[0] <= at <= shown[1]
+    }
+    links = {pk: _speeds_of(seen, endpoints[pk].address, documents) for pk, seen in facts.items()}
+    return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
 def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
@@ -103,21 +112,6 @@ def concerns(note: Note, lines: Iterable[HistoryLine]) -> bool:
     )
 
 
-def _facts(endpoints: Mapping[int, LineEnd], shown: tuple[datetime, datetime], rows: Rows) -> Facts:
-    facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
-    for first, last, endpoint_id, _two, _three, digest, *_ in rows:
-        facts[endpoint_id].append(SeenFacts(digest, first, last))
-    documents = _Documents(list(endpoints), {row[5] for row in rows})
-    changes = {
-        Change(at, end.host_id, end.host_name, words)
-        for pk, end in endpoints.items()
-        for at, words in fact_changes(facts[pk], documents)
-        if shown[0] <= at <= shown[1]
-    }
-    links = {pk: _speeds_of(seen, endpoints[pk].address, documents) for pk, seen in facts.items()}
-    return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
-
-
 class _Documents:
     """Documents by digest, read when first asked for: mostly all that they say is known."""
 
@@ -127,8 +121,8 @@ class _Documents:
 
     def __call__(self) -> Mapping[str, Document]:
         if self._found is None:
-            rows = fast_rows(_DOCUMENTS_SQL, self._values)
-            self._found = {digest: document(told) for digest, told in rows}
+            rows = fetch_all(_DOCUMENTS_SQL, self._values)
+            self._found = {digest: from_json(told) for digest, told in rows}
         return self._found
 
 

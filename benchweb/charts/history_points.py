@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, cast
 
 from benchweb.charts.spec import Measured
-from benchweb.rows import Reading, Rows, read
+from benchweb.rows import Rows, fetch_all
 
 # What a chart draws at most: of one line, and of all its lines together. A point takes some 30 µs from the database to
 # the page, so all of them stay within its 50 ms; a zoom brings the finer ones. A year has 53 weeks.
@@ -21,7 +20,7 @@ _LEAST_OF_A_LINE = 54
 # ended a moment ago, the points. What a run gives before it is over, one repetition of three, is no result of it yet.
 _RUN_FIGURES = """
   (SELECT series_id, run_id, at, n, median, low, high FROM results_runfigure
-  WHERE series_id = {series} AND at >= %(first)s AND at <= %(last)s {only}{order})
+  WHERE series_id = {series} AND at >= %(first)s AND at <= %(last)s {only})
   UNION ALL
   SELECT series_id, run_id, at, n, median, low, high FROM (
     SELECT fresh.id AS run_id, point.* FROM runs_run fresh CROSS JOIN LATERAL (
@@ -70,14 +69,7 @@ ORDER BY 1, 2
 
 def run_figures(only: str = "", series: str = "ANY(%(series)s)") -> str:
     """Give the statement of series' figures run by run, with further conditions."""
-    return _RUN_FIGURES.format(series=series, only=only, order="")
-
-
-# Of one line most often all runs fit, and to read no more than them takes half of what the statement above takes. Its
-# figures are in order of time in the index, which is only seen where the series is no array.
-_ONE_SQL = """
-SELECT at, median, n, low, high, run_id FROM ({figures}) runs ORDER BY at LIMIT %(some)s
-"""
+    return _RUN_FIGURES.format(series=series, only=only)
 
 
 @dataclass(frozen=True)
@@ -102,8 +94,8 @@ def history_points(
     zone: tzinfo,
     plan: int | None = None,
     ceilings: Sequence[int] = (),
-) -> Reading[HistoryPoints]:
-    """Ask for points of series of these pairs; one query, two for a single series with more runs than fit.
+) -> HistoryPoints:
+    """Return points of series of these pairs; one query.
 
     A run belongs to the time when it began to measure.
     """
@@ -119,20 +111,7 @@ def history_points(
     }
     only = "" if plan is None else OF_PLAN
     statement = _SQL.format(figures=run_figures(only), ceilings=run_figures(only, "ANY(%(ceilings)s::bigint[])"))
-    # Among a plan's runs PostgreSQL may begin with them, of all runs it must not: only the latter has one plan for all.
-    every = Reading(statement, values, partial(_points, series), is_planned_once=plan is None)
-    if len(series) != 1 or ceilings or plan is not None:
-        return every
-    values["some"] = values["most"] + 1
-    statement = _ONE_SQL.format(figures=_RUN_FIGURES.format(series="%(one)s", only="", order=" ORDER BY at"))
-    return Reading(statement, values | {"one": series[0]}, partial(_of_one, every))
-
-
-def _of_one(every: Reading[HistoryPoints], rows: Rows) -> HistoryPoints:
-    if len(rows) > every.values["most"]:
-        return read(every)
-    (series_id,) = every.values["series"]
-    return HistoryPoints("run", {series_id: cast("list[Measured]", rows)}, {})
+    return _points(series, fetch_all(statement, values))
 
 
 def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:

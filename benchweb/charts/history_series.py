@@ -14,7 +14,6 @@ from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.plan_keys import keys_of
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
-from benchweb.rows import Reading, read
 
 # Of each line its pair, its environment and its parameters in words, by name.
 Parts = list[dict[str, str]]
@@ -69,11 +68,6 @@ def asked_of(kind: Kind, key: str) -> Asked:
 
 def chosen_lines(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -> Chosen:
     """Choose the lines that match, the oldest first; one query, and one more for a plan."""
-    return read(lines_asked(query, asked, most=most))
-
-
-def lines_asked(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -> Reading[Chosen]:
-    """Ask for the lines that match, the oldest first; with a plan it costs a query to know what to ask."""
     digests = _plan_digests(query.plan, asked.kind) if query.plan is not None else None
     return lines_of(query, asked.kind, asked.main, asked.beside, most=most, digests=digests)
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from benchweb.catalog import Kind
@@ -12,7 +11,7 @@ from benchweb.charts.history_lines import LinePair, conditions, parameter_condit
 from benchweb.charts.history_query import HistoryQuery
 from benchweb.charts.history_series import Asked, Parts, chosen_lines, setting_parts
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import Reading, Rows, document, fast_rows, read
+from benchweb.rows import fetch_all, from_json
 
 # Of each place and parameters so many lines can be told apart.
 MOST_OVERLAID = 8
@@ -87,7 +86,7 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
     metrics = kind.swept_metrics
     most = _most_series(query, len(metrics))
     if _may_be_by_night(query):
-        found = read(_nights_asked(query, kind))
+        found = _nights(query, kind)
         if found.total > most:
             return found
     found_runs = _runs(query, kind) if query.overlay == "run" else {}
@@ -113,7 +112,7 @@ def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
     One more than are drawn tells that there are others.
     """
     if query.runs:
-        rows = fast_rows(
+        rows = fetch_all(
             "SELECT id, pair_id FROM runs_run WHERE id = ANY(%(runs)s) ORDER BY id DESC",
             {"runs": [*query.runs][: MOST_OVERLAID + 1]},
         )
@@ -126,7 +125,7 @@ def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
     }
     values |= {"first": query.shown[0], "last": query.shown[1]}
     only = "".join(f" AND {each}" for each in conditions(query, kind, values))
-    return dict(fast_rows(_RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else ""), values))
+    return dict(fetch_all(_RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else ""), values))
 
 
 def _most_series(query: HistoryQuery, metrics: int) -> int:
@@ -141,27 +140,24 @@ def _may_be_by_night(query: HistoryQuery) -> bool:
     return query.overlay in {"environment", "date"} and is_long and not is_of_some
 
 
-def _nights_asked(query: HistoryQuery, kind: Kind) -> Reading[SizeLines]:
+def _nights(query: HistoryQuery, kind: Kind) -> SizeLines:
     values: dict[str, Any] = {"kind": kind.name, "metrics": kind.swept_metrics}
     only = parameter_conditions(query, kind, values)
     if query.environment is not None:
         values["environment"] = query.environment
         only.append("s.environment_id = %(environment)s")
     statement = _NIGHTS.format(only="".join(f" AND {each}" for each in only))
-    return Reading(statement, values, partial(_of_nights, query, kind.swept_metrics[0]))
-
-
-def _of_nights(query: HistoryQuery, main: str, rows: Rows) -> SizeLines:
+    main = kind.swept_metrics[0]
     ids: dict[tuple[int, str], dict[str, int]] = {}
     named: dict[tuple[int, str], tuple[str, Any]] = {}
     # Of each environment: those that are not drawn are told as series that are left out.
     series = Counter[int]()
-    for environment_id, digest, environment, identity, metric, pk, pairs in rows:
+    for environment_id, digest, environment, identity, metric, pk, pairs in fetch_all(statement, values):
         ids.setdefault((environment_id, digest), {})[metric] = pk
         named[environment_id, digest] = environment, identity
         series[environment_id] += pairs if metric == main else 0
     lines = [
-        SizeLine(key[0], environment, None, document(identity), ids[key])
+        SizeLine(key[0], environment, None, from_json(identity), ids[key])
         for key, (environment, identity) in named.items()
     ]
     if query.overlay == "environment":

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.charts.history_points import OF_PLAN, run_figures
-from benchweb.rows import fast_rows, planned_rows
+from benchweb.rows import fetch_all
 
 # `place` says which point of which line a figure's series, or environment, belongs to; `part` parts it further, by run
 # or by span of time.
@@ -93,12 +93,12 @@ def size_points(
     values = _values(places, times) | {"series": list(places), "pairs": list(pairs), "plan": plan, "runs": runs}
     only = " ".join([OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
     statement = _statement(run_figures(only), part, _BY_RUNS)
-    return _points((fast_rows if only.strip() else planned_rows)(statement, values), times)
+    return _points(fetch_all(statement, values), times)
 
 
 def night_points(places: Mapping[int, int], times: Times, *, part: str = "") -> SizePoints:
     """Read what EnvironmentNights (by id, each with its place) give, night by night; one query."""
-    return _points(planned_rows(_statement(_NIGHTS, part, _BY_NIGHTS), _values(places, times)), times)
+    return _points(fetch_all(_statement(_NIGHTS, part, _BY_NIGHTS), _values(places, times)), times)
 
 
 def _statement(figures: str, part: str, names: Mapping[str, str]) -> str:

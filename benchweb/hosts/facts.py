@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from benchweb.hosts.models import Facts
-from benchweb.rows import Reading
+from benchweb.rows import fetch_all
 
 # Facts that change by themselves and say nothing of the machine's set-up.
 VOLATILE_FACTS = ("time", "uptime_seconds", "load_average")
@@ -48,10 +48,10 @@ def facts_told(*, endpoint_id: int, document: dict[str, Any]) -> ToldFacts:
     return ToldFacts(endpoint_id, document, digest)
 
 
-def facts_known(told: Sequence[ToldFacts]) -> Reading[dict[tuple[int, str], KnownFacts]]:
-    """Ask which of these facts there is a row of, by endpoint and digest."""
+def facts_known(told: Sequence[ToldFacts]) -> dict[tuple[int, str], KnownFacts]:
+    """Return those of these facts that there is a row of, by endpoint and digest."""
     values = {"endpoints": [each.endpoint_id for each in told], "digests": [each.digest for each in told]}
-    return Reading(_KNOWN, values, lambda rows: {(row[0], row[1]): KnownFacts(*row[2:]) for row in rows})
+    return {(row[0], row[1]): KnownFacts(*row[2:]) for row in fetch_all(_KNOWN, values)}
 
 
 def facts_keep(*, told: ToldFacts, known: KnownFacts | None, at: datetime) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from benchweb.hosts.models import ProbeHour
-from benchweb.rows import fast_rows
+from benchweb.rows import fetch_all
 
 
 class Hour(NamedTuple):
@@ -111,7 +111,7 @@ def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from:
     """Give each endpoint's hours from a time on, and the sums from others; one query, for 30 days have 720 hours."""
     values = {"endpoints": list(endpoint_ids), "hours_from": hours_from, "sums_from": list(sums_from)}
     loads = {endpoint_id: Load([], {}) for endpoint_id in endpoint_ids}
-    for is_sum, endpoint_id, *columns in fast_rows(_LOADS_SQL, values):
+    for is_sum, endpoint_id, *columns in fetch_all(_LOADS_SQL, values):
         hour = Hour(*columns)
         if is_sum:
             loads[endpoint_id].sums[hour.hour] = hour

@@ -1,10 +1,10 @@
-"""Pairs as tables show them, by a statement written by hand: to build it from models takes longer than to run it."""
+"""Pairs as tables show them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import Reading
+from benchweb.rows import fetch_all
 
 _OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
 _OF = {
@@ -46,12 +46,9 @@ class FirstPairs(NamedTuple):
     total: int
 
 
-def first_pairs(of: Mapping[str, int], *, most: int) -> Reading[FirstPairs]:
-    """Ask for the first pairs in use of one environment or host, `{"host": 7}`."""
+def first_pairs(of: Mapping[str, int], *, most: int) -> FirstPairs:
+    """Return the first pairs in use of one environment or host, `{"host": 7}`."""
     (scope,) = of
-    return Reading(_SQL.format(of=_OF[scope]), {**of, "most": most}, _first_pairs)
-
-
-def _first_pairs(rows: Sequence[Sequence[Any]]) -> FirstPairs:
+    rows = fetch_all(_SQL.format(of=_OF[scope]), {**of, "most": most})
     lines = [PairLine._make([*row[: _COLUMNS - 1], pair_named(row[_COLUMNS:])]) for row in rows]
     return FirstPairs(lines, rows[0][_COLUMNS - 1] if rows else 0)

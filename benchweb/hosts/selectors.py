@@ -7,7 +7,7 @@ from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
 from benchweb.names import name_key, searched, stored_name
-from benchweb.rows import Reading, Rows, document, planned_once
+from benchweb.rows import fetch_all, from_json
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -26,7 +26,7 @@ SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
   EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
   (SELECT count(*) FROM hosts_pair WHERE archived_at IS NULL AND path_status = ANY(%(faulty)s)),
-  json_agg(json_build_object(
+  jsonb_agg(jsonb_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
     'reason', e.status_reason, 'since', coalesce(e.unreachable_since, e.checked_at)
   ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s))
@@ -52,8 +52,8 @@ class HostsInShort(NamedTuple):
     silent: list[dict[str, Any]]
 
 
-def hosts_in_short() -> Reading[HostsInShort]:
-    """Ask how many hosts are in use, and for the silent ones."""
+def hosts_in_short() -> HostsInShort:
+    """Return how many hosts are in use, and the silent ones."""
     status = Endpoint.Status
     values = {
         "answered": status.ANSWERED.value,
@@ -61,13 +61,9 @@ def hosts_in_short() -> Reading[HostsInShort]:
         "silent": [each.value for each in SILENT_STATUSES],
         "faulty": [each.value for each in FAULTY_PATHS],
     }
-
-    def in_short(rows: Rows) -> HostsInShort:
-        ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = rows
-        unasked = hosts - asked - bare
-        return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, document(silent) or [])
-
-    return Reading(_IN_SHORT, values, in_short)
+    ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_IN_SHORT, values)
+    unasked = hosts - asked - bare
+    return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, from_json(silent) or [])
 
 
 def faulty_paths(*, most: int) -> list[Pair]:
@@ -181,8 +177,7 @@ def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[l
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     """Give the ids and names of the pairs in use, without a model around each; of more than `most` only the chosen."""
     pairs = Pair.objects.filter(archived_at=None).annotate(is_chosen=Q(pk=chosen)).order_by("-is_chosen", "pk")
-    with planned_once():
-        rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
+    rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
     if len(rows) > most:
         rows = [row for row in rows if row[0] == chosen]
     return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]

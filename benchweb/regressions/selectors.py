@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import Reading, document
+from benchweb.rows import fetch_all, from_json
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200
 
-# Written by hand: to build the seven joins from models takes ten times as long as to run them, mostly for no note.
 _SQL = with_pairs("""
-SELECT n.at, n.until, n.id, NULL::bigint, NULL::bigint, n.text, coalesce(u.username, ''),
+SELECT n.at, n.until, n.id, n.text, coalesce(u.username, ''),
   jsonb_build_array(n.environment_id, n.host_id, n.pair_id, coalesce(o.name, e.name, ''), {pair_names})
 FROM regressions_annotation n
 LEFT JOIN auth_user u ON u.id = n.author_id
@@ -50,8 +49,8 @@ def annotations_between(
     environments: Collection[int],
     hosts: Collection[int],
     pairs: Collection[int],
-) -> Reading[list[Note]]:
-    """Ask for the notes that touch a time and concern any of these, or everything; by time."""
+) -> list[Note]:
+    """Return the notes that touch a time and concern any of these, or everything; by time."""
     values = {
         "first": first,
         "last": last,
@@ -60,11 +59,11 @@ def annotations_between(
         "pairs": sorted(pairs),
         "most_notes": MOST_NOTES,
     }
-    return Reading(_SQL, values, lambda rows: sorted(map(_note, rows), key=lambda note: (note.at, note.pk)))
+    return [_note(row) for row in fetch_all(_SQL, values)]
 
 
 def _note(row: tuple[Any, ...]) -> Note:
-    at, until, pk, _two, _three, text, author, told = row
-    environment_id, host_id, pair_id, about, *names = document(told)
+    at, until, pk, text, author, told = row
+    environment_id, host_id, pair_id, about, *names = from_json(told)
     about = about if names[0] is None else pair_named(names)
     return Note(about, pk, text, at, until, author, environment_id, host_id, pair_id)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from benchweb.catalog import catalog
 from benchweb.hosts.pair_words import NAME_COLUMNS, ends_named, with_pairs
 from benchweb.results.nights import FIGURES
-from benchweb.rows import Reading, Rows, document
+from benchweb.rows import fetch_all, from_json
 
 # One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
 _CHANGES = with_pairs("""
@@ -133,20 +133,15 @@ class Changes:
     by_environment: Mapping[int, int]
 
 
-def changes_since(since: datetime, most: int) -> Reading[Changes]:
-    """Ask for the series whose latest run began since then and stands out, one a pair."""
-
-    def changes(rows: Rows) -> Changes:
-        counts = Counter(environment_id for environment_id, *_ in rows)
-        return Changes([_glance(row) for _, *row in rows[:most]], counts)
-
-    return Reading(_CHANGES, {"since": since, "headlines": _headlines(), "most": most}, changes)
+def changes_since(since: datetime, most: int) -> Changes:
+    """Return the series whose latest run began since then and stands out, one a pair."""
+    rows = fetch_all(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
+    counts = Counter(environment_id for environment_id, *_ in rows)
+    return Changes([_glance(row) for _, *row in rows[:most]], counts)
 
 
-def series_at_a_glance(
-    *, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int
-) -> Reading[list[Glance]]:
-    """Ask for the series of a scope, the worst first. Without a metric: each kind's headline."""
+def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
+    """Return the series of a scope, the worst first. Without a metric: each kind's headline."""
     values = {
         "pair": scope.pair,
         "environment": scope.environment,
@@ -164,11 +159,11 @@ def series_at_a_glance(
     chosen = "series.metric = %(metric)s" if metric else headlines
     only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
     statement = _GLANCES.format(only=" and ".join(only))
-    return Reading(statement, values, lambda rows: [_glance(row) for row in rows])
+    return [_glance(row) for row in fetch_all(statement, values)]
 
 
-def environment_figures(since: date, environment_id: int | None = None) -> Reading[list[FigureNights]]:
-    """Ask for each environment's nights of each figure, by the setting that most of its pairs measure.
+def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
+    """Return each environment's nights of each figure, by the setting that most of its pairs measure.
 
     Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
     with the best figure. Only what gave a result since that night.
@@ -181,16 +176,13 @@ def environment_figures(since: date, environment_id: int | None = None) -> Readi
         "environment": environment_id,
     }
     only = "" if environment_id is None else "and n.environment_id = %(environment)s"
-    return Reading(
-        _FIGURES.format(only=only),
-        values,
-        lambda rows: [FigureNights._make([*row[:4], document(row[4]), *row[5:]]) for row in rows],
-    )
+    rows = fetch_all(_FIGURES.format(only=only), values)
+    return [FigureNights._make([*row[:4], from_json(row[4]), *row[5:]]) for row in rows]
 
 
 def _glance(row: Sequence[Any]) -> Glance:
     values = list(row[:-NAME_COLUMNS])
-    values[5] = document(values[5])
+    values[5] = from_json(values[5])
     return Glance(*ends_named(row[-NAME_COLUMNS:]), *values)
 
 

@@ -16,7 +16,7 @@ from benchweb.hosts.facts_shapes import facts_fault
 from benchweb.results.course import MOST_SHOWN, thinned
 from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
-from benchweb.rows import Reading, read, read_together, written_out
+from benchweb.rows import fetch_all, literals
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
 from benchweb.storable import TooDeepError, is_figure, storable
@@ -27,13 +27,9 @@ _INTERVALS_OF_A_PART = 400
 # The database's clock alone: a worker's may have been stepped since the trial began.
 _END = f"""
     UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
-    WHERE id = %(trial)s AND state IN ({written_out(OPEN_STATES)})
+    WHERE id = %(trial)s AND state IN ({literals(OPEN_STATES)})
     RETURNING coalesce(started_at, finished_at), finished_at
 """  # noqa: S608  (states of our own)
-_SERIES = """
-    SELECT metric, id FROM results_series
-    WHERE pair_id = %(pair)s AND kind = %(kind)s AND identity_digest = %(digest)s
-"""
 _RESULT = """
     INSERT INTO results_result
         (trial_id, metrics, flags, limits, document, interval_count, histogram, source_facts_id, sink_facts_id,
@@ -112,19 +108,15 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
     ]
     key = _series_key(trial)
     with transaction.atomic():
-        ended, known_facts, known_series = read_together(
-            _ended(trial, state, reason), facts_known([each for each in told if each]), _series_known(key)
-        )
+        ended = fetch_all(_END, {"trial": trial.pk, "state": str(state), "reason": reason})
         if not ended:
             return False
         begun_at, at = ended[0]
+        known_facts = facts_known([each for each in told if each])
         facts = [facts_keep(told=each, known=known_facts.get(each.key), at=at) if each else None for each in told]
-        stored = _stored(trial, result, *facts)
+        _store(trial, result, *facts)
         if state == State.FINISHED and result.metrics:
-            series = _series(key, known_series, result.metrics)
-            read_together(stored, _points(trial, series, result.metrics, at=begun_at))
-        else:
-            read(stored)
+            _store_points(trial, _series(key, result.metrics), result.metrics, at=begun_at)
         _keep_intervals(trial, result.intervals)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
@@ -158,25 +150,19 @@ def _series_key(trial: Trial) -> _SeriesKey:
     return _SeriesKey(trial.run.pair_id, trial.kind, identity, identity_digest(identity))
 
 
-def _ended(trial: Trial, state: State, reason: str) -> Reading[list[tuple[datetime, datetime]]]:
-    """End a trial that is open: when it began and ended, or nothing."""
-    return Reading(_END, {"trial": trial.pk, "state": str(state), "reason": reason}, list)
-
-
-def _series_known(key: _SeriesKey) -> Reading[dict[str, int]]:
-    return Reading(_SERIES, {"pair": key.pair_id, "kind": key.kind, "digest": key.digest}, dict)
-
-
-def _series(key: _SeriesKey, known: dict[str, int], metrics: dict[str, float]) -> dict[str, int]:
-    """Give the series of each metric by its id, made where there was none."""
+def _series(key: _SeriesKey, metrics: dict[str, float]) -> dict[str, int]:
+    """Return the series of each metric by its id, made where there was none."""
+    identity = {"pair_id": key.pair_id, "kind": key.kind, "identity_digest": key.digest}
+    series = Series.objects.filter(**identity)
+    known = dict(series.values_list("metric", "id"))
     if new := [metric for metric in metrics if metric not in known]:
-        values = {"pair_id": key.pair_id, "kind": key.kind, "identity": key.identity, "identity_digest": key.digest}
-        Series.objects.bulk_create((Series(metric=metric, **values) for metric in new), ignore_conflicts=True)
-        return read(_series_known(key))
+        made = (Series(metric=metric, identity=key.identity, **identity) for metric in new)
+        Series.objects.bulk_create(made, ignore_conflicts=True)
+        return dict(series.values_list("metric", "id"))
     return known
 
 
-def _stored(trial: Trial, result: ParsedResult, source: int | None, sink: int | None) -> Reading[Any]:
+def _store(trial: Trial, result: ParsedResult, source: int | None, sink: int | None) -> None:
     values = {
         "trial": trial.pk,
         "metrics": json.dumps(result.metrics),
@@ -188,7 +174,7 @@ def _stored(trial: Trial, result: ParsedResult, source: int | None, sink: int | 
         "source": source,
         "sink": sink,
     }
-    return Reading(_RESULT, values, list)
+    fetch_all(_RESULT, values)
 
 
 def _keep_intervals(trial: Trial, intervals: list[dict[str, Any]]) -> None:
@@ -199,7 +185,7 @@ def _keep_intervals(trial: Trial, intervals: list[dict[str, Any]]) -> None:
     )
 
 
-def _points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, at: datetime) -> Reading[Any]:
+def _store_points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, at: datetime) -> None:
     values = {
         "series": [series[metric] for metric in metrics],
         "values": list(metrics.values()),
@@ -207,7 +193,7 @@ def _points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, 
         "run": trial.run_id,
         "trial": trial.pk,
     }
-    return Reading(_POINTS, values, list)
+    fetch_all(_POINTS, values)
 
 
 def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:

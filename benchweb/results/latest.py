@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from benchweb.catalog import catalog
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Point
-from benchweb.rows import document, fast_rows, planned_rows
+from benchweb.rows import fetch_all, from_json
 from benchweb.runs.models import OPEN_STATES
 
 # Runs that a sparkline tells of.
@@ -129,7 +129,7 @@ class EndedRun(NamedTuple):
 
 def matrix_environments() -> list[MatrixEnvironment]:
     """Give the environments in use, by name; one query."""
-    return [MatrixEnvironment._make(row) for row in planned_rows(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
+    return [MatrixEnvironment._make(row) for row in fetch_all(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
 
 
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
@@ -137,15 +137,15 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     kinds = catalog().kinds
     headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
     metrics = [kind.headline for kind in kinds.values()]
-    rows = planned_rows(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
-    found = [SeriesTest(kind, digest, document(identity), count) for kind, digest, identity, count in rows]
+    rows = fetch_all(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
+    found = [SeriesTest(kind, digest, from_json(identity), count) for kind, digest, identity, count in rows]
     order = {name: place for place, name in enumerate(kinds)}
     return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
 
 
 def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
     """Give the metrics that any of these pairs has of a test, in the catalog's order; one query."""
-    rows = planned_rows(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
+    rows = fetch_all(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
     found = {metric for (metric,) in rows}
     return [key for key in catalog().kinds[test.kind].metrics if key in found]
 
@@ -165,7 +165,7 @@ def newest_values(
         "until": until,
         "points": _POINTS,
     }
-    rows = planned_rows(_NEWEST.format(over=_OVER, until=_upto("at", until)), asked)
+    rows = fetch_all(_NEWEST.format(over=_OVER, until=_upto("at", until)), asked)
     return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
 
 
@@ -184,7 +184,7 @@ def last_values(
         "digest": test.digest,
         "until": until,
     }
-    return fast_rows(_LAST.format(over=_OVER, until=_upto("at", until)), asked)
+    return fetch_all(_LAST.format(over=_OVER, until=_upto("at", until)), asked)
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
@@ -198,7 +198,7 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
         "until": until,
         "runs": HISTORY_RUNS,
     }
-    rows = planned_rows(_ENDS.format(until=_upto("finished_at", until)), asked)
+    rows = fetch_all(_ENDS.format(until=_upto("finished_at", until)), asked)
     tested = _versions_with(test, {version for row in rows for version in row[3]})
     return {pair: _ended(ids, states, versions, reason, tested) for pair, ids, states, versions, reason in rows}
 

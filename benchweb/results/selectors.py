@@ -3,14 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
 from benchweb.hosts.models import Facts
 from benchweb.results.models import IntervalPart, Point, Result, Series
-from benchweb.rows import Reading, Rows, document, read
+from benchweb.rows import fetch_all, from_json
 from benchweb.runs.models import State, Trial
 
 
@@ -62,19 +61,11 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Return the trials of each of several runs as `trial_rows` does; one query."""
-    return read(trials_reading(run_ids))
-
-
-def trials_reading(run_ids: Sequence[int]) -> Reading[dict[int, list[TrialRow]]]:
-    """Ask for what `trial_rows_of_runs` gives."""
-    return Reading(_TRIALS, {"runs": list(run_ids)}, partial(_by_run, run_ids))
-
-
-def _by_run(run_ids: Sequence[int], rows: Rows) -> dict[int, list[TrialRow]]:
+    rows = fetch_all(_TRIALS, {"runs": list(run_ids)})
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
     for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
-        figures = document(metrics) or {}, document(flags) or [], document(limits) or []
-        trial: list[Any] = [pk, index, kind, document(params), *told, *figures, has_result]
+        figures = from_json(metrics) or {}, from_json(flags) or [], from_json(limits) or []
+        trial: list[Any] = [pk, index, kind, from_json(params), *told, *figures, has_result]
         found[run_id].append(TrialRow(*trial))
     return found
 
@@ -114,16 +105,8 @@ def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dic
 
     A run whose results came without facts is left out.
     """
-    return read(facts_reading(run_ids))
-
-
-def facts_reading(run_ids: Sequence[int]) -> Reading[dict[int, tuple[dict[str, Any], dict[str, Any]]]]:
-    """Ask for what `facts_of_runs` gives."""
-    return Reading(_FACTS, {"runs": list(run_ids)}, _facts)
-
-
-def _facts(rows: Rows) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
-    return {run_id: (document(source) or {}, document(sink) or {}) for run_id, source, sink in rows}
+    rows = fetch_all(_FACTS, {"runs": list(run_ids)})
+    return {run_id: (from_json(source) or {}, from_json(sink) or {}) for run_id, source, sink in rows}
 
 
 def results_of_trials(trial_ids: Sequence[int]) -> dict[int, Result]:
@@ -135,14 +118,14 @@ def interval_parts(trial_id: int) -> Iterator[list[dict[str, Any]]]:
     """Return a trial's intervals in order, some at a time; a query for each part of a long test, none held open."""
     result = Result.objects.filter(trial=trial_id).values_list("interval_count", flat=True).first()
     if result is None:
-        yield from _intervals_of_document(trial_id)
+        yield from _intervals_of_from_json(trial_id)
         return
     parts = IntervalPart.objects.filter(trial=trial_id).order_by("number").values_list("intervals", flat=True)
     for number in range(parts.count()):
         yield from parts.filter(number=number)
 
 
-def _intervals_of_document(trial_id: int) -> Iterator[list[dict[str, Any]]]:
+def _intervals_of_from_json(trial_id: int) -> Iterator[list[dict[str, Any]]]:
     for told in Result.objects.filter(trial=trial_id).values_list("document__intervals", flat=True):
         yield told or []
 

@@ -1,7 +1,4 @@
-"""The latest runs of something, as lists name them, by a statement written by hand.
-
-To build it from models takes longer than to run it and to show its rows.
-"""
+"""The latest runs of something, as lists name them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +7,7 @@ from typing import Any
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
 from benchweb.plans.models import version_label
-from benchweb.rows import Reading
+from benchweb.rows import fetch_all
 
 # By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
 _ON_PAIRS = """
@@ -66,14 +63,14 @@ class RunLine:
     plan_id: int
 
 
-def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> Reading[list[RunLine]]:
-    """Ask for the latest runs of one pair, environment, host or plan, the newest first.
+def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[RunLine]:
+    """Return the latest runs of one pair, environment, host or plan, the newest first.
 
     `of` is `{"pair": 7}`; of several (`pairs`, plan `versions`, the runs of these `numbers`) it is the latest of each.
     """
     latest = " UNION ".join(_OF[scope] for scope in of)
     statement = _SQL.format(latest=latest)
-    return Reading(statement, {**of, "most": most}, lambda rows: [_line(row) for row in rows])
+    return [_line(row) for row in fetch_all(statement, {**of, "most": most})]
 
 
 def _line(row: tuple[Any, ...]) -> RunLine:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from benchweb.hosts.pair_words import NAME_COLUMNS, pair_named, with_pairs
-from benchweb.rows import Reading, Rows, planned_rows, written_out
+from benchweb.rows import Rows, fetch_all, literals
 from benchweb.runs.models import OPEN_STATES
 
 # So many of a run's `ends` are the source's, beginning with its host.
@@ -32,7 +32,7 @@ _OPEN_AND_ENDED = _LINES.replace(
   UNION ALL
   (SELECT id FROM runs_run WHERE state NOT IN ({open}) ORDER BY id DESC LIMIT %(most_ended)s)
 )""",
-).replace("{open}", written_out(OPEN_STATES))
+).replace("{open}", literals(OPEN_STATES))
 
 
 class ListedRun(NamedTuple):
@@ -60,16 +60,16 @@ class ListedRun(NamedTuple):
 
 
 def listed_runs(ids: Sequence[int]) -> list[ListedRun]:
-    """Give the lines of these runs, in this order; one query, planned once: which runs they are, was asked before."""
+    """Return the lines of these runs, in this order; one query."""
     if not ids:
         return []
-    lines = {line.pk: line for line in _listed(planned_rows(_OF_IDS, {"ids": list(ids)}))}
+    lines = {line.pk: line for line in _listed(fetch_all(_OF_IDS, {"ids": list(ids)}))}
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def open_and_ended(*, most_open: int, most_ended: int) -> Reading[list[ListedRun]]:
-    """Ask for some of the runs that are open and the latest of those that ended, the newest first."""
-    return Reading(_OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended}, _listed)
+def open_and_ended(*, most_open: int, most_ended: int) -> list[ListedRun]:
+    """Return some of the runs that are open and the latest of those that ended, the newest first."""
+    return _listed(fetch_all(_OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended}))
 
 
 def _listed(rows: Rows) -> list[ListedRun]:

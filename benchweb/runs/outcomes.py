@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from benchweb.rows import fast_rows
+from benchweb.rows import fetch_all
 from benchweb.runs.models import OPEN_STATES, State
 
 # So many days before are what the last one is compared with.
@@ -68,7 +68,7 @@ def outcomes(since: datetime) -> list[Outcome]:
     `run_by_end` alone.
     """
     values = {"since": since, "from": since - timedelta(days=DAYS_BEFORE), "open": list(OPEN_STATES)}
-    rows = fast_rows(_SQL, values)
+    rows = fetch_all(_SQL, values)
     found: dict[int, Outcome] = {}
     for environment_id, name, in_last, state, count, begun_at, ended_at in rows:
         outcome = found.setdefault(environment_id, Outcome(environment_id, name))

@@ -10,7 +10,6 @@ from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
 from benchweb.names import name_key, searched
 from benchweb.plans.models import PlanVersion
-from benchweb.rows import ByIds, Reading
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 
 # Everything that naming a run takes, in the same query.
@@ -82,14 +81,6 @@ def runs_named() -> "QuerySet[Run, Run]":
 def run_lines() -> "QuerySet[Run, Run]":
     """Give all runs as lists show them: named, with when and how they went; anything else would be a query more."""
     return runs_named().only(*_OF_LINES)
-
-
-_BY_IDS = ByIds(run_lines)
-
-
-def lines_reading(run_ids: Sequence[int]) -> Reading[list[Run]]:
-    """Ask for runs as `run_lines` gives them, by their ids, in no order."""
-    return _BY_IDS.reading(run_ids)
 
 
 def campaign_state(states: Sequence[str]) -> State:

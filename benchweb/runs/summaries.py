@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from benchweb.rows import planned_rows, written_out
+from benchweb.rows import fetch_all, literals
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
 
@@ -20,7 +20,7 @@ WHERE campaign_id = ANY(%(ids)s::bigint[]) GROUP BY campaign_id, state
 _REASONS = """
 SELECT DISTINCT ON (campaign_id) campaign_id, reason FROM runs_run
 WHERE campaign_id = ANY(%(ids)s::bigint[]) AND state IN ({faulty}) AND reason <> '' ORDER BY campaign_id, id
-""".replace("{faulty}", written_out(FAULTY_STATES))
+""".replace("{faulty}", literals(FAULTY_STATES))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary
     """Sum up campaigns by id; one query, which reads every run of them."""
     ids = list(campaign_ids)
     found: dict[int, list[_InState]] = defaultdict(list)
-    rows = planned_rows(_SQL, {"ids": ids})
+    rows = fetch_all(_SQL, {"ids": ids})
     for row in map(_InState._make, rows):
         found[row.campaign].append(row)
     return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}
@@ -84,7 +84,7 @@ def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
 
     One query.
     """
-    return dict(planned_rows(_REASONS, {"ids": list(campaign_ids)}))
+    return dict(fetch_all(_REASONS, {"ids": list(campaign_ids)}))
 
 
 class _InState(NamedTuple):

@@ -1,9 +1,9 @@
-"""What the overview names of schedules and slots: rows of hand-written statements, for it is asked for all day long."""
+"""What the overview names of schedules and slots: rows of hand-written statements."""
 
 from datetime import datetime
 from typing import NamedTuple
 
-from benchweb.rows import Reading
+from benchweb.rows import fetch_all
 from benchweb.runs.models import FAULTY_STATES
 
 _COMING = """
@@ -38,12 +38,12 @@ class FaultySlot(NamedTuple):
     schedule: str
 
 
-def coming_schedules(*, most: int) -> Reading[list[ComingSchedule]]:
-    """Ask for the schedules that come due next, the first one first."""
-    return Reading(_COMING, {"most": most}, lambda rows: [ComingSchedule(*row) for row in rows])
+def coming_schedules(*, most: int) -> list[ComingSchedule]:
+    """Return the schedules that come due next, the first one first."""
+    return [ComingSchedule(*row) for row in fetch_all(_COMING, {"most": most})]
 
 
-def faulty_slots(*, since: datetime, most: int) -> Reading[list[FaultySlot]]:
-    """Ask for the latest slots that gave no whole result, the latest first."""
+def faulty_slots(*, since: datetime, most: int) -> list[FaultySlot]:
+    """Return the latest slots that gave no whole result, the latest first."""
     values = {"since": since, "states": [state.value for state in FAULTY_STATES], "most": most}
-    return Reading(_WITHOUT_RESULT, values, lambda rows: [FaultySlot(*row) for row in rows])
+    return [FaultySlot(*row) for row in fetch_all(_WITHOUT_RESULT, values)]

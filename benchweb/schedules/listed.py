@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from benchweb.rows import planned_rows
+from benchweb.rows import fetch_all
 
 _SQL = """
 SELECT c.id, p.name, v.number, c.created_at, c.lower_bound_seconds, coalesce(u.username, ''), w.id, coalesce(w.name, '')
@@ -34,5 +34,5 @@ class ListedCampaign(NamedTuple):
 def listed_campaigns(ids: Iterable[int]) -> list[ListedCampaign]:
     """Give campaigns in the order of their ids, without those that are no longer there; one query."""
     wanted = list(ids)
-    found = {row[0]: ListedCampaign._make(row) for row in planned_rows(_SQL, {"ids": wanted})}
+    found = {row[0]: ListedCampaign._make(row) for row in fetch_all(_SQL, {"ids": wanted})}
     return [found[pk] for pk in wanted if pk in found]

@@ -14,10 +14,9 @@ from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
 from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.spec import ChartSpec
 from benchweb.phrasebook import said
-from benchweb.results.selectors import TrialRow, facts_of_runs, facts_reading, trial_rows_of_runs, trials_reading
-from benchweb.rows import read, read_together
+from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.runs.selectors import lines_reading
+from benchweb.runs.selectors import run_lines
 from benchweb.web.compare_query import CompareQuery
 from benchweb.web.compare_words import Words, apart_words, note_words, summary_words, words
 from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
@@ -99,14 +98,14 @@ class Comparison:
 
 def runs_asked(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
-    found = {run.pk: run for run in read(lines_reading(query.runs))}
+    found = run_lines().in_bulk(query.runs)
     return [found[pk] for pk in query.runs if pk in found]
 
 
 def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
-    """Prepare the comparison of runs, the baseline first; two queries in one visit: trials, facts of last results."""
+    """Prepare the comparison of runs, the baseline first; two queries: trials, facts of last results."""
     ids = [run.pk for run in runs]
-    trials, documents = read_together(trials_reading(ids), facts_reading(ids))
+    trials, documents = trial_rows_of_runs(ids), facts_of_runs(ids)
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs, query.zone)
     columns = [

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from benchweb.catalog import Kind, Metric, catalog
-from benchweb.results.glances import Glance, Scope, series_at_a_glance
-from benchweb.rows import Reading
+from benchweb.results.glances import Scope, series_at_a_glance
 from benchweb.web.row_ids import row_id
 from benchweb.web.series_glance import SeriesGlance, series_glances
 
@@ -30,25 +29,22 @@ class GlanceSection:
         return bool(self.kind or self.metric or self.first_url)
 
 
-def glance_section(request: HttpRequest, scope: Scope) -> Reading[GlanceSection]:
-    """Ask for the series of a scope."""
+def glance_section(request: HttpRequest, scope: Scope) -> GlanceSection:
+    """Return the series of a scope."""
     kinds = catalog().kinds
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
     first = min(row_id(request.GET.get("from", "")) or 0, 1_000_000)
-
-    def section(found: list[Glance]) -> GlanceSection:
-        return GlanceSection(
-            glances=series_glances(found[:_SHOWN]),
-            kinds=list(kinds.values()),
-            metrics=_charted(kind),
-            kind=kind,
-            metric=metric,
-            next_url=_url(request, first + _SHOWN) if len(found) > _SHOWN else "",
-            first_url=_url(request, 0) if first else "",
-        )
-
-    return series_at_a_glance(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1).then(section)
+    found = series_at_a_glance(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
+    return GlanceSection(
+        glances=series_glances(found[:_SHOWN]),
+        kinds=list(kinds.values()),
+        metrics=_charted(kind),
+        kind=kind,
+        metric=metric,
+        next_url=_url(request, first + _SHOWN) if len(found) > _SHOWN else "",
+        first_url=_url(request, 0) if first else "",
+    )
 
 
 def _charted(kind: str) -> list[Metric]:

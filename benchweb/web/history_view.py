@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import with_unit
-from benchweb.charts.history import History, history, look_ahead
+from benchweb.charts.history import History, history
 from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history_heat import heat_maps
 from benchweb.charts.history_lines import HistoryLine
@@ -22,11 +22,7 @@ from benchweb.charts.history_sizes import size_charts, swept_parameter
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
-from benchweb.rows import Ahead
 from benchweb.web.zones import reader_zone
-
-# Where a request keeps what it was looked ahead for.
-_LOOK = "history_look"
 
 
 @dataclass(frozen=True)
@@ -139,19 +135,6 @@ def _query(request: HttpRequest) -> HistoryQuery:
     return history_query(request.GET.dict(), now=timezone.now(), zone=reader_zone(request))
 
 
-def looked_ahead(request: HttpRequest) -> Ahead | None:
-    """Say what `drawn_charts` is going to read for a request, where no query is needed to know it."""
-    query = _query(request)
-    kind = catalog().kinds.get(query.kind)
-    if kind is None or query.view != "time" or query.series or query.plan is not None:
-        return None
-    look = look_ahead(query, kind)
-    if look is None:
-        return None
-    request.__dict__[_LOOK] = query, kind, look
-    return look.ahead
-
-
 def choices_of(query: HistoryQuery) -> Choices:
     """Read what may be chosen beside what is."""
     return history_choices(
@@ -161,8 +144,6 @@ def choices_of(query: HistoryQuery) -> Choices:
 
 def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
     """Draw what a request asks for, without the page around it."""
-    if _LOOK in request.__dict__:
-        return history(*request.__dict__[_LOOK]).charts
     query = query_of(request)
     kind = catalog().kinds.get(query.kind) or first_kind()
     return _drawn(_with_a_view(query, kind), kind).charts

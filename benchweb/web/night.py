@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
-from benchweb.results.glances import Changes, FigureNights, changes_since, environment_figures
+from benchweb.results.glances import FigureNights, changes_since, environment_figures
 from benchweb.results.nights import FIGURES, KEPT, night_of
 from benchweb.results.recents import deviation_of
-from benchweb.rows import Reading
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
@@ -87,20 +86,11 @@ class Night:
     changes_hidden: int
 
 
-def changes_of_the_night() -> Reading[Changes]:
-    """Ask for what changed in the last night."""
-    return changes_since(timezone.now() - NIGHT, _CHANGES_SHOWN)
-
-
-def nights() -> Reading[list[FigureNights]]:
-    """Ask for every environment's figures of the last nights."""
-    return environment_figures(_first_night(timezone.now()))
-
-
-def last_night(changed: Changes, nights: list[FigureNights]) -> Night:
-    """Prepare the last night beside those before it; one query for how its runs ended."""
+def last_night() -> Night:
+    """Return the last night beside those before it; three queries: changes, figures, and how its runs ended."""
     now = timezone.now()
     since = now - NIGHT
+    changed, nights = changes_since(since, _CHANGES_SHOWN), environment_figures(_first_night(now))
     ended = {each.environment_id: each for each in outcomes(since)}
     names = {row.environment_id: row.environment for row in nights}
     silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
@@ -119,12 +109,11 @@ def last_night(changed: Changes, nights: list[FigureNights]) -> Night:
     )
 
 
-def environment_night(environment_id: int) -> Reading[list[tuple[Metric, Figure | None]]]:
-    """Ask for one environment's figures for its own page."""
+def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]:
+    """Return one environment's figures for its own page."""
     now = timezone.now()
-    return environment_figures(_first_night(now), environment_id).then(
-        lambda rows: _in_order(figures_of(rows, now).get(environment_id, {}))
-    )
+    rows = environment_figures(_first_night(now), environment_id)
+    return _in_order(figures_of(rows, now).get(environment_id, {}))
 
 
 def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from benchweb.catalog import catalog
-from benchweb.rows import document, fast_rows
+from benchweb.rows import fetch_all, from_json
 from benchweb.runs.listed import ListedRun
 from benchweb.runs.models import OPEN_STATES, State
 
@@ -48,10 +48,10 @@ def run_rows(runs: Sequence[ListedRun]) -> list[RunRow]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     left: dict[int, float] = dict.fromkeys(running, 0.0)
     now = timezone.now()
-    for run_id, state, kind, params, count, started_at in fast_rows(_COUNTS, values):
+    for run_id, state, kind, params, count, started_at in fetch_all(_COUNTS, values):
         counts[run_id][state] += count
         if kind is not None:
-            left[run_id] += count * _seconds_left(kind, document(params), started_at, now)
+            left[run_id] += count * _seconds_left(kind, from_json(params), started_at, now)
     return [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.hosts.pair_words import pair_named
 from benchweb.names import searched
-from benchweb.rows import document, read
+from benchweb.rows import from_json
 from benchweb.runs.latest import RunLine, latest_runs
 from benchweb.web.row_ids import row_id
 from benchweb.web.search_rows import FACTS_READ, NamedRow, facts_with, rows_called
@@ -128,7 +128,7 @@ def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
 
 
 def _of_pair(row: NamedRow) -> Hit:
-    return Hit(reverse("web:pair", args=[row.pk]), pair_named(document(row.ends)), row.note)
+    return Hit(reverse("web:pair", args=[row.pk]), pair_named(from_json(row.ends)), row.note)
 
 
 def _of_environment(row: NamedRow) -> Hit:
@@ -145,7 +145,7 @@ def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow],
     versions = [plan.version for plan in plans if plan.version]
     wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
     of = {what: ids for what, ids in wanted.items() if ids}
-    runs = read(latest_runs(of, most=most)) if of else []
+    runs = latest_runs(of, most=most) if of else []
     return [_of_run(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
 
 

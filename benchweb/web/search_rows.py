@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from benchweb.hosts.models import Facts
 from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import planned_rows
+from benchweb.rows import fetch_all
 
 FACTS_READ = 200
 _LIKE_SIGNS = re.compile(r"([\\%_])")
@@ -104,7 +104,7 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
         "most_pairs": most_pairs,
     }
     found: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
-    for _place, what, _rank, *row in planned_rows(_NAMED, values):
+    for _place, what, _rank, *row in fetch_all(_NAMED, values):
         found[what].append(NamedRow._make(row))
     return found
 

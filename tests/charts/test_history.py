@@ -21,7 +21,6 @@ from benchweb.hosts.services import archive
 from benchweb.regressions.services import annotation_create
 from benchweb.results import recents
 from benchweb.results.models import RunFigure, Series
-from benchweb.rows import read
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
 from tests.charts.history_rows import DAY, NIGHT, past_run
@@ -471,7 +470,7 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
 
     def figures(begin: timedelta, end: timedelta) -> list[tuple[int, int, float]]:
         shown = (first + begin, first + end)
-        found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC))
+        found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC)
         return [(run, n, median) for _at, median, n, _low, _high, run in found.series[series.pk]]
 
     second = timedelta(seconds=1)
@@ -492,7 +491,7 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
     runs = [past_run(plan, pair, at, *throughput(1e9)) for at in times]
     series = Series.objects.get(metric="throughput_bps")
     shown = (times[0] - DAY, times[-1] + DAY)
-    found = read(history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin")))
+    found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin"))
     assert found.step == "day"
     assert [(run, n) for _at, _median, n, _low, _high, run in found.series[series.pk]] == [
         (runs[0].pk, 1),

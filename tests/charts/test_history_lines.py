@@ -1,12 +1,10 @@
-"""A history's lines are guessed from the last look, and read along all the same."""
+"""Which lines a history draws, and how they are named."""
 
 import pytest
 
 from benchweb.catalog import catalog
 from benchweb.charts.history import History, history
-from benchweb.charts.history_lines import chosen_before
 from benchweb.charts.history_query import HistoryQuery, history_query
-from benchweb.charts.history_series import asked_of, lines_asked
 from benchweb.hosts.models import Host
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_endpoint, make_pair, make_plan
@@ -27,14 +25,6 @@ def labels(found: History) -> list[str]:
     return [line.label for line in found.charts[0].series]
 
 
-def test_a_line_that_is_as_it_was_is_read_in_one_visit(visits: list[int]) -> None:
-    past_run(make_plan(steps=STREAM), make_pair(), NIGHT, {"throughput_bps": 1e9})
-    first = look()
-    visits.clear()
-    assert look() == first
-    assert visits == [3]
-
-
 def test_a_host_that_was_renamed_since_is_called_by_its_new_name() -> None:
     pair = make_pair()
     past_run(make_plan(steps=STREAM), pair, NIGHT, {"throughput_bps": 1e9})
@@ -52,17 +42,3 @@ def test_a_pair_that_was_measured_since_has_its_line_and_its_points() -> None:
     past_run(plan, other, NIGHT, {"throughput_bps": 2e9})
     found = look()
     assert [[point[1] for point in line.measured] for line in found.charts[0].series] == [[1e9], [2e9]]
-
-
-def test_a_guess_is_of_the_same_question() -> None:
-    past_run(make_plan(steps=STREAM), make_pair(), NIGHT, {"throughput_bps": 1e9})
-    kind = catalog().kinds["tcp_stream"]
-    look()
-    same = lines_asked(asked(over="1y"), asked_of(kind, ""))
-    assert chosen_before(same) is not None
-    for host in (1, 2):
-        look_of_host = asked(host=str(host))
-        assert chosen_before(lines_asked(look_of_host, asked_of(kind, ""))) is None
-        # What found nothing is no guess either.
-        assert history(look_of_host, kind).lines == []
-    assert chosen_before(lines_asked(asked(), asked_of(kind, "retransmits"))) is None

@@ -8,7 +8,6 @@ from django.db import IntegrityError
 from benchweb.regressions.models import Annotation
 from benchweb.regressions.selectors import annotations_between
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
-from benchweb.rows import read
 from tests.charts.history_rows import DAY, NIGHT
 from tests.factories import make_pair
 
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def found(first: int, last: int, **concerned: set[int]) -> list[str]:
     """Give the texts of the notes between two nights."""
     ids = {"environments": set(), "hosts": set(), "pairs": set()} | concerned
-    return [note.text for note in read(annotations_between(NIGHT + first * DAY, NIGHT + last * DAY, **ids))]
+    return [note.text for note in annotations_between(NIGHT + first * DAY, NIGHT + last * DAY, **ids)]
 
 
 def test_a_note_is_found_in_the_time_that_it_touches() -> None:

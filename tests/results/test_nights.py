@@ -7,7 +7,6 @@ import pytest
 from benchweb.results import nights, recents
 from benchweb.results.glances import environment_figures
 from benchweb.results.models import EnvironmentNights, NightFigure
-from benchweb.rows import read
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, NIGHT, measured
 
@@ -144,9 +143,9 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
     while recents.sum_up():
         pass
     nights.make()
-    told = {row.metric: row.identity for row in read(environment_figures(TODAY))}
+    told = {row.metric: row.identity for row in environment_figures(TODAY)}
     assert told == {"throughput_bps": large, "packets_per_second": {"flows": 2}, "latency_p99_seconds": small}
-    assert read(environment_figures(TODAY + DAY)) == []
+    assert environment_figures(TODAY + DAY) == []
 
 
 def test_environments_are_told_by_a_setting_that_others_measure_too():
@@ -157,7 +156,7 @@ def test_environments_are_told_by_a_setting_that_others_measure_too():
     while recents.sum_up():
         pass
     nights.make()
-    assert [row.identity for row in read(environment_figures(TODAY))] == [{"flows": 2}] * 2
+    assert [row.identity for row in environment_figures(TODAY)] == [{"flows": 2}] * 2
 
 
 def test_environments_whose_best_settings_are_close_are_told_by_one_setting():
@@ -169,4 +168,4 @@ def test_environments_whose_best_settings_are_close_are_told_by_one_setting():
     while recents.sum_up():
         pass
     nights.make()
-    assert [row.identity for row in read(environment_figures(TODAY))] == [large, large]
+    assert [row.identity for row in environment_figures(TODAY)] == [large, large]

@@ -6,7 +6,6 @@ from django.db import connection
 from benchweb.results import nights, recents
 from benchweb.results.glances import changes_since
 from benchweb.results.models import RecentMedians, RunFigure, Series
-from benchweb.rows import read
 from benchweb.runs.models import Run, State
 from tests.factories import make_pair
 from tests.nights import DAY, NIGHT, add_values, measured
@@ -86,7 +85,7 @@ def test_what_stands_out_of_a_pair_is_one_change():
     nightly(pair, *[10.0] * 8, 8.0, metric="packets_per_second")
     nightly(pair, *[5.0] * 8, 5.1, identity={"message_size_bytes": 64})
     summed_up()
-    changes = read(changes_since(NIGHT - DAY, 10))
+    changes = changes_since(NIGHT - DAY, 10)
     [largest] = changes.largest
     # Both fell far beyond 3 %, the packet rate further: but throughput is the main figure, and stands for the two.
     assert (largest.metric, largest.together, largest.median) == ("throughput_bps", 2, 90.0)
@@ -108,23 +107,23 @@ def test_what_nobody_looks_at_is_no_change_however_far_it_moves(fields: dict, wh
     summed_up()
     recent = RecentMedians.objects.get()
     assert (recent.is_change, recent.score) == (False, pytest.approx(-120.0)), why
-    assert read(changes_since(NIGHT - DAY, 10)).largest == []
+    assert changes_since(NIGHT - DAY, 10).largest == []
 
 
 def test_loss_that_was_never_there_stands_out_from_a_tenth_of_a_per_cent_on():
     for loss in (0.0009, 0.02):
         nightly(make_pair(), *[0.0] * 8, loss, kind="udp_stream", metric="loss_ratio")
     summed_up()
-    assert [change.median for change in read(changes_since(NIGHT - DAY, 10)).largest] == [0.02]
+    assert [change.median for change in changes_since(NIGHT - DAY, 10).largest] == [0.02]
 
 
 def test_old_changes_and_archived_pairs_are_left_out():
     pair = make_pair()
     nightly(pair, *[100.0] * 8, 50.0)
     summed_up()
-    assert read(changes_since(NIGHT + DAY, 10)).largest == []
+    assert changes_since(NIGHT + DAY, 10).largest == []
     type(pair).objects.update(archived_at=NIGHT)
-    assert read(changes_since(NIGHT - DAY, 10)).largest == []
+    assert changes_since(NIGHT - DAY, 10).largest == []
 
 
 def test_only_so_many_changes_are_named_but_all_are_counted():
@@ -132,7 +131,7 @@ def test_only_so_many_changes_are_named_but_all_are_counted():
     for place, pair in enumerate(pairs):
         nightly(pair, *[100.0] * 8, 90.0 - place)
     summed_up()
-    changes = read(changes_since(NIGHT - DAY, 2))
+    changes = changes_since(NIGHT - DAY, 2)
     assert [change.median for change in changes.largest] == [88.0, 89.0]
     assert sum(changes.by_environment.values()) == 3
 

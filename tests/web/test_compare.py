@@ -23,7 +23,7 @@ from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 # Session with its user, runs, trials, last results, facts.
-PAGE_QUERIES = 4
+PAGE_QUERIES = 5
 MOST_QUERIES = 10
 SWEEP = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024], "duration_seconds": 1}}]
 KERNEL = {

@@ -57,7 +57,7 @@ def test_what_a_pair_needs_costs_a_host_or_an_environment_no_query_too_many(
     made = [make_endpoint() for _ in range(endpoints)]
     lab = environment_create(name="lab")
     for url in (f"/hosts/{made[0].host_id}", f"/environments/{lab.pk}", "/pairs", "/"):
-        with django_assert_max_num_queries(10, info=url):
+        with django_assert_max_num_queries(12, info=url):
             signed_in.get(url)
 
 
@@ -76,7 +76,7 @@ def test_launch_can_be_pressed_only_when_there_is_something_to_choose(signed_in:
 def test_an_empty_overview_costs_no_more_queries_than_any_page(
     signed_in: Client, django_assert_max_num_queries
 ) -> None:
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(12):
         signed_in.get("/")
 
 

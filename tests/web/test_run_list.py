@@ -11,7 +11,7 @@ from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
 # Session with its user, runs, trials' counts, and the choices of four filters.
-PAGE_QUERIES = 8
+PAGE_QUERIES = 9
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.factories import SIZES, make_run
 
 pytestmark = pytest.mark.django_db
 # Session with its user, run, trials, last result's facts, the facts, events.
-PAGE_QUERIES = 5
+PAGE_QUERIES = 6
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from benchweb.web.search import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 # Session with its user, what is called so, its runs, and facts.
-SEARCH_QUERIES = 4
+SEARCH_QUERIES = 5
 DOCUMENT = {
     "kernel": "6.1.0-18-amd64",
     "operating_system": "Debian GNU/Linux 12",

@@ -11,7 +11,6 @@ from django.utils.translation import override
 from benchweb.hosts.models import Pair
 from benchweb.results import nights, recents
 from benchweb.results.glances import Scope, series_at_a_glance
-from benchweb.rows import read
 from benchweb.web import glance_section
 from benchweb.web.series_glance import series_glances
 from tests.factories import make_endpoint, make_pair
@@ -117,7 +116,7 @@ def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: 
 
 
 def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
-    glances = series_glances(read(series_at_a_glance(scope=Scope(pair=pair.pk), most=1)))
+    glances = series_glances(series_at_a_glance(scope=Scope(pair=pair.pk), most=1))
     glances = [replace(each, row=replace(each.row, together=3)) for each in glances]
     told = {}
     for language in ("en", "zh-hans", "en"):

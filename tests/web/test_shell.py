@@ -12,7 +12,7 @@ from tests.factories import make_endpoint, make_pair, make_run
 pytestmark = pytest.mark.django_db
 # Session with its user, last night's runs, changes, environments' nights, running and last runs, their trials, hosts,
 # slots to come, slots without a result.
-OVERVIEW_QUERIES = 9
+OVERVIEW_QUERIES = 10
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_a_trial_page_costs_the_same_queries_whatever_its_document(
     small, large = finished(DOCUMENT | {"flows": []}), finished(DOCUMENT | {"flows": DOCUMENT["flows"] * 300})
     for run in (small, large):
         # Session with its user, run, trial, result, the trials before and after.
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             assert reader.get(f"/runs/{run.pk}/trials/1").status_code == 200
 
 

@@ -12,7 +12,6 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.plans.models import Plan
-from benchweb.rows import planned_once
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
@@ -62,9 +61,8 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show a campaign; htmx gets what changes while it runs."""
-    with planned_once():
-        campaigns = Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
-        campaign = get_object_or_404(campaigns, pk=campaign_id)
+    campaigns = Campaign.objects.select_related("plan_version__plan", "created_by", "slot__schedule")
+    campaign = get_object_or_404(campaigns, pk=campaign_id)
     summary = campaign_summaries([campaign.pk])[campaign.pk]
     page = listing(request, _runs(request, campaign), columns=COLUMNS, sort="pk", filters=["state"])
     context = {

@@ -14,7 +14,6 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment
 from benchweb.hosts.pair_lines import first_pairs
 from benchweb.results.glances import Scope
-from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
@@ -49,23 +48,19 @@ def environment_list(request: HttpRequest) -> HttpResponse:
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
-    figures, series, pairs, runs = read_together(
-        environment_night(environment.pk),
-        glance_section(request, Scope(environment=environment.pk)),
-        first_pairs({"environment": environment.pk}, most=PAIRS_SHOWN),
-        latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
-    )
+    figures = environment_night(environment.pk)
+    pairs = first_pairs({"environment": environment.pk}, most=PAIRS_SHOWN)
     context = {
         "environment": environment,
         "figures": figures,
         "is_measured": any(figure for _metric, figure in figures),
-        "series": series,
+        "series": glance_section(request, Scope(environment=environment.pk)),
         "pairs": pairs.lines,
         "pair_total": pairs.total,
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
-        "runs": runs,
+        "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     }
     return render(request, "pages/environment.html", context)
 

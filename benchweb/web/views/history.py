@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.accounts.ahead import reads_ahead
 from benchweb.charts.history_export import history_csv
 from benchweb.charts.history_query import shown_words
 from benchweb.charts.history_series import asked_of, chosen_lines
@@ -24,7 +23,6 @@ from benchweb.web.history_view import (
     drawn_charts,
     history_view,
     local_input,
-    looked_ahead,
     query_of,
 )
 from benchweb.web.list_page import list_page
@@ -37,7 +35,6 @@ def history_page(request: HttpRequest) -> HttpResponse:
     return _page(request, history_view(request))
 
 
-@reads_ahead(looked_ahead)
 @login_required
 @require_GET
 def history_charts_json(request: HttpRequest) -> HttpResponse:

@@ -17,7 +17,6 @@ from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pair_lines import first_pairs
 from benchweb.results.glances import Scope
-from benchweb.rows import read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
@@ -71,18 +70,14 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
-    series, pairs, runs = read_together(
-        glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
-        first_pairs({"host": host.pk}, most=PAIRS_SHOWN),
-        latest_runs({"host": host.pk}, most=RUNS_SHOWN),
-    )
+    pairs = first_pairs({"host": host.pk}, most=PAIRS_SHOWN)
     return render(
         request,
         "pages/host.html",
         {
             "host": host,
             "same_machine": hosts_of_machine(host),
-            "series": series,
+            "series": glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
@@ -97,7 +92,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
-            "runs": runs,
+            "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
         },
     )
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from benchweb.accounts.sessions import SessionStore
 from benchweb.web.live_stream import Watcher, has_room, read_states, stream
 from benchweb.web.watching import Place, parsed_place
 

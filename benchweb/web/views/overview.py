@@ -9,12 +9,11 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from benchweb.hosts.selectors import HostsInShort, faulty_paths, hosts_in_short
-from benchweb.rows import Reading, read, read_together
-from benchweb.runs.listed import ListedRun, open_and_ended
+from benchweb.hosts.selectors import faulty_paths, hosts_in_short
+from benchweb.runs.listed import open_and_ended
 from benchweb.runs.models import State
-from benchweb.schedules.in_short import ComingSchedule, FaultySlot, coming_schedules, faulty_slots
-from benchweb.web.night import changes_of_the_night, last_night, nights
+from benchweb.schedules.in_short import coming_schedules, faulty_slots
+from benchweb.web.night import last_night
 from benchweb.web.run_rows import run_rows
 from benchweb.web.silent_hosts import silent_groups
 
@@ -32,27 +31,17 @@ def overview(request: HttpRequest) -> HttpResponse:
     part = request.GET.get("part", "")
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
         return render(request, f"partials/overview_{part}.html", _PARTS[part]())
-    changes, figures, runs, hosts = read_together(changes_of_the_night(), nights(), _listed(), hosts_in_short())
-    coming, slots = read_together(_coming(), _slots())
-    context = {"night": last_night(changes, figures), **_runs(runs), "coming": coming, **_beside(hosts, slots)}
+    context = {**_night_part(), **_runs_part(), **_coming_part(), **_beside_part()}
     return render(request, "pages/overview.html", context)
 
 
-def _listed() -> Reading[list[ListedRun]]:
-    return open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN)
+def _night_part() -> dict[str, object]:
+    return {"night": last_night()}
 
 
-def _slots() -> Reading[list[FaultySlot]]:
-    return faulty_slots(since=timezone.now() - timedelta(days=1), most=_WITHOUT_SHOWN)
-
-
-def _coming() -> Reading[list[ComingSchedule]]:
-    return coming_schedules(most=_COMING_SHOWN)
-
-
-def _runs(runs: list[ListedRun]) -> dict[str, object]:
-    """Give what runs and what ran last; one query for how far they are."""
-    rows = run_rows(runs)
+def _runs_part() -> dict[str, object]:
+    """Return what runs and what ran last."""
+    rows = run_rows(open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN))
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: (row.run.state != State.RUNNING, row.run.pk)),
@@ -61,8 +50,13 @@ def _runs(runs: list[ListedRun]) -> dict[str, object]:
     }
 
 
-def _beside(hosts: HostsInShort, slots: list[FaultySlot]) -> dict[str, object]:
+def _coming_part() -> dict[str, object]:
+    return {"coming": coming_schedules(most=_COMING_SHOWN)}
+
+
+def _beside_part() -> dict[str, object]:
     """Return the hosts, pairs whose data path is at fault, and slots without a result."""
+    hosts = hosts_in_short()
     silent_shown, silent_hidden = silent_groups(hosts.silent)
     faulty = faulty_paths(most=_PATHS_SHOWN) if hosts.faulty_paths else []
     return {
@@ -71,24 +65,8 @@ def _beside(hosts: HostsInShort, slots: list[FaultySlot]) -> dict[str, object]:
         "silent_hidden": silent_hidden,
         "faulty_paths": faulty,
         "faulty_paths_hidden": hosts.faulty_paths - len(faulty),
-        "without": slots,
+        "without": faulty_slots(since=timezone.now() - timedelta(days=1), most=_WITHOUT_SHOWN),
     }
-
-
-def _night_part() -> dict[str, object]:
-    return {"night": last_night(*read_together(changes_of_the_night(), nights()))}
-
-
-def _runs_part() -> dict[str, object]:
-    return _runs(read(_listed()))
-
-
-def _coming_part() -> dict[str, object]:
-    return {"coming": read(_coming())}
-
-
-def _beside_part() -> dict[str, object]:
-    return _beside(*read_together(hosts_in_short(), _slots()))
 
 
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {

@@ -16,7 +16,6 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.results.glances import Scope
 from benchweb.results.models import Series
-from benchweb.rows import planned_once, read_together
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, counted, kept_runs
@@ -72,18 +71,14 @@ def pair_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Show a pair: its ends, its series at a glance, its recent runs."""
-    with planned_once():
-        pair = get_object_or_404(_pairs(), pk=pair_id)
-    series, runs = read_together(
-        glance_section(request, Scope(pair=pair.pk)), latest_runs({"pair": pair.pk}, most=RUNS_SHOWN)
-    )
+    pair = get_object_or_404(_pairs(), pk=pair_id)
     context = {
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
         "path": path_panel(pair),
-        "series": series,
+        "series": glance_section(request, Scope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
-        "runs": runs,
+        "runs": latest_runs({"pair": pair.pk}, most=RUNS_SHOWN),
         "run_count": Run.objects.filter(pair=pair).count(),
         "series_count": Series.objects.filter(pair=pair).count(),
     }

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.plans import selectors, services
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
-from benchweb.rows import read
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.archiving import archive_page, kept_runs
@@ -58,7 +57,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "versions": versions,
         "preview": preview_of(version),
         "runs_filter": f"plan={plan.pk}",
-        "runs": read(latest_runs({"plan": plan.pk}, most=RUNS_SHOWN)),
+        "runs": latest_runs({"plan": plan.pk}, most=RUNS_SHOWN),
     }
     return render(request, "pages/plan.html", context)
 

@@ -7,12 +7,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
@@ -26,7 +27,6 @@ from benchweb.hosts.selectors import pair_choices
 from benchweb.names import name_key, searched
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
-from benchweb.rows import planned_once
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import runs_named
@@ -61,8 +61,6 @@ _BY_ID = {
 }
 # In the address: whatever ended and has no whole result.
 WITHOUT_RESULT = "without"
-# Stands for the reader's own token in what is rendered once for all.
-_ANY_TOKEN = "CSRF-TOKEN-OF-THE-READER"  # noqa: S105
 _FILTERS = ("q", "state", *_BY_ID, "host", *LAUNCH_DAYS)
 
 
@@ -84,8 +82,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show a run; htmx gets what changes while it runs."""
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        html = shared_part(run_id, get_language() or "", lambda: _live_html(run_id))
-        return HttpResponse(html.replace(_ANY_TOKEN, get_token(request)))
+        return HttpResponse(shared_part(run_id, get_language() or "", lambda: _live_html(run_id)))
     context = _run_parts(run_id) | {"live_metrics": _live_metrics()}
     if request.GET.get("published") == "1":
         context["published"] = published_tables(context["trials"])
@@ -93,13 +90,12 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _live_html(run_id: int) -> str:
-    return render_to_string("partials/run_live.html", _run_parts(run_id) | {"csrf_token": _ANY_TOKEN})
+    return render_to_string("partials/run_live.html", _run_parts(run_id))
 
 
 def _run_parts(run_id: int) -> dict[str, Any]:
-    """Give what a run's page shows, for any reader: the token of a reader's own forms is put in later."""
-    with planned_once():
-        run = get_object_or_404(runs_named(), pk=run_id)
+    """Return what a run's page shows to any reader."""
+    run = get_object_or_404(runs_named(), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
     charts = with_ids(trial_charts(trials, is_open=view.is_open), run.pair)
@@ -157,14 +153,21 @@ def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Launch the same plan version on the same pair."""
+    """Launch the same plan version on the same pair.
+
+    The button is in the part that all watchers share: htmx sends the reader's token by a header, and follows by itself.
+    """
     run = get_object_or_404(runs_named(), pk=run_id)
     try:
         campaign = launch_version(version=run.plan_version, pairs=[run.pair], user=request.user)  # type: ignore[arg-type]
     except LaunchError as error:
         messages.error(request, error.message)
-        return redirect("web:run", run_id)
-    return redirect("web:run", campaign.runs.get().pk)
+        shown = run_id
+    else:
+        shown = campaign.runs.get().pk
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseClientRedirect(reverse("web:run", args=[shown]))
+    return redirect("web:run", shown)
 
 
 def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
 from benchweb.names import searched
 from benchweb.phrasebook import said, sentence_gap
-from benchweb.rows import planned_once
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -80,8 +79,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Show a schedule: what it does, its next times, its slots with what became of each."""
-    with planned_once():
-        schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
+    schedule = get_object_or_404(Schedule.objects.select_related("plan", "created_by"), pk=schedule_id)
     slots = schedule.slots.select_related("campaign")
     if (state := request.GET.get("state", "")) in SLOT_STATES:
         slots = slots.filter(state=state)

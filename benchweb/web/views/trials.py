@@ -11,7 +11,6 @@ from benchweb.charts.trial_charts import course_charts
 from benchweb.charts.trial_detail import trial_detail
 from benchweb.downloads import download
 from benchweb.results.models import Result
-from benchweb.rows import planned_once
 from benchweb.runs.models import Trial
 from benchweb.runs.selectors import runs_named
 from benchweb.web.charts_answer import charts_answer
@@ -20,8 +19,7 @@ from benchweb.web.charts_answer import charts_answer
 @login_required
 def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
     """Show one trial of a run."""
-    with planned_once():
-        run = get_object_or_404(runs_named(), pk=run_id)
+    run = get_object_or_404(runs_named(), pk=run_id)
     trial = get_object_or_404(Trial, run=run, index=index)
     result = Result.objects.filter(trial=trial).first()
     context = {
