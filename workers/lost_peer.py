@@ -1,15 +1,20 @@
 """Name the end that a trial lost: which engine it is, when it was restarted, what it says itself."""
 
+import time
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
-from workers.engine_client import EngineClient, EngineError
+from workers.engine_client import EngineClient, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
 
 # As the engine says of the sessions that it finds on its disk when it starts (engine/crates/agent, serve/store.rs).
 _RESTARTED = "the engine was restarted while this session ran"
+# An engine that is being restarted is given so long to answer again.
+RESTART_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
 
 
 def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, session: str, since: timedelta) -> Event:
@@ -29,7 +34,7 @@ def _with_reason(final: Event, reason: str) -> Event:
 
 def _said_by(sink: EngineClient, session: str, since: timedelta, *, known: str) -> str:
     try:
-        told = sink.state(session)
+        told = _state(sink, session)
     except EngineError as error:
         # It names the engine.
         return str(error)
@@ -37,6 +42,18 @@ def _said_by(sink: EngineClient, session: str, since: timedelta, *, known: str) 
     if _RESTARTED in reason:
         return _restarted("sink", sink, since)
     return f"{sink.name} says: {reason}" if reason and reason not in known else f"{sink.name} answers."
+
+
+def _state(sink: EngineClient, session: str) -> dict[str, Any]:
+    """Ask the sink until it answers: an engine that is being restarted takes a moment."""
+    deadline = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            return sink.state(session)
+        except EngineUnreachable:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
 
 
 def _restarted(role: str, client: EngineClient, since: timedelta) -> str:

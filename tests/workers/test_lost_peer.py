@@ -10,6 +10,7 @@ from django.utils import timezone
 from benchweb.runs.models import State
 from tests.processes import killed
 from tests.workers.real_runs import ended, long_run, pair_of, running_trial
+from workers import lost_peer
 from workers.engine_client import About, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
 from workers.lost_peer import naming_the_end
@@ -42,6 +43,12 @@ class AnEngine:
 
 def failure(code: str, reason: str = CLOSED) -> Event:
     return Event(id=3, type="failure", body={"state": "failed", "code": code, "reason": reason, "partial": None})
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(request, monkeypatch):
+    if "engine" not in request.fixturenames:
+        monkeypatch.setattr(lost_peer, "RESTART_SECONDS", 0)
 
 
 def named(final: Event, *, source: AnEngine | None = None, sink: AnEngine | None = None) -> Event:
