@@ -32,6 +32,7 @@ FORMS = [
     json.dumps(NAME)[1:-1],
 ]
 # What is left of the name when a form was hidden in part only.
+PSEUDONYM = re.compile(r"\b(address|host|machine|name)-[a-z2-7]{5}\b")
 REST = re.compile(r"m\W{0,2}u?\W{0,3}ller|l\W?l\W?.r|s\W?ud", re.IGNORECASE)
 
 
@@ -78,7 +79,8 @@ def test_title_page_csv_json_embed_and_badge_tell_no_form_of_a_hosts_name(told: 
     _, path = shared(run, anonymise=True)
     texts = texts_of(path, Client())
     for part, text in texts.items():
-        left = bare(text)
+        # Tokens and pseudonyms are chance, and may look like anything.
+        left = bare(PSEUDONYM.sub("", text.replace(path, "")))
         assert [left[max(0, found.start() - 30) : found.end() + 30] for found in REST.finditer(left)] == [], part
     pseudonym = host_pseudonym(run.pair.source.host_id)
     title = re.search("<title>(.*?)</title>", texts[""], re.DOTALL)
