@@ -122,6 +122,12 @@ REQUIREMENTS = (
     Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),
     Requirement("ip", lambda: bool(shutil.which("ip") or shutil.which("/usr/sbin/ip")), ("iproute2",), ("test",)),
     Requirement(
+        "ethtool",
+        lambda: bool(shutil.which("ethtool") or shutil.which("/usr/sbin/ethtool")),
+        ("ethtool",),
+        ("test",),
+    ),
+    Requirement(
         "network namespaces",
         lambda: os.geteuid() == 0 and Path("/dev/net/tun").exists() and by_name("ip").is_met(),
         ("iproute2",),
