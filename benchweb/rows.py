@@ -4,14 +4,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
+import psycopg
 from django.db import connection
+from psycopg.pq import Format
 
 Rows = list[tuple[Any, ...]]
+_TIMES = psycopg.adapters.types["timestamptz"].oid
+# psycopg's own, in C: Django's, in Python, takes 5 ms for a chart of 1,000 points.
+_LOADER_OF_TIMES = psycopg.adapters.get_loader(_TIMES, Format.TEXT)
 
 
 def fetch_all(statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
     """Run a statement with named parameters and return its rows; times come in UTC, JSON as text."""
     with connection.cursor() as cursor:
+        if _LOADER_OF_TIMES:
+            cursor.adapters.register_loader(_TIMES, _LOADER_OF_TIMES)
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
 

@@ -5,13 +5,12 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
 from benchweb.catalog import catalog
-from benchweb.hosts.facts import facts_keep, facts_known, facts_told
+from benchweb.hosts.facts import facts_keep, facts_told
 from benchweb.hosts.facts_shapes import facts_fault
 from benchweb.results.course import MOST_SHOWN, thinned
 from benchweb.results.models import IntervalPart, Series
@@ -24,27 +23,28 @@ from benchweb.storable import TooDeepError, is_figure, storable
 _METRICS_SHOWN_LIVE = 40
 # Some three hundred kilobytes.
 _INTERVALS_OF_A_PART = 400
-# The database's clock alone: a worker's may have been stepped since the trial began.
-_END = f"""
-    UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
-    WHERE id = %(trial)s AND state IN ({literals(OPEN_STATES)})
-    RETURNING coalesce(started_at, finished_at), finished_at
-"""  # noqa: S608  (states of our own)
-_RESULT = """
-    INSERT INTO results_result
-        (trial_id, metrics, flags, limits, document, interval_count, histogram, source_facts_id, sink_facts_id,
-         created_at)
-    VALUES (%(trial)s, %(metrics)s::jsonb, %(flags)s::jsonb, %(limits)s::jsonb, %(document)s::jsonb,
+# Ends the trial, and stores its result and points, if nobody has ended it before. By the database's clock alone: a
+# worker's may have been stepped since the trial began.
+_STORE = f"""
+    WITH ended AS (
+        UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
+        WHERE id = %(trial)s AND state IN ({literals(OPEN_STATES)})
+        RETURNING id, run_id, coalesce(started_at, finished_at) AS begun_at
+    ), stored AS (
+        INSERT INTO results_result
+            (trial_id, metrics, flags, limits, document, interval_count, histogram, source_facts_id, sink_facts_id,
+             created_at)
+        SELECT id, %(metrics)s::jsonb, %(flags)s::jsonb, %(limits)s::jsonb, %(document)s::jsonb,
             %(interval_count)s::integer, %(histogram)s::bytea, %(source)s::bigint, %(sink)s::bigint,
-            statement_timestamp())
-    RETURNING trial_id
-"""
-_POINTS = """
-    INSERT INTO results_point (series_id, at, value, run_id, trial_id)
-    SELECT series_id, %(at)s::timestamptz, value, %(run)s, %(trial)s
-    FROM unnest(%(series)s::bigint[], %(values)s::float8[]) AS point (series_id, value)
-    RETURNING trial_id
-"""
+            statement_timestamp()
+        FROM ended
+    ), points AS (
+        INSERT INTO results_point (series_id, at, value, run_id, trial_id)
+        SELECT series_id, begun_at, value, run_id, id
+        FROM ended CROSS JOIN unnest(%(series)s::bigint[], %(values)s::float8[]) AS point (series_id, value)
+    )
+    SELECT id FROM ended
+"""  # noqa: S608  (states of our own)
 
 
 class ResultInvalid(ValueError):
@@ -106,17 +106,15 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
         facts_told(endpoint_id=endpoint_id, document=document) if document else None
         for endpoint_id, document in zip((pair.source_id, pair.sink_id), sides, strict=True)
     ]
-    key = _series_key(trial)
+    # A partial result joins no series.
+    metrics = result.metrics if state == State.FINISHED else {}
     with transaction.atomic():
-        ended = fetch_all(_END, {"trial": trial.pk, "state": str(state), "reason": reason})
-        if not ended:
+        kept = facts_keep([each for each in told if each])
+        facts = [kept[each.key] if each else None for each in told]
+        values = _values(result, *facts) | _points(_series(_series_key(trial), metrics) if metrics else {}, metrics)
+        if not fetch_all(_STORE, values | {"trial": trial.pk, "state": str(state), "reason": reason}):
+            transaction.set_rollback(True)
             return False
-        begun_at, at = ended[0]
-        known_facts = facts_known([each for each in told if each])
-        facts = [facts_keep(told=each, known=known_facts.get(each.key), at=at) if each else None for each in told]
-        _store(trial, result, *facts)
-        if state == State.FINISHED and result.metrics:
-            _store_points(trial, _series(key, result.metrics), result.metrics, at=begun_at)
         _keep_intervals(trial, result.intervals)
         transaction.on_commit(lambda: _announce(trial, state, result))
     return True
@@ -162,9 +160,8 @@ def _series(key: _SeriesKey, metrics: dict[str, float]) -> dict[str, int]:
     return known
 
 
-def _store(trial: Trial, result: ParsedResult, source: int | None, sink: int | None) -> None:
-    values = {
-        "trial": trial.pk,
+def _values(result: ParsedResult, source: int | None, sink: int | None) -> dict[str, Any]:
+    return {
         "metrics": json.dumps(result.metrics),
         "flags": json.dumps(result.flags),
         "limits": json.dumps(result.limits),
@@ -174,7 +171,6 @@ def _store(trial: Trial, result: ParsedResult, source: int | None, sink: int | N
         "source": source,
         "sink": sink,
     }
-    fetch_all(_RESULT, values)
 
 
 def _keep_intervals(trial: Trial, intervals: list[dict[str, Any]]) -> None:
@@ -185,15 +181,8 @@ def _keep_intervals(trial: Trial, intervals: list[dict[str, Any]]) -> None:
     )
 
 
-def _store_points(trial: Trial, series: dict[str, int], metrics: dict[str, float], *, at: datetime) -> None:
-    values = {
-        "series": [series[metric] for metric in metrics],
-        "values": list(metrics.values()),
-        "at": at,
-        "run": trial.run_id,
-        "trial": trial.pk,
-    }
-    fetch_all(_POINTS, values)
+def _points(series: dict[str, int], metrics: dict[str, float]) -> dict[str, Any]:
+    return {"series": [series[metric] for metric in metrics], "values": list(metrics.values())}
 
 
 def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
