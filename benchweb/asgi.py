@@ -2,7 +2,6 @@
 
 import gc
 import os
-from pathlib import Path
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application
@@ -24,14 +23,14 @@ if faults := [str(message) for message in settings_are_usable() if message.is_se
 settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]["options"] += (
     f" -c statement_timeout={round(settings.STATEMENT_SECONDS * 1000)}"
 )
-_TEMPLATES = Path(__file__).parent / "web" / "templates"
 
 
 def _load_all() -> None:
     """Import every view and compile every page's template, for which else the first readers would wait."""
     _ = get_resolver().url_patterns
-    for file in sorted(_TEMPLATES.rglob("*.html")):
-        get_template(file.relative_to(_TEMPLATES).as_posix())
+    for folder in settings.TEMPLATE_FOLDERS:
+        for file in sorted(folder.rglob("*.html")):
+            get_template(file.relative_to(folder).as_posix())
 
 
 application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE)

@@ -133,39 +133,48 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "benchweb.web.streams.StreamMiddleware",
+    "benchweb.web.middleware.streams.StreamMiddleware",
     # Before all others, so that no answer goes out without: refusals and faults too.
-    "benchweb.web.security_headers.SecurityHeadersMiddleware",
+    "benchweb.web.middleware.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "benchweb.web.compression.CompressionMiddleware",
+    "benchweb.web.middleware.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "benchweb.web.language.LanguageMiddleware",
+    "benchweb.web.middleware.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "benchweb.web.button_addresses.ButtonAddressMiddleware",
-    "benchweb.web.storable_text.StorableTextMiddleware",
-    "benchweb.web.csv_files.SpreadsheetMiddleware",
-    "benchweb.web.time_limit.TimeLimitMiddleware",
+    "benchweb.web.middleware.button_addresses.ButtonAddressMiddleware",
+    "benchweb.web.middleware.storable_text.StorableTextMiddleware",
+    "benchweb.web.middleware.csv_files.SpreadsheetMiddleware",
+    "benchweb.web.middleware.time_limit.TimeLimitMiddleware",
 ]
 
 ROOT_URLCONF = "benchweb.urls"
 ASGI_APPLICATION = "benchweb.asgi.application"
+# Each feature has its own: web/hosts/templates/hosts/host.html is "hosts/host.html".
+TEMPLATE_FOLDERS = sorted((BASE_DIR / "benchweb" / "web").glob("*/templates"))
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": TEMPLATE_FOLDERS,
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {
+                **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix")},
+                **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines")},
+                "availability": "benchweb.web.hosts.tags",
+                "lanes": "benchweb.web.timeline.tags",
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "benchweb.web.context.shell",
+                "benchweb.web.shared.context.shell",
             ],
         },
     }
@@ -237,7 +246,7 @@ LOGGING = {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 0) not in (429, 503),
         },
-        "without_links": {"()": "benchweb.web.link_log.WithoutLinks"},
+        "without_links": {"()": "benchweb.web.shared.link_log.WithoutLinks"},
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_refusals", "without_links"]},

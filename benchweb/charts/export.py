@@ -10,9 +10,9 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from benchweb.catalog import catalog, nested_text
-from benchweb.charts.confidence import confidence_document
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.run.confidence import confidence_document
 from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result

@@ -1,6 +1,6 @@
 """The ids of a pair and of all that it joins: the last columns of every export, for names change and ids don't."""
 
-from benchweb.charts.history_lines import LinePair
+from benchweb.charts.history.lines import LinePair
 from benchweb.hosts.models import Pair
 
 PAIR_IDS = ("pair_id", "source_host_id", "source_endpoint_id", "sink_host_id", "sink_endpoint_id", "environment_id")

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+import orjson
+
 Dash = Literal["solid", "dashed", "dotted", "dashdot", "long"]
 
 
@@ -152,3 +154,9 @@ class ChartSpec:
     x_to: str = ""
     # Charts of one group have one y axis, however different their figures; empty for charts on their own.
     scale_group: str = ""
+
+
+def charts_text(charts: Sequence[ChartSpec]) -> bytes:
+    """Give the specs as a JSON array in UTF-8; orjson walks through dataclasses of thousands of points itself."""
+    # Names that are translated late are said now.
+    return orjson.dumps(charts, default=str, option=orjson.OPT_UTC_Z)

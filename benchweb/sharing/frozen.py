@@ -11,12 +11,12 @@ from django.utils import translation
 from pydantic import BaseModel
 
 from benchweb.catalog import catalog
-from benchweb.charts.confidence import shown_combinations
-from benchweb.charts.documents import charts_text
 from benchweb.charts.export import Content, csv_of, json_of
-from benchweb.charts.reproduce import TrialCommand, run_commands
-from benchweb.charts.run_charts import trial_charts
-from benchweb.charts.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
+from benchweb.charts.run.charts import trial_charts
+from benchweb.charts.run.confidence import shown_combinations
+from benchweb.charts.run.reproduce import TrialCommand, run_commands
+from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
+from benchweb.charts.spec import charts_text
 from benchweb.hosts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow

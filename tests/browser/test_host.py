@@ -11,7 +11,7 @@ from benchweb.results import recents
 from tests.browser.steps import PASSWORD, log_in, travel
 from tests.factories import make_pair, make_user
 from tests.nights import measured
-from tests.web.test_host_availability import probe_each_minute
+from tests.web.hosts.test_host_availability import probe_each_minute
 
 CHARTS = 4
 

@@ -107,6 +107,6 @@ def fails(*_: object) -> None:
 def test_a_fault_and_a_wrong_host_are_answered_with_a_policy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.raise_request_exception = False
     assert "default-src 'self'" in client.get("/", headers={"Host": "evil.example"})["Content-Security-Policy"]
-    monkeypatch.setattr("benchweb.web.views.session.Login.get", fails)
+    monkeypatch.setattr("benchweb.web.account.session_views.Login.get", fails)
     answer = client.get("/login")
     assert (answer.status_code, "default-src 'self'" in answer["Content-Security-Policy"]) == (500, True)

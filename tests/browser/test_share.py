@@ -16,7 +16,7 @@ from benchweb.runs.models import Run, State
 from tests.browser.steps import PASSWORD, ink_of, log_in
 from tests.factories import SIZES, make_run, make_user
 from tests.sharing.scene import told_run
-from tests.web.test_run_page import finish
+from tests.web.runs.test_run_page import finish
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,7 @@ import pytest
 
 from benchweb.catalog import ParameterError, catalog, nested_text, storable_json, validated_params
 from benchweb.plans.expansion import PlanError, expanded, validated_steps
-from benchweb.web.sweep_text import parsed_values, spelled
+from benchweb.web.plans.sweep_text import parsed_values, spelled
 
 LOAD = {"kind": "tcp_rr", "params": {"flows": 100, "request_size_bytes": 32}}
 

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from benchweb.charts.moments import rfc3339
-from benchweb.charts.run_charts import trial_charts
+from benchweb.charts.run.charts import trial_charts
 from benchweb.charts.spec import ChartPoint, ChartSeries, ChartSpec
 from benchweb.results.selectors import TrialRow
 

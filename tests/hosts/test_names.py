@@ -12,7 +12,7 @@ from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import environments_matching, hosts_matching, pairs_matching
 from benchweb.hosts.services import archive, environment_create, environment_update, host_create, host_update, restore
 from benchweb.plans.selectors import plans_matching
-from benchweb.web.search import found, parsed
+from benchweb.web.search.page import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
 DECOMPOSED = unicodedata.normalize("NFD", "Zürich-é")

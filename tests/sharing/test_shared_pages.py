@@ -19,7 +19,7 @@ from benchweb.runs.models import Run, RunEvent, State, Trial
 from benchweb.sharing.models import Share
 from benchweb.sharing.real_names import host_pseudonym
 from benchweb.sharing.services import TOKEN_BYTES, ShareError, share_create, share_revoke
-from benchweb.web.facts_diff import facts_side_by_side
+from benchweb.web.facts.diff import facts_side_by_side
 from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, shared, texts_of, told_run
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_anyone_sees_the_run_without_a_log_in_and_gets_no_cookie(run: Run) -> No
 def test_what_a_host_does_not_tell_is_said_in_the_readers_language() -> None:
     facts = {"kernel": "host", "missing": ["speed of eth0: the driver tells none"]}
     with translation.override("zh-hans"):
-        page = render_to_string("partials/shared_facts.html", {"facts": facts_side_by_side(facts, facts)})
+        page = render_to_string("shares/partials/shared_facts.html", {"facts": facts_side_by_side(facts, facts)})
     assert page.count("<td>eth0 的速率：驱动未提供</td>") == 2
     assert page.count("<td>host</td>") == 2
 

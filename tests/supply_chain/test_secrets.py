@@ -64,9 +64,9 @@ def test_what_git_ignores_is_not_looked_at(checkout: Path) -> None:
 
 
 def test_a_secret_of_the_baseline_passes_in_its_file_only_wherever_its_line_is(checkout: Path) -> None:
-    known = (PROJECT / "tests/web/test_shell.py").read_text()
-    (checkout / "tests" / "web").mkdir(parents=True)
-    (checkout / "tests" / "web" / "test_shell.py").write_text(f"# a line more\n{known}")
+    known = (PROJECT / "tests/web/shared/test_shell.py").read_text()
+    (checkout / "tests" / "web" / "shared").mkdir(parents=True)
+    (checkout / "tests" / "web" / "shared" / "test_shell.py").write_text(f"# a line more\n{known}")
     baseline = (checkout / secret_strings.BASELINE).read_text()
     assert list(secret_strings.found(checkout)) == []
     assert (checkout / secret_strings.BASELINE).read_text() == baseline

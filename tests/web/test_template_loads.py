@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.template import engines
 
-TEMPLATES = sorted(Path("benchweb/web/templates").rglob("*.html"))
+TEMPLATES = sorted(Path("benchweb/web").rglob("*.html"))
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)

@@ -12,10 +12,10 @@ from benchweb.ops import extraction, po_files
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
 from benchweb.phrasebook import said
-from benchweb.web.script_words import TEXTS
+from benchweb.web.shared.context import TEXTS
 from tests.factories import make_run, make_schedule
 
-TEMPLATES = sorted((extraction.PACKAGE / "web" / "templates").rglob("*.html"))
+TEMPLATES = sorted((extraction.PACKAGE / "web").rglob("*.html"))
 _PLACES = re.compile(r"%\(\w+\)[sd]|\{\w+\}")
 # Words that are the same in every language: names, formats, symbols of the statistics, units, code.
 _UNTRANSLATED = {

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import FieldError, invalid, invalid_fields
 from benchweb.api.schemas import Item
-from benchweb.charts.comparison import compare_runs
-from benchweb.charts.comparison_export import comparison_document
+from benchweb.charts.comparison.export import comparison_document
+from benchweb.charts.comparison.rows import compare_runs
 from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs import selectors
 

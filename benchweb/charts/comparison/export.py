@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import nested_text
-from benchweb.charts.comparison import Entry, MeasureRow, RunsComparison
+from benchweb.charts.comparison.rows import Entry, MeasureRow, RunsComparison
 from benchweb.charts.export import cell
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.runs.models import Run

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import missing_reason
-from benchweb.charts.verdict import Setting
+from benchweb.charts.run.verdict import Setting
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Difference, Summary, Verdict, difference, summary, verdicts
 

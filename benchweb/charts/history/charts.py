@@ -10,13 +10,13 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
-from benchweb.charts.history_ceilings import Ceilings
-from benchweb.charts.history_gaps import Break, Event, breaks, events_between
-from benchweb.charts.history_lines import Chosen, HistoryLine
-from benchweb.charts.history_marks import Marks, facts_of, marks_of, notes_on
-from benchweb.charts.history_points import HistoryPoints, history_points
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import (
+from benchweb.charts.history.ceilings import Ceilings
+from benchweb.charts.history.gaps import Break, Event, breaks, events_between
+from benchweb.charts.history.lines import Chosen, HistoryLine
+from benchweb.charts.history.marks import Marks, facts_of, marks_of, notes_on
+from benchweb.charts.history.points import HistoryPoints, Step, history_points
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import (
     Asked,
     asked_of,
     chosen_lines,
@@ -24,7 +24,6 @@ from benchweb.charts.history_series import (
     line_names,
     line_parts,
 )
-from benchweb.charts.history_steps import Step
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.percentiles import percentile_names

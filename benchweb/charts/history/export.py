@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from benchweb.charts.export import Line, cell
-from benchweb.charts.history_lines import HistoryLine
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked
+from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import Asked
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.selectors import point_parts

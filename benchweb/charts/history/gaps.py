@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from benchweb.charts.history_lines import HistoryLine, LinePair
-from benchweb.charts.history_steps import Step
-from benchweb.charts.plan_keys import keys_of_versions
+from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
+from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
 from benchweb.phrasebook import said
 from benchweb.rows import fetch_all, from_json, literals

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind
-from benchweb.charts.history_gaps import Break, Event, break_of, events_between, longest_usual
-from benchweb.charts.history_lines import HistoryLine
-from benchweb.charts.history_points import OF_PLAN
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, common_words, line_names, line_parts
+from benchweb.charts.history.gaps import Break, Event, break_of, events_between, longest_usual
+from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.points import OF_PLAN
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import Asked, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.phrasebook import sentence_gap

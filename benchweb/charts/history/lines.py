@@ -1,18 +1,57 @@
 """The lines of a look at the history: the series of a pair, kind and identity, read by one statement."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from benchweb.catalog import Kind, Parameter
-from benchweb.charts.history_choices import parameter_value
-from benchweb.charts.history_query import HistoryQuery
+from benchweb.catalog import Kind, Parameter, catalog
+from benchweb.charts.history.choices import parameter_value
+from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pair_words import with_pairs
+from benchweb.kept import keep
+from benchweb.plans.expansion import expanded
+from benchweb.plans.models import PlanVersion
+from benchweb.results.ingest import identity_digest
 from benchweb.rows import fetch_all, from_json
+
+Keys = frozenset[tuple[str, str]]
+
+# Versions never change, so what was worked out once holds; a plan may have thousands of trials.
+_MOST_KEPT = 500
+_kept: dict[int, Keys] = {}
+
+
+def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
+    """Give the keys of versions by id; one query when one of them is new to this process."""
+    wanted = set(version_ids)
+    found = {pk: keys for pk in wanted if (keys := _kept.get(pk)) is not None}
+    missing = wanted - found.keys()
+    return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
+
+
+def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
+    """Give the keys of versions by id."""
+    return {version.pk: _keys(version) for version in versions}
+
+
+def _keys(version: PlanVersion) -> Keys:
+    keys = _kept.get(version.pk)
+    if keys is None:
+        kinds = catalog().kinds
+        # A kind may have left the catalog since: its trials are in no series that could be drawn.
+        steps = [step for step in version.steps if step["kind"] in kinds]
+        keys = frozenset(
+            (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
+            for trial in expanded(steps, 1, "interleaved")
+        )
+        keep(_kept, version.pk, keys, most=_MOST_KEPT)
+    return keys
+
 
 # More lines than this can't be told apart, whatever their colours.
 MOST_LINES = 12

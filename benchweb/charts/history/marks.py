@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes, fact_turns
-from benchweb.charts.history_lines import HistoryLine
+from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.hosts.links import told_link_bps

@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Parameter, nested_words
 from benchweb.charts.axes import with_unit
-from benchweb.charts.history_lines import MOST_LINES, Chosen, HistoryLine, lines_of
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.plan_keys import keys_of
+from benchweb.charts.history.lines import MOST_LINES, Chosen, HistoryLine, keys_of, lines_of
+from benchweb.charts.history.query import HistoryQuery
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchweb.catalog import Metric
-from benchweb.charts.matrix import Cell, Key, MatrixTable
+from benchweb.charts.matrix.figures import Cell, Key, MatrixTable
 from benchweb.statistics import Summary
 
 # Where a difference gets its next darker colour, as a share of the baseline.

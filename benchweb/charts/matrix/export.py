@@ -7,7 +7,7 @@ from typing import Any
 
 from benchweb.catalog import Metric
 from benchweb.charts.export import cell as csv_cell
-from benchweb.charts.matrix import AxisItem, Cell, Key, MatrixTable
+from benchweb.charts.matrix.figures import AxisItem, Cell, Key, MatrixTable
 from benchweb.charts.pair_ids import PAIR_IDS
 from benchweb.results.latest import SeriesTest
 

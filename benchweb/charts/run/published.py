@@ -6,7 +6,7 @@ from statistics import fmean
 
 from benchweb.catalog import Equivalent, Kind, Metric, catalog, equivalents
 from benchweb.charts.lines import Sweep, has_both_ends, sweeps
-from benchweb.charts.verdict import Setting, settings_of
+from benchweb.charts.run.verdict import Setting, settings_of
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Summary, summary
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop, pgettext
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import has_both_ends
-from benchweb.charts.verdict import flag_words, limit_words
+from benchweb.charts.run.verdict import flag_words, limit_words
 from benchweb.phrasebook import said
 from benchweb.results.models import Result
 

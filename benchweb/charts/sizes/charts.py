@@ -9,13 +9,13 @@ from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.charts.axes import MAXIMUM_TICKS
-from benchweb.charts.history_choices import facets_of, parameter_text
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Parts, common_words
+from benchweb.charts.history.choices import facets_of, parameter_text
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import Parts, common_words
 from benchweb.charts.lines import Palette
 from benchweb.charts.pair_ids import pair_ids
-from benchweb.charts.size_lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
-from benchweb.charts.size_points import SizePoint, SizePoints, Times, night_points, size_points
+from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
+from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 from benchweb.phrasebook import sentence_gap

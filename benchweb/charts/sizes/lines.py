@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from benchweb.catalog import Kind
-from benchweb.charts.history_lines import LinePair, conditions, parameter_conditions
-from benchweb.charts.history_query import HistoryQuery
-from benchweb.charts.history_series import Asked, Parts, chosen_lines, setting_parts
+from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import Asked, Parts, chosen_lines, setting_parts
 from benchweb.hosts.pair_words import with_pairs
 from benchweb.rows import fetch_all, from_json
 

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.web.forms.base import PageForm, text_field
+from benchweb.web.shared.forms import PageForm, text_field
 
 
 class TokenForm(PageForm):

@@ -20,7 +20,9 @@ from benchweb.phrasebook import said
 @require_GET
 def view_list(request: HttpRequest) -> HttpResponse:
     """Show the user's own views."""
-    return render(request, "pages/saved_views.html", {"views": SavedView.objects.filter(user=cast(User, request.user))})
+    return render(
+        request, "account/saved_views.html", {"views": SavedView.objects.filter(user=cast(User, request.user))}
+    )
 
 
 @login_required
@@ -28,7 +30,7 @@ def view_list(request: HttpRequest) -> HttpResponse:
 def view_menu(request: HttpRequest) -> HttpResponse:
     """Give what the menu holds; asked for when it is opened, so that no page pays for it."""
     context = {"views": SavedView.objects.filter(user=cast(User, request.user)), "path": request.GET.get("path", "")}
-    return render(request, "partials/saved_views_menu.html", context)
+    return render(request, "account/partials/saved_views_menu.html", context)
 
 
 @login_required

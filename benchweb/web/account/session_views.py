@@ -18,7 +18,7 @@ _BUSY_SECONDS = 2
 class Login(views.LoginView):
     """The log-in page; someone already logged in goes on to where they wanted."""
 
-    template_name = "pages/login.html"
+    template_name = "account/login.html"
     redirect_authenticated_user = True
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts import services
 from benchweb.accounts.models import ApiToken
-from benchweb.web.forms.tokens import TokenForm
+from benchweb.web.account.forms import TokenForm
 
 
 @login_required
@@ -35,7 +35,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
         "tokens": ApiToken.objects.filter(user=user, revoked_at=None),
         "revoked": ApiToken.objects.filter(user=user).exclude(revoked_at=None),
     }
-    return render(request, "pages/tokens.html", context)
+    return render(request, "account/tokens.html", context)
 
 
 @login_required
@@ -45,7 +45,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     user = cast(User, request.user)
     if request.method == "GET":
         token = get_object_or_404(ApiToken, pk=token_id, user=user, revoked_at=None)
-        return render(request, "pages/token_revoke.html", {"token": token, "back": reverse("web:tokens")})
+        return render(request, "account/token_revoke.html", {"token": token, "back": reverse("web:tokens")})
     if not services.token_revoke(user=user, token_id=token_id):
         raise Http404(_("No such token"))
     messages.success(request, _("The token is revoked: calls with it are refused from now on."))

@@ -17,12 +17,11 @@ from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.listed import listed_campaigns
-from benchweb.web.archiving import counted
-from benchweb.web.launch_days import LAUNCH_DAYS, launched_within
-from benchweb.web.list_page import list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.row_ids import row_id
-from benchweb.web.zones import reader_zone
+from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
+from benchweb.web.shared.archiving import counted
+from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.zones import reader_zone
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk"),
@@ -54,7 +53,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     summaries = campaign_summaries([campaign.pk for campaign in campaigns])
     rows = [(campaign, summaries[campaign.pk]) for campaign in campaigns]
     plans = Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name")
-    return list_page(request, "pages/campaigns.html", {"page": page, "rows": rows, "plans": plans})
+    return list_page(request, "campaigns/campaigns.html", {"page": page, "rows": rows, "plans": plans})
 
 
 @login_required
@@ -74,7 +73,7 @@ def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "runs": listed_runs([row.pk for row in page.rows]),
         "states": State.values,
     }
-    template = "partials/campaign.html" if request.htmx else "pages/campaign.html"  # type: ignore[attr-defined]
+    template = "campaigns/partials/campaign.html" if request.htmx else "campaigns/campaign.html"  # type: ignore[attr-defined]
     return render(request, template, context)
 
 

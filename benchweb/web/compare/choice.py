@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from benchweb.runs.models import Run
 from benchweb.runs.neighbours import neighbours
 from benchweb.runs.selectors import run_lines
-from benchweb.web.compare_query import CompareQuery
+from benchweb.web.compare.query import CompareQuery
 
 _RECENT = 20
 

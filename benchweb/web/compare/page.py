@@ -9,17 +9,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
-from benchweb.charts.comparison import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
-from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
+from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
+from benchweb.charts.comparison.rows import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.spec import ChartSpec
 from benchweb.phrasebook import said
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import run_lines
-from benchweb.web.compare_query import CompareQuery
-from benchweb.web.compare_words import Words, apart_words, note_words, summary_words, words
-from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
+from benchweb.web.compare.query import CompareQuery
+from benchweb.web.compare.words import Words, apart_words, note_words, summary_words, words
+from benchweb.web.facts.diff import ChangedFact, HostFacts, changed_facts
 
 _Documents = dict[int, tuple[dict[str, Any], dict[str, Any]]]
 _NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from benchweb.charts.comparison import SHOWN, SORTS
-from benchweb.web.row_ids import row_id
+from benchweb.charts.comparison.rows import SHOWN, SORTS
+from benchweb.web.shared.row_ids import row_id
 
 # More columns than that nobody reads beside each other, and there are eight colours.
 MOST_RUNS = 8

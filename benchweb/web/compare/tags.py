@@ -7,10 +7,10 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import pgettext
 
-from benchweb.web.compare_view import ShownEntry, ShownRow
-from benchweb.web.compare_words import Words
-from benchweb.web.escaping import escaped
-from benchweb.web.templatetags.show import metric, params, settings_words
+from benchweb.web.compare.page import ShownEntry, ShownRow
+from benchweb.web.compare.words import Words
+from benchweb.web.tags.escaping import escaped
+from benchweb.web.tags.show import metric, params, settings_words
 
 register = template.Library()
 

@@ -8,16 +8,16 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchweb.charts.comparison import RunsComparison, compare_runs, narrowed
-from benchweb.charts.comparison_export import comparison_csv, comparison_document
+from benchweb.charts.comparison.export import comparison_csv, comparison_document
+from benchweb.charts.comparison.rows import RunsComparison, compare_runs, narrowed
 from benchweb.charts.moments import rfc3339
 from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs.models import Run
-from benchweb.web.charts_answer import charts_answer
-from benchweb.web.compare_choice import choice
-from benchweb.web.compare_query import MOST_RUNS, CompareQuery, compare_query, links, switches
-from benchweb.web.compare_view import compared_charts, comparison, facts_changed, runs_asked
-from benchweb.web.zones import reader_zone
+from benchweb.web.compare.choice import choice
+from benchweb.web.compare.page import compared_charts, comparison, facts_changed, runs_asked
+from benchweb.web.compare.query import MOST_RUNS, CompareQuery, compare_query, links, switches
+from benchweb.web.shared.charts_answer import charts_answer
+from benchweb.web.shared.zones import reader_zone
 
 
 @login_required
@@ -33,7 +33,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         context |= {"page": page, "charts": page.charts, "links": links(query), "switches": switches(query, page.kinds)}
     if len(runs) < 2 or query.is_choosing:
         context["choice"] = choice(query, runs)
-    return render(request, "pages/compare.html", context)
+    return render(request, "compare/compare.html", context)
 
 
 @login_required

@@ -16,14 +16,13 @@ from benchweb.hosts.pair_lines import first_pairs
 from benchweb.results.glances import Scope
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
-from benchweb.web.forms.base import with_link
-from benchweb.web.forms.hosts import NamedForm
-from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.night import environment_night
-from benchweb.web.other_row import other_url
+from benchweb.web.hosts.forms import NamedForm
+from benchweb.web.overview.night import environment_night
+from benchweb.web.series.glance import glance_section
+from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.shared.forms import with_link
+from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.row_ids import other_url
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),
@@ -40,7 +39,7 @@ def environment_list(request: HttpRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "1"
     environments = selectors.environments_matching(text=request.GET.get("q", ""), archived=archived)
     page = listing(request, environments, columns=COLUMNS, sort="name", filters=["q", "archived"])
-    return list_page(request, "pages/environments.html", {"page": page, "archived": archived})
+    return list_page(request, "environments/environments.html", {"page": page, "archived": archived})
 
 
 @login_required
@@ -62,7 +61,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "runs_filter": f"environment={environment.pk}",
         "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
     }
-    return render(request, "pages/environment.html", context)
+    return render(request, "environments/environment.html", context)
 
 
 @login_required
@@ -77,7 +76,7 @@ def environment_new(request: HttpRequest) -> HttpResponse:
         except HostsError as error:
             form.refuse(error.field, error.message, other_url(error))
     context = {"form": form, "title": _("Add an environment"), "back": reverse("web:environments")}
-    return render(request, "pages/form.html", context)
+    return render(request, "shared/form.html", context)
 
 
 @login_required
@@ -95,7 +94,7 @@ def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
             form.refuse(error.field, error.message, other_url(error))
     return render(
         request,
-        "pages/form.html",
+        "shared/form.html",
         {"form": form, "title": _("Edit {environment}").format(environment=environment.name), "back": back},
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.web.facts import facts_groups
+from benchweb.web.facts.page import facts_groups
 
 # Two hosts always differ in these: marking them would hide what matters.
 _ALWAYS_DIFFERENT = {"Host name", "Boot id", "Addresses"}

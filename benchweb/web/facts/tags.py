@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from benchweb import phrasebook
-from benchweb.web.escaping import escaped
-from benchweb.web.facts import FactsGroup
+from benchweb.web.facts.page import FactsGroup
+from benchweb.web.tags.escaping import escaped
 
 register = template.Library()
 # Between the parts of a name: net.ipv4.tcp_rmem.

@@ -11,18 +11,18 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import with_unit
-from benchweb.charts.history import History, history
-from benchweb.charts.history_choices import Choices, Facet, first_kind, history_choices
-from benchweb.charts.history_heat import heat_maps
-from benchweb.charts.history_lines import HistoryLine
-from benchweb.charts.history_marks import Change
-from benchweb.charts.history_query import PERIODS, HistoryQuery, history_query
-from benchweb.charts.history_series import asked_of, chosen_lines, with_series
-from benchweb.charts.history_sizes import size_charts, swept_parameter
+from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
+from benchweb.charts.history.heat import heat_maps
+from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.marks import Change
+from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
+from benchweb.charts.history.series import asked_of, chosen_lines, with_series
 from benchweb.charts.moments import rfc3339
+from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.charts.spec import ChartSpec
 from benchweb.regressions.selectors import Note
-from benchweb.web.zones import reader_zone
+from benchweb.web.shared.zones import reader_zone
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.charts.history_export import history_csv
-from benchweb.charts.history_query import shown_words
-from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.charts.history.export import history_csv
+from benchweb.charts.history.query import shown_words
+from benchweb.charts.history.series import asked_of, chosen_lines
 from benchweb.downloads import download
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
-from benchweb.web.charts_answer import charts_answer
-from benchweb.web.forms.annotations import AnnotationForm
-from benchweb.web.history_view import (
+from benchweb.web.history.forms import AnnotationForm
+from benchweb.web.history.page import (
     HistoryView,
     changed,
     choices_of,
@@ -25,7 +24,8 @@ from benchweb.web.history_view import (
     local_input,
     query_of,
 )
-from benchweb.web.list_page import list_page
+from benchweb.web.shared.charts_answer import charts_answer
+from benchweb.web.shared.lists import list_page
 
 
 @login_required
@@ -97,4 +97,4 @@ def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | Non
         # What no control of the form changes, but a change of one must keep.
         "kept_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
     }
-    return list_page(request, "pages/history.html", context)
+    return list_page(request, "history/history.html", context)

@@ -9,10 +9,10 @@ from benchweb.catalog import catalog
 from benchweb.hosts.links import told_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
-from benchweb.web.awaited_check import AwaitedCheck
-from benchweb.web.clock_words import is_far_off
-from benchweb.web.engine_command import EngineCommand, engine_command
-from benchweb.web.facts import FactsGroup, facts_glance, facts_groups
+from benchweb.web.facts.page import FactsGroup, facts_glance, facts_groups
+from benchweb.web.hosts.engine_command import EngineCommand, engine_command
+from benchweb.web.shared.awaited_check import AwaitedCheck
+from benchweb.web.shared.words import is_far_off
 
 # A check that no worker has recorded by then is not coming: its wake-up was lost, or no worker runs.
 CHECK_PATIENCE = timedelta(seconds=20)

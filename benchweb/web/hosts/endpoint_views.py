@@ -12,14 +12,14 @@ from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
-from benchweb.web.awaited_check import AwaitedCheck
-from benchweb.web.endpoint_panel import EndpointPanel, endpoint_panel
-from benchweb.web.engine_command import engine_command
-from benchweb.web.entered_tokens import note_entered, was_entered
-from benchweb.web.forms.base import with_link
-from benchweb.web.forms.hosts import EndpointForm
-from benchweb.web.other_row import other_url
+from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
+from benchweb.web.hosts.engine_command import engine_command
+from benchweb.web.hosts.entered_tokens import note_entered, was_entered
+from benchweb.web.hosts.forms import EndpointForm
+from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.shared.awaited_check import AwaitedCheck
+from benchweb.web.shared.forms import with_link
+from benchweb.web.shared.row_ids import other_url
 
 
 @login_required
@@ -160,11 +160,11 @@ def _form_page(request: HttpRequest, form: EndpointForm, host: Host, title: str,
         "modes": selectors.network_modes(),
         "command": engine_command(address=address, token=token) if with_command else None,
     }
-    return render(request, "pages/endpoint_form.html", context)
+    return render(request, "hosts/endpoint_form.html", context)
 
 
 def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) -> HttpResponse:
-    return render(request, "partials/endpoint_watch.html", {"panel": panel, "with_body": with_body})
+    return render(request, "hosts/partials/endpoint_watch.html", {"panel": panel, "with_body": with_body})
 
 
 def _panel(request: HttpRequest, endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:

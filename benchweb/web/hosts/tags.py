@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchweb.phrasebook import said
-from benchweb.web.availability import Cell, StripCell, StripPart
+from benchweb.web.hosts.availability import Cell, StripCell, StripPart
 
 register = template.Library()
 # The strip is 32 pixels high; _availability.scss has a class for each.

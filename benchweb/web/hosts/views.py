@@ -19,20 +19,19 @@ from benchweb.hosts.pair_lines import first_pairs
 from benchweb.results.glances import Scope
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, archived_with_it, kept_runs
-from benchweb.web.availability import PERIODS, availability_section, period_of
-from benchweb.web.endpoint_panel import endpoint_panel
-from benchweb.web.engine_command import engine_command
-from benchweb.web.entered_tokens import note_entered, was_entered
-from benchweb.web.facts import facts_glance
-from benchweb.web.facts_history import facts_history
-from benchweb.web.forms.base import with_link
-from benchweb.web.forms.hosts import HostDetailsForm, HostForm
-from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import PAIRS_SHOWN, RUNS_SHOWN, list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.other_row import other_url
-from benchweb.web.state_words import state_word
+from benchweb.web.facts.history import facts_history
+from benchweb.web.facts.page import facts_glance
+from benchweb.web.hosts.availability import PERIODS, availability_section, period_of
+from benchweb.web.hosts.endpoint_panel import endpoint_panel
+from benchweb.web.hosts.engine_command import engine_command
+from benchweb.web.hosts.entered_tokens import note_entered, was_entered
+from benchweb.web.hosts.forms import HostDetailsForm, HostForm
+from benchweb.web.series.glance import glance_section
+from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.shared.forms import with_link
+from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.row_ids import other_url
+from benchweb.web.shared.words import state_word
 
 COLUMNS = [
     Column(gettext_noop("Host"), "name"),
@@ -59,7 +58,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
     rows = [(host, _glance(host, facts)) for host in page.rows]
     statuses = [(value, state_word(value)) for value in [*Endpoint.Status.values, selectors.SILENT]]
     choices = {"statuses": statuses, "modes": selectors.network_modes()}
-    return list_page(request, "pages/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
+    return list_page(request, "hosts/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
 
 
 @login_required
@@ -73,7 +72,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     pairs = first_pairs({"host": host.pk}, most=PAIRS_SHOWN)
     return render(
         request,
-        "pages/host.html",
+        "hosts/host.html",
         {
             "host": host,
             "same_machine": hosts_of_machine(host),
@@ -107,10 +106,10 @@ def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
     host, endpoints = _host_with_endpoints(host_id)
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     period = period_of(request.GET.get("over", ""))
-    folder = "partials" if request.headers.get("HX-Request") else "pages"
+    template = "partials/availability" if request.headers.get("HX-Request") else "host_availability"
     section = availability_section(endpoints=active, period=period)
     context = {"host": host, "periods": PERIODS, "period": period, "availability": section}
-    response = render(request, f"{folder}/host_availability.html", context)
+    response = render(request, f"hosts/{template}.html", context)
     # Both have one address: going back, a browser must not show the part in the page's place.
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -137,7 +136,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
         "modes": selectors.network_modes(),
         "uplinks": selectors.uplinks_in_use(),
     }
-    return render(request, "pages/host_new.html", context)
+    return render(request, "hosts/host_new.html", context)
 
 
 @login_required
@@ -145,7 +144,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
 def host_command(request: HttpRequest) -> HttpResponse:
     """Give the command again while the address or the token is typed."""
     command = engine_command(address=request.POST.get("control_address", ""), token=request.POST.get("token", ""))
-    return render(request, "partials/engine_command.html", {"command": command})
+    return render(request, "hosts/partials/engine_command.html", {"command": command})
 
 
 @login_required
@@ -166,7 +165,7 @@ def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
         "back": reverse("web:host", args=[host.pk]),
         "suggestions": {"uplinks": selectors.uplinks_in_use()},
     }
-    return render(request, "pages/form.html", context)
+    return render(request, "shared/form.html", context)
 
 
 @login_required

@@ -18,8 +18,8 @@ from benchweb.plans.models import Plan
 from benchweb.runs import services
 from benchweb.runs.models import Campaign
 from benchweb.runs.services import LaunchError
-from benchweb.web.forms.launch import LaunchForm, launch_form
-from benchweb.web.plan_editor import Preview, preview_of
+from benchweb.web.launch.forms import LaunchForm, launch_form
+from benchweb.web.plans.editor import Preview, preview_of
 
 # Pairs shown at once; the filter narrows a longer list, and chosen ones are always shown.
 SHOWN_PAIRS = 200
@@ -71,7 +71,7 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
             return redirect(_destination(_launched(page, cast(User, request.user))))
         except LaunchError as error:
             page = _page(form, error)
-    return render(request, "pages/launch.html", {"page": page})
+    return render(request, "launch/launch.html", {"page": page})
 
 
 @login_required
@@ -79,7 +79,7 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
 def launch_choice(request: HttpRequest) -> HttpResponse:
     """Give the pairs by the filter and the summary, with what was chosen kept."""
     return render(
-        request, "partials/launch_choice.html", {"page": _page(launch_form(request.POST)), "out_of_band": True}
+        request, "launch/partials/choice.html", {"page": _page(launch_form(request.POST)), "out_of_band": True}
     )
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.web.watching import Message, Place, watching
+from benchweb.web.live.watching import Message, Place, watching
 
 _RETRY_MILLISECONDS = 2000
 # How long a stream may outlive the session that opened it.

@@ -9,8 +9,8 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from benchweb.web.live_stream import Watcher, has_room, read_states, stream
-from benchweb.web.watching import Place, parsed_place
+from benchweb.web.live.stream import Watcher, has_room, read_states, stream
+from benchweb.web.live.watching import Place, parsed_place
 
 # A browser watches one run a tab; its stream's address must stay within what proxies take.
 MOST_RUNS = 50

@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import Equivalent, Metric, catalog
-from benchweb.charts.history_choices import parameter_text
-from benchweb.charts.matrix import Cell, MatrixTable
-from benchweb.charts.matrix_difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.charts.history.choices import parameter_text
+from benchweb.charts.matrix.difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.formatting import Quantity, plain, quantity, repetitions
 from benchweb.phrasebook import said
 from benchweb.results.latest import SeriesTest
-from benchweb.web.matrix_query import MatrixQuery
-from benchweb.web.templatetags.sparklines import change_size
+from benchweb.web.matrix.query import MatrixQuery
+from benchweb.web.tags.sparklines import change_size
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.

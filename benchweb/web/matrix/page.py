@@ -8,7 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Equivalent, Metric, catalog, equivalent_named, equivalents
-from benchweb.charts.matrix import (
+from benchweb.charts.matrix.difference import SEQUENTIAL_LEVELS
+from benchweb.charts.matrix.figures import (
     WINDOW,
     Axes,
     AxisItem,
@@ -19,14 +20,13 @@ from benchweb.charts.matrix import (
     shown_pairs,
     value_range,
 )
-from benchweb.charts.matrix_difference import SEQUENTIAL_LEVELS
-from benchweb.charts.matrix_picture import MOST_ITEMS, square_pixels
+from benchweb.charts.matrix.picture import MOST_ITEMS, square_pixels
 from benchweb.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
 from benchweb.results.latest import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
-from benchweb.web.matrix_cells import CellMaker, ShownCell
-from benchweb.web.matrix_query import MatrixQuery, chosen_test, test_key
-from benchweb.web.templatetags.show import kind_label, params_text
+from benchweb.web.matrix.cells import CellMaker, ShownCell
+from benchweb.web.matrix.query import MatrixQuery, chosen_test, test_key
+from benchweb.web.tags.show import kind_label, params_text
 
 # Tests and metrics are looked for among so many of the shown pairs, evenly chosen from each environment: among many
 # pairs that nothing was measured on yet, the few with results of the other table would be missed.

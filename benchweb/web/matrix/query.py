@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, QueryDict
 
-from benchweb.charts.matrix import By, Key
-from benchweb.charts.matrix_difference import Baseline
+from benchweb.charts.matrix.difference import Baseline
+from benchweb.charts.matrix.figures import By, Key
 from benchweb.results.latest import MatrixEnvironment, SeriesTest
-from benchweb.web.row_ids import row_id
-from benchweb.web.zones import day_asked, reader_zone
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.zones import day_asked, reader_zone
 
 # Enough to tell a kind's tests apart; the whole digest would make a link of a line.
 _DIGEST_DIGITS = 12

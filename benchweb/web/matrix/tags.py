@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 
 from benchweb.charts.sparkline import sparkline
 from benchweb.formatting import Quantity
-from benchweb.web.escaping import escaped
-from benchweb.web.matrix_cells import ShownCell
-from benchweb.web.templatetags.sparklines import drawn_parts
+from benchweb.web.matrix.cells import ShownCell
+from benchweb.web.tags.escaping import escaped
+from benchweb.web.tags.sparklines import drawn_parts
 
 register = template.Library()
 

@@ -5,15 +5,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
-from benchweb.charts.matrix import WINDOW, Axes, axes_of
-from benchweb.charts.matrix_export import matrix_csv
-from benchweb.charts.matrix_picture import MOST_ITEMS, matrix_picture, square_pixels
+from benchweb.charts.matrix.export import matrix_csv
+from benchweb.charts.matrix.figures import WINDOW, Axes, axes_of
+from benchweb.charts.matrix.picture import MOST_ITEMS, matrix_picture, square_pixels
 from benchweb.hosts.grid import grid_endpoints
 from benchweb.results.latest import MatrixEnvironment, last_values, matrix_environments
-from benchweb.web.list_page import list_page
-from benchweb.web.matrix_query import MatrixQuery, matrix_query
-from benchweb.web.matrix_view import filled_matrix, matrix_view
-from benchweb.web.row_ids import row_id
+from benchweb.web.matrix.page import filled_matrix, matrix_view
+from benchweb.web.matrix.query import MatrixQuery, matrix_query
+from benchweb.web.shared.lists import list_page
+from benchweb.web.shared.row_ids import row_id
 
 _OF_A_CLICK = ("at.x", "at.y", "picture")
 # A picture of a night's runs is the same for a while; nobody else's cache may keep it.
@@ -33,7 +33,7 @@ def matrix(request: HttpRequest) -> HttpResponse:
         "side_by_side": _side_by_side(environments),
         "hidden": _hidden(asked),
     }
-    return list_page(request, "pages/matrix.html", context)
+    return list_page(request, "matrix/matrix.html", context)
 
 
 @login_required

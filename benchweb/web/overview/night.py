@@ -15,8 +15,8 @@ from benchweb.results.nights import FIGURES, KEPT, night_of
 from benchweb.results.recents import deviation_of
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
-from benchweb.web.series_glance import SeriesGlance, history_url, series_glances
-from benchweb.web.zones import day_said
+from benchweb.web.series.glance import SeriesGlance, history_url, series_glances
+from benchweb.web.shared.zones import day_said
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)

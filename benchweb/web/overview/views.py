@@ -13,9 +13,9 @@ from benchweb.hosts.selectors import faulty_paths, hosts_in_short
 from benchweb.runs.listed import open_and_ended
 from benchweb.runs.models import State
 from benchweb.schedules.in_short import coming_schedules, faulty_slots
-from benchweb.web.night import last_night
-from benchweb.web.run_rows import run_rows
-from benchweb.web.silent_hosts import silent_groups
+from benchweb.web.overview.night import last_night
+from benchweb.web.overview.silent_hosts import silent_groups
+from benchweb.web.runs.rows import run_rows
 
 _RUNNING_SHOWN = 10
 _PATHS_SHOWN = 6
@@ -30,9 +30,9 @@ def overview(request: HttpRequest) -> HttpResponse:
     """Show the page, or for htmx the part that it asks for: each changes at its own pace."""
     part = request.GET.get("part", "")
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
-        return render(request, f"partials/overview_{part}.html", _PARTS[part]())
+        return render(request, f"overview/partials/{part}.html", _PARTS[part]())
     context = {**_night_part(), **_runs_part(), **_coming_part(), **_beside_part()}
-    return render(request, "pages/overview.html", context)
+    return render(request, "overview/overview.html", context)
 
 
 def _night_part() -> dict[str, object]:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment
-from benchweb.web.forms.base import PageForm
+from benchweb.web.shared.forms import PageForm
 
 
 class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from benchweb.hosts.models import Pair
 from benchweb.hosts.path_checks import PathFound, path_found
-from benchweb.web.awaited_check import AwaitedCheck
+from benchweb.web.shared.awaited_check import AwaitedCheck
 
 # Longer than a check of a path that carries nothing takes: its connections run into their time-outs.
 CHECK_PATIENCE = timedelta(seconds=60)

@@ -14,19 +14,48 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.path_checks import path_check
 from benchweb.results.glances import Scope
 from benchweb.results.models import Series
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, counted, kept_runs
-from benchweb.web.forms.pairs import PairEnvironmentForm, PairForm
-from benchweb.web.glance_section import glance_section
-from benchweb.web.list_page import RUNS_SHOWN, list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.next_step import lone_host
-from benchweb.web.path_panel import path_panel
-from benchweb.web.row_ids import row_id
-from benchweb.web.state_words import state_word
+from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
+from benchweb.web.pairs.path_panel import PathPanel, path_panel
+from benchweb.web.series.glance import glance_section
+from benchweb.web.shared.archiving import archive_page, counted, kept_runs
+from benchweb.web.shared.awaited_check import AwaitedCheck
+from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.next_step import lone_host
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.words import state_word
+
+
+@login_required
+@require_POST
+def pair_check(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Ask for a check now; with HTMX the panel follows it, else the pair's page shows it when reloaded."""
+    pair = _pair(pair_id)
+    path_check(pair=pair)
+    if not request.headers.get("HX-Request"):
+        messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=pair))
+        return redirect("web:pair", pair.pk)
+    return _page(request, path_panel(pair, AwaitedCheck.begun(pair.path_checked_at)))
+
+
+@login_required
+@require_POST
+def pair_watch(request: HttpRequest, pair_id: int) -> HttpResponse:
+    """Return the panel as it is now."""
+    return _page(request, path_panel(_pair(pair_id), AwaitedCheck.posted(request)))
+
+
+def _pair(pair_id: int) -> Pair:
+    return get_object_or_404(Pair.objects.select_related("source__host", "sink__host"), pk=pair_id)
+
+
+def _page(request: HttpRequest, panel: PathPanel) -> HttpResponse:
+    return render(request, "pairs/partials/path_panel.html", {"path": panel, "pair": panel.pair})
+
 
 COLUMNS = [
     Column(gettext_noop("Source"), "source__host__name"),
@@ -64,7 +93,7 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "statuses": Endpoint.Status.choices,
         "paths": [*Pair.Path.choices, (selectors.FAULTY, state_word(selectors.FAULTY))],
     }
-    return list_page(request, "pages/pairs.html", context)
+    return list_page(request, "pairs/pairs.html", context)
 
 
 @login_required
@@ -82,7 +111,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
         "run_count": Run.objects.filter(pair=pair).count(),
         "series_count": Series.objects.filter(pair=pair).count(),
     }
-    return render(request, "pages/pair.html", context)
+    return render(request, "pairs/pair.html", context)
 
 
 @login_required
@@ -106,7 +135,7 @@ def pair_new(request: HttpRequest) -> HttpResponse:
         "environment_count": environment_count,
         "is_possible": endpoint_count > 1 and environment_count > 0,
     }
-    return render(request, "pages/pair_new.html", context)
+    return render(request, "pairs/pair_new.html", context)
 
 
 @login_required
@@ -123,7 +152,9 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return render(request, "pages/form.html", {"form": form, "title": _("Move {pair}").format(pair=pair), "back": back})
+    return render(
+        request, "shared/form.html", {"form": form, "title": _("Move {pair}").format(pair=pair), "back": back}
+    )
 
 
 @login_required

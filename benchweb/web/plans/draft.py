@@ -11,7 +11,7 @@ from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import PlanVersion
-from benchweb.web.sweep_text import parsed_values, spelled
+from benchweb.web.plans.sweep_text import parsed_values, spelled
 
 # Values of one sweep that are checked while typing; a longer one is refused by its count when expanded.
 _CHECKED_VALUES = 1_000

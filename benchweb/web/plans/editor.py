@@ -12,8 +12,8 @@ from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validate
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
 from benchweb.statistics.comparison import repetitions_needed
-from benchweb.web.plan_draft import PlanDraft, StepDraft, field_of, values_of
-from benchweb.web.sweep_text import spelled
+from benchweb.web.plans.draft import PlanDraft, StepDraft, field_of, values_of
+from benchweb.web.plans.sweep_text import spelled
 
 # Trials that the preview lists; the rest is counted.
 PREVIEWED_TRIALS = 60

@@ -14,11 +14,10 @@ from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
 from benchweb.runs.latest import latest_runs
 from benchweb.runs.models import Run
-from benchweb.web.archiving import archive_page, kept_runs
-from benchweb.web.list_page import RUNS_SHOWN, list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.plan_draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
-from benchweb.web.plan_editor import Editor, editor, preview_of
+from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
+from benchweb.web.plans.editor import Editor, editor, preview_of
+from benchweb.web.shared.archiving import archive_page, kept_runs
+from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
 
 COLUMNS = [
     Column(gettext_noop("Plan"), "name"),
@@ -38,7 +37,7 @@ def plan_list(request: HttpRequest) -> HttpResponse:
     page = listing(request, plans, columns=COLUMNS, sort="name", filters=["q", "archived"])
     versions = selectors.latest_versions(plans=page.rows)
     rows = [(plan, versions[plan.pk], preview_of(versions[plan.pk])) for plan in page.rows]
-    return list_page(request, "pages/plans.html", {"page": page, "rows": rows, "archived": archived})
+    return list_page(request, "plans/plans.html", {"page": page, "rows": rows, "archived": archived})
 
 
 @login_required
@@ -59,7 +58,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "runs_filter": f"plan={plan.pk}",
         "runs": latest_runs({"plan": plan.pk}, most=RUNS_SHOWN),
     }
-    return render(request, "pages/plan.html", context)
+    return render(request, "plans/plan.html", context)
 
 
 @login_required
@@ -104,7 +103,7 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
 def plan_steps(request: HttpRequest) -> HttpResponse:
     """Give the editor's steps after a button or another kind; the preview follows out of band."""
     draft = changed(draft_of_form(request.POST), request.POST.get("action", ""))
-    return render(request, "partials/plan_steps.html", {"editor": editor(draft), "out_of_band": True})
+    return render(request, "plans/partials/steps.html", {"editor": editor(draft), "out_of_band": True})
 
 
 @login_required
@@ -113,7 +112,7 @@ def plan_preview(request: HttpRequest) -> HttpResponse:
     """Say what the plan as typed comes to, and put each error at its field out of band."""
     return render(
         request,
-        "partials/plan_preview.html",
+        "plans/partials/preview.html",
         {"editor": editor(draft_of_form(request.POST)), "out_of_band_errors": True},
     )
 
@@ -171,4 +170,4 @@ def _saves(request: HttpRequest) -> bool:
 
 
 def _editor_page(request: HttpRequest, shown: Editor, title: str, back: str) -> HttpResponse:
-    return render(request, "pages/plan_editor.html", {"editor": shown, "title": title, "back": back})
+    return render(request, "plans/plan_editor.html", {"editor": shown, "title": title, "back": back})

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb import formatting
-from benchweb.charts.verdict import Headline
+from benchweb.charts.run.verdict import Headline
 from benchweb.runs.models import State
-from benchweb.web.templatetags.show import settings_words
+from benchweb.web.tags.show import settings_words
 
 # Of the 11 px sans that every viewer has something like; `textLength` makes the text fit exactly.
 _CHARACTER_PIXELS = 6.6
@@ -38,7 +38,7 @@ def badge_svg(label: str, value: str, *, color: str, notes: Sequence[str] = ()) 
         "color": _COLORS[color],
         "notes": notes,
     }
-    return render_to_string("partials/badge.svg", context)
+    return render_to_string("runs/partials/badge.svg", context)
 
 
 def figure_badge(

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Model, QuerySet
 from django.http import QueryDict
 
-from benchweb.web.zones import day_asked
+from benchweb.web.shared.zones import day_asked
 
 # In the address: the first day and the last, both of the reader's zone.
 LAUNCH_DAYS = ("from", "to")

@@ -8,17 +8,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
-from benchweb.charts.confidence import ShownCombination, shown_combinations
-from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
-from benchweb.charts.verdict import Verdict, verdict, warnings_of
+from benchweb.charts.run.confidence import ShownCombination, shown_combinations
+from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
+from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.mtu import mtu_words
 from benchweb.phrasebook import said
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
-from benchweb.web.facts_diff import FactsRows, facts_side_by_side
-from benchweb.web.run_rows import seconds_left
-from benchweb.web.state_words import state_word
+from benchweb.web.facts.diff import FactsRows, facts_side_by_side
+from benchweb.web.runs.rows import seconds_left
+from benchweb.web.shared.words import state_word
 
 # A page of this many trials stays readable; the exports have all of them.
 TRIALS_SHOWN = 200

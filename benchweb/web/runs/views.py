@@ -17,10 +17,10 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from benchweb.catalog import catalog
 from benchweb.charts.export import run_csv, run_json
-from benchweb.charts.history_choices import MOST_PAIRS
-from benchweb.charts.published import published_tables
-from benchweb.charts.run_charts import run_charts, trial_charts, with_ids
-from benchweb.charts.verdict import metric_headlines
+from benchweb.charts.history.choices import MOST_PAIRS
+from benchweb.charts.run.charts import run_charts, trial_charts, with_ids
+from benchweb.charts.run.published import published_tables
+from benchweb.charts.run.verdict import metric_headlines
 from benchweb.downloads import download
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
@@ -31,16 +31,16 @@ from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
-from benchweb.web.badge import figure_badge
-from benchweb.web.charts_answer import charts_answer
-from benchweb.web.launch_days import LAUNCH_DAYS, launched_within
-from benchweb.web.listing import MOST_RUNS_COUNTED, Column, listing
-from benchweb.web.live_parts import shared_part
-from benchweb.web.row_ids import row_id
-from benchweb.web.run_rows import run_rows
-from benchweb.web.run_view import run_notes, run_view
-from benchweb.web.state_words import state_word
-from benchweb.web.zones import reader_zone
+from benchweb.web.live.parts import shared_part
+from benchweb.web.runs.badge import figure_badge
+from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
+from benchweb.web.runs.page import run_notes, run_view
+from benchweb.web.runs.rows import run_rows
+from benchweb.web.shared.charts_answer import charts_answer
+from benchweb.web.shared.lists import MOST_RUNS_COUNTED, Column, listing
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.words import state_word
+from benchweb.web.shared.zones import reader_zone
 
 _COLUMNS = [
     Column(gettext_noop("Compare")),
@@ -72,10 +72,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
     found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
     context = {"listing": found, "rows": run_rows(listed_runs([row.pk for row in found.rows]))}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        response = render(request, "partials/run_table.html", context)
+        response = render(request, "runs/partials/table.html", context)
         response["HX-Push-Url"] = _clean_url(request)
         return response
-    return render(request, "pages/runs.html", context | _choices(request.GET.get("pair", "")))
+    return render(request, "runs/runs.html", context | _choices(request.GET.get("pair", "")))
 
 
 @login_required
@@ -86,11 +86,11 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _run_parts(run_id) | {"live_metrics": _live_metrics()}
     if request.GET.get("published") == "1":
         context["published"] = published_tables(context["trials"])
-    return render(request, "pages/run.html", context)
+    return render(request, "runs/run.html", context)
 
 
 def _live_html(run_id: int) -> str:
-    return render_to_string("partials/run_live.html", _run_parts(run_id))
+    return render_to_string("runs/partials/live.html", _run_parts(run_id))
 
 
 def _run_parts(run_id: int) -> dict[str, Any]:

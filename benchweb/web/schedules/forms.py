@@ -20,10 +20,10 @@ from benchweb.plans.models import Plan
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.localtime import zone_checked
 from benchweb.schedules.models import Schedule
-from benchweb.web.forms.base import PageForm, text_field
-from benchweb.web.forms.blackouts import BlackoutsField
-from benchweb.web.forms.durations import DurationField
-from benchweb.web.zones import zone_named
+from benchweb.web.schedules.blackouts import BlackoutsField
+from benchweb.web.schedules.durations import DurationField
+from benchweb.web.shared.forms import PageForm, text_field
+from benchweb.web.shared.zones import zone_named
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

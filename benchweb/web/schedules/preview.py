@@ -16,10 +16,10 @@ from benchweb.schedules.rules import cron_typed, never_fires
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.services import schedule_draft
 from benchweb.schedules.targets import checked_and_counted
-from benchweb.web.forms.schedules import ScheduleForm
-from benchweb.web.gantt import gantt
-from benchweb.web.lanes import Lanes
-from benchweb.web.schedule_words import cron_hint, when_words
+from benchweb.web.schedules.forms import ScheduleForm
+from benchweb.web.schedules.words import cron_hint, when_words
+from benchweb.web.timeline.gantt import gantt
+from benchweb.web.timeline.lanes import Lanes
 
 _UNNAMED = "preview"
 SLOTS_SHOWN = 10

@@ -7,7 +7,7 @@ from benchweb.runs.models import State
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries, first_reasons
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import SuccessRate, rates_since, success_rates
-from benchweb.web.schedule_words import environment_names, target_words, when_words
+from benchweb.web.schedules.words import environment_names, target_words, when_words
 
 
 @dataclass(frozen=True)

@@ -25,16 +25,15 @@ from benchweb.schedules.feasibility import feasibility
 from benchweb.schedules.models import SKIPPED, Schedule
 from benchweb.schedules.selectors import next_slots, rates_since, success_rates
 from benchweb.schedules.turns import campaign_under_way, waiting_count
-from benchweb.web.archiving import archive_page, counted
-from benchweb.web.forms.schedules import RETRY_PAUSE_SECONDS, ScheduleForm
-from benchweb.web.gantt import gantt
-from benchweb.web.list_page import list_page
-from benchweb.web.listing import Column, listing
-from benchweb.web.row_ids import row_id
-from benchweb.web.schedule_preview import schedule_preview
-from benchweb.web.schedule_rows import schedule_rows, slot_rows
-from benchweb.web.schedule_words import bounds_words, cron_hint, environment_names, target_words, when_words
-from benchweb.web.zones import reader_zone, zone_names
+from benchweb.web.schedules.forms import RETRY_PAUSE_SECONDS, ScheduleForm
+from benchweb.web.schedules.preview import schedule_preview
+from benchweb.web.schedules.rows import schedule_rows, slot_rows
+from benchweb.web.schedules.words import bounds_words, cron_hint, environment_names, target_words, when_words
+from benchweb.web.shared.archiving import archive_page, counted
+from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.zones import reader_zone, zone_names
+from benchweb.web.timeline.gantt import gantt
 
 COLUMNS = [
     Column(gettext_noop("Schedule"), "name"),
@@ -72,7 +71,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(paused_at__isnull=paused == "0")
     page = listing(request, rows, columns=COLUMNS, sort="name", filters=["q", "paused", "archived"])
     context = {"page": page, "rows": schedule_rows(page.rows), "archived": archived}
-    return list_page(request, "pages/schedules.html", context)
+    return list_page(request, "schedules/schedules.html", context)
 
 
 @login_required
@@ -98,7 +97,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "waiting": waiting_count(schedule),
         "states": SLOT_STATES,
     }
-    return render(request, "pages/schedule.html", context)
+    return render(request, "schedules/schedule.html", context)
 
 
 @login_required
@@ -113,7 +112,7 @@ def schedule_outlook(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "timezone": schedule.timezone,
         "is_paused": schedule.paused_at is not None,
     }
-    return render(request, "partials/feasibility.html", context)
+    return render(request, "schedules/partials/feasibility.html", context)
 
 
 @login_required
@@ -155,7 +154,7 @@ def schedule_preview_part(request: HttpRequest) -> HttpResponse:
     """Say what the form as typed comes to; `?schedule=` names the one that is edited."""
     form = ScheduleForm(request.POST)
     schedule_id = row_id(request.GET.get("schedule", ""))
-    return render(request, "partials/schedule_preview.html", {"preview": schedule_preview(form, schedule_id)})
+    return render(request, "schedules/partials/preview.html", {"preview": schedule_preview(form, schedule_id)})
 
 
 @login_required
@@ -163,7 +162,7 @@ def schedule_preview_part(request: HttpRequest) -> HttpResponse:
 def schedule_pairs(request: HttpRequest) -> HttpResponse:
     """Give the pairs by the filter, with what was chosen kept."""
     form = ScheduleForm(request.POST)
-    return render(request, "partials/schedule_pairs.html", _pair_choice(form, request.POST.get("q", "")))
+    return render(request, "schedules/partials/pairs.html", _pair_choice(form, request.POST.get("q", "")))
 
 
 @login_required
@@ -286,7 +285,7 @@ def _form_page(
         "zones": zone_names(),
         **_pair_choice(form, request.POST.get("q", "")),
     }
-    return render(request, "pages/schedule_form.html", context)
+    return render(request, "schedules/schedule_form.html", context)
 
 
 def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:

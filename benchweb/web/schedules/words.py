@@ -12,8 +12,8 @@ from benchweb.schedules.cron import leaves_months_out
 from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
-from benchweb.web.archiving import counted
-from benchweb.web.cron_words import cron_words
+from benchweb.web.schedules.cron_words import cron_words
+from benchweb.web.shared.archiving import counted
 
 
 def when_words(cron: str, every: str) -> str:

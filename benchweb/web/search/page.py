@@ -19,8 +19,8 @@ from benchweb.hosts.pair_words import pair_named
 from benchweb.names import searched
 from benchweb.rows import from_json
 from benchweb.runs.latest import RunLine, latest_runs
-from benchweb.web.row_ids import row_id
-from benchweb.web.search_rows import FACTS_READ, NamedRow, facts_with, rows_called
+from benchweb.web.search.rows import FACTS_READ, NamedRow, facts_with, rows_called
+from benchweb.web.shared.row_ids import row_id
 
 MOST_WORDS = 8
 _LONGEST = 100

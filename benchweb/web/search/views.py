@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from benchweb.web.search import facts_found, found, parsed
-from benchweb.web.zones import reader_zone
+from benchweb.web.search.page import facts_found, found, parsed
+from benchweb.web.shared.zones import reader_zone
 
 MOST_OF_A_TYPE = 20
 MOST_FACTS = 1_000
@@ -23,7 +23,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
     groups = searched(parsed(text), most, reader_zone(request))
     # The field in the top bar holds it, to be changed there.
     context = {"text": text, "search_text": text, "groups": groups, "is_of_facts": is_of_facts}
-    return render(request, "pages/search.html", context)
+    return render(request, "search/search.html", context)
 
 
 @login_required
@@ -32,4 +32,4 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     """Give the list below the search in the top bar."""
     text = request.GET.get("q", "").strip()
     context = {"text": text, "groups": found(parsed(text), MOST_SUGGESTED, reader_zone(request))}
-    return render(request, "partials/search_suggestions.html", context)
+    return render(request, "search/partials/suggestions.html", context)

@@ -33,7 +33,7 @@ def archive_page(
                 request, _("Archived: {title}. It can be restored from the list of archived ones.").format(title=title)
             )
         return redirect(done)
-    return render(request, "pages/archive.html", {"title": title, "losses": losses, "back": back})
+    return render(request, "shared/archive.html", {"title": title, "losses": losses, "back": back})
 
 
 def archived_with_it(counts: Mapping[Noun, int]) -> str:

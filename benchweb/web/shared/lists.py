@@ -5,10 +5,28 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.utils.translation import gettext
 
-from benchweb.web.row_ids import row_id
+from benchweb.web.shared.row_ids import row_id
+
+# Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
+PAIRS_SHOWN = 20
+# Of the latest runs of something, at the foot of its page.
+RUNS_SHOWN = 10
+
+
+def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a list; for htmx push the URL without its empty filters."""
+    response = render(request, template, context)
+    if request.headers.get("HX-Request"):
+        query = request.GET.copy()
+        for name in [name for name, value in query.items() if not value]:
+            del query[name]
+        response["HX-Push-Url"] = f"{request.path}?{query.urlencode()}" if query else request.path
+    return response
+
 
 PAGE_SIZE = 50
 # A longer list says that it is longer: to count all of it would cost more than to show a page.

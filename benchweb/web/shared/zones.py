@@ -10,7 +10,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.dateparse import parse_date
 from django.utils.translation import get_language, pgettext
 
-from benchweb.charts.history_query import FIRST_YEAR, LAST_YEAR
+from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR
 from benchweb.schedules.localtime import zone_keys
 
 COOKIE = "zone"

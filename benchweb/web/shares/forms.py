@@ -6,7 +6,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.web.forms.base import PageForm
+from benchweb.web.shared.forms import PageForm
 
 _NEVER = "never"
 _LASTS = [

@@ -14,9 +14,9 @@ from benchweb.sharing.frozen import FrozenRun
 from benchweb.sharing.models import SharePart
 from benchweb.sharing.selectors import Found, share_by_token, share_parts
 from benchweb.sharing.services import share_count_opening
-from benchweb.web.badge import badge_svg, figure_badge
-from benchweb.web.facts_diff import facts_side_by_side
-from benchweb.web.run_view import noted
+from benchweb.web.facts.diff import facts_side_by_side
+from benchweb.web.runs.badge import badge_svg, figure_badge
+from benchweb.web.runs.page import noted
 
 # Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
 _POLICY = (
@@ -67,7 +67,7 @@ def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
         "frozen": frozen,
         "facts": facts_side_by_side(frozen.source_facts, frozen.sink_facts),
     }
-    return render(request, "pages/shared.html", context)
+    return render(request, "shares/shared.html", context)
 
 
 @_shared(counted=True, framed=True)
@@ -89,7 +89,7 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
         "is_missing": not charts,
         "asked_theme": theme if theme in _THEMES else "",
     }
-    return render(request, "pages/shared_embed.html", context, status=200 if charts else 404)
+    return render(request, "shares/shared_embed.html", context, status=200 if charts else 404)
 
 
 def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
@@ -142,4 +142,4 @@ def _nothing(request: HttpRequest, found: Found | None) -> HttpResponse:
         svg = badge_svg("benchweb", f"link {words}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=410 if found else 404)
     context: dict[str, Any] = {"found": found}
-    return render(request, "pages/shared_ended.html", context, status=410 if found else 404)
+    return render(request, "shares/shared_ended.html", context, status=410 if found else 404)

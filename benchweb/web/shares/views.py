@@ -14,7 +14,7 @@ from benchweb.runs.models import Run
 from benchweb.runs.selectors import runs_named
 from benchweb.sharing import selectors, services
 from benchweb.sharing.models import Share
-from benchweb.web.forms.shares import ShareForm
+from benchweb.web.shares.forms import ShareForm
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def _shown(request: HttpRequest, run: Run, form: ShareForm, made: Share | None) 
         "rows": [_row(request, share) for share in selectors.shares(run=run.pk)],
     }
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        return render(request, "partials/shares.html", context)
-    return render(request, "pages/shares.html", context)
+        return render(request, "shares/partials/shares.html", context)
+    return render(request, "shares/shares.html", context)
 
 
 def _row(request: HttpRequest, share: Share) -> ShareRow:

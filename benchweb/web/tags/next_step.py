@@ -5,13 +5,13 @@ from typing import Any
 
 from django import template
 
-from benchweb.web import next_step as steps
+from benchweb.web.shared import next_step as steps
 
 register = template.Library()
 _ASKED = "step to a pair of this page"
 
 
-@register.inclusion_tag("partials/next_step.html", takes_context=True)
+@register.inclusion_tag("shared/partials/next_step.html", takes_context=True)
 def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule: str = "") -> dict[str, object]:
     """Say the next step with a button that leads to it; one query, which only empty pages pay for.
 
@@ -34,7 +34,7 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     }
 
 
-@register.inclusion_tag("partials/pair_link.html", takes_context=True)
+@register.inclusion_tag("pairs/partials/link.html", takes_context=True)
 def pair_link(
     context: Mapping[str, Any], *, is_paired: object = None, query: str = "", css: str = ""
 ) -> dict[str, object]:
@@ -43,7 +43,7 @@ def pair_link(
     return {"is_pairable": is_pairable, "query": query, "css": css}
 
 
-@register.inclusion_tag("partials/pair_step.html", takes_context=True)
+@register.inclusion_tag("pairs/partials/step.html", takes_context=True)
 def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, object]:
     """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
     step, host = _step_to_pair(context)

@@ -19,12 +19,12 @@ from benchweb import formatting, phrasebook
 from benchweb.catalog import Kind, catalog, value_said
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
-from benchweb.charts.verdict import Setting, limit_words
+from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.hosts.models import Pair
-from benchweb.web import state_words
-from benchweb.web.clock_words import WORDS_FROM_SECONDS, clock_words
-from benchweb.web.escaping import escaped
-from benchweb.web.zones import moment_said, reader_zone, zone_named
+from benchweb.web.shared import words as state_words
+from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
+from benchweb.web.shared.zones import moment_said, reader_zone, zone_named
+from benchweb.web.tags.escaping import escaped
 
 register = template.Library()
 

@@ -17,7 +17,7 @@ from benchweb.catalog import Metric
 from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.statistics import LEAST_BEFORE, Deviation
-from benchweb.web.zones import moment_said, reader_zone
+from benchweb.web.shared.zones import moment_said, reader_zone
 
 register = template.Library()
 

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from benchweb.formatting import duration
 from benchweb.phrasebook import said
 from benchweb.schedules.feasibility import Feasibility
-from benchweb.web.lanes import Bar, Lane, Lanes, lanes_of
-from benchweb.web.zones import zone_named
+from benchweb.web.shared.zones import zone_named
+from benchweb.web.timeline.lanes import Bar, Lane, Lanes, lanes_of
 
 # Of a mesh of 200 hosts the first ones tell the story.
 SHOWN = 24

@@ -6,7 +6,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from benchweb.web.lanes import DrawnBar, Tick
+from benchweb.web.timeline.lanes import DrawnBar, Tick
 
 register = template.Library()
 

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET
 
 from benchweb.runs.models import Campaign
 from benchweb.runs.summaries import campaign_summaries
-from benchweb.web import timeline as rows
-from benchweb.web.lanes import Lane, Lanes, lanes_of
-from benchweb.web.row_ids import row_id
-from benchweb.web.zones import reader_zone
+from benchweb.web.shared.row_ids import row_id
+from benchweb.web.shared.zones import reader_zone
+from benchweb.web.timeline import page as rows
+from benchweb.web.timeline.lanes import Lane, Lanes, lanes_of
 
 SPANS_HOURS = (6, 24, 48, 168)
 _HOUR = timedelta(hours=1)
@@ -84,7 +84,7 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
         # Beyond what is shown, or at a time that isn't known.
         "may_come": bool(is_past or waiting or schedules),
     }
-    return render(request, "pages/timeline.html", context)
+    return render(request, "timeline/timeline.html", context)
 
 
 @login_required
@@ -111,7 +111,7 @@ def week_page(request: HttpRequest) -> HttpResponse:
         "later": first + timedelta(days=7),
         "has_schedules": bool(schedules or slots),
     }
-    return render(request, "pages/week.html", context)
+    return render(request, "schedules/week.html", context)
 
 
 def _campaign(request: HttpRequest) -> Campaign | None:

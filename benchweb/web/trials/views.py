@@ -5,15 +5,15 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from benchweb.charts.export import engine_json
-from benchweb.charts.interval_export import intervals_csv
-from benchweb.charts.reproduce import engine_command
-from benchweb.charts.trial_charts import course_charts
-from benchweb.charts.trial_detail import trial_detail
+from benchweb.charts.run.interval_export import intervals_csv
+from benchweb.charts.run.reproduce import engine_command
+from benchweb.charts.run.trial_charts import course_charts
+from benchweb.charts.run.trial_detail import trial_detail
 from benchweb.downloads import download
 from benchweb.results.models import Result
 from benchweb.runs.models import Trial
 from benchweb.runs.selectors import runs_named
-from benchweb.web.charts_answer import charts_answer
+from benchweb.web.shared.charts_answer import charts_answer
 
 
 @login_required
@@ -30,7 +30,7 @@ def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
         "command": engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
         "neighbours": _neighbours(trial),
     }
-    return render(request, "pages/trial.html", context)
+    return render(request, "trials/trial.html", context)
 
 
 @login_required

@@ -1,7 +1,7 @@
 """Measures of several runs beside each other: which belong together, in which order, and what becomes of each."""
 
-from benchweb.charts.comparison import RunsComparison, compare_runs, left_the_catalog, narrowed
-from benchweb.charts.comparison_charts import DrawnRun, comparison_charts
+from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
+from benchweb.charts.comparison.rows import RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Verdict
 from tests.charts.rows import places, stream, trial

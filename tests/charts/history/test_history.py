@@ -9,11 +9,11 @@ import pytest
 from django.utils import translation
 
 from benchweb.catalog import catalog
-from benchweb.charts.history import History, history
-from benchweb.charts.history_lines import DASHES
-from benchweb.charts.history_points import history_points
-from benchweb.charts.history_query import history_query
-from benchweb.charts.history_series import with_series
+from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.lines import DASHES
+from benchweb.charts.history.points import history_points
+from benchweb.charts.history.query import history_query
+from benchweb.charts.history.series import with_series
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
@@ -173,8 +173,8 @@ def test_a_missed_slot_of_the_pair_is_a_gap_and_another_pairs_is_not() -> None:
 
 
 def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 8)
-    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 8)
+    monkeypatch.setattr("benchweb.charts.history.points.MOST_OF_A_LINE", 8)
+    monkeypatch.setattr("benchweb.charts.history.points._LEAST_OF_A_LINE", 8)
     pair, plan = make_pair(), make_plan(steps=STREAM)
     for hour in range(0, 96, 8):
         past_run(plan, pair, NIGHT + timedelta(hours=hour), *throughput(hour * 1e9, 200e9))
@@ -192,8 +192,8 @@ def test_a_line_of_many_runs_is_combined_by_time_and_keeps_its_extremes(monkeypa
 def test_a_week_whose_first_nights_failed_is_no_gap_and_a_week_without_any_result_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 20)
-    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 20)
+    monkeypatch.setattr("benchweb.charts.history.points.MOST_OF_A_LINE", 20)
+    monkeypatch.setattr("benchweb.charts.history.points._LEAST_OF_A_LINE", 20)
     pair, plan = make_pair(), make_plan(steps=STREAM)
     monday = NIGHT + (7 - NIGHT.weekday()) * DAY
     # Of the fourth week only the last night has a result, of the sixth none.
@@ -221,8 +221,8 @@ def test_runs_without_a_result_are_counted_where_points_stand_for_several(monkey
     for hours, words in ((1, "1 run or slot"), (9, "2 runs or slots")):
         past_run(plan, pair, NIGHT + timedelta(hours=hours), state=State.FAILED, reason="no route")
         with monkeypatch.context() as few:
-            few.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 8)
-            few.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 8)
+            few.setattr("benchweb.charts.history.points.MOST_OF_A_LINE", 8)
+            few.setattr("benchweb.charts.history.points._LEAST_OF_A_LINE", 8)
             found = look()
             assert (found.step, None in [point.y for point in only(found).points]) == ("day", False)
             assert found.charts[0].subtitle.endswith(f". {words} {told}")
@@ -482,8 +482,8 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
 
 
 def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history_points.MOST_OF_A_LINE", 3)
-    monkeypatch.setattr("benchweb.charts.history_points._LEAST_OF_A_LINE", 3)
+    monkeypatch.setattr("benchweb.charts.history.points.MOST_OF_A_LINE", 3)
+    monkeypatch.setattr("benchweb.charts.history.points._LEAST_OF_A_LINE", 3)
     pair, plan = make_pair(), make_plan(steps=STREAM)
     # In Berlin half an hour before and after midnight; 29 March has 23 hours.
     midnights = [datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 22, tzinfo=UTC)]

@@ -3,8 +3,8 @@
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.history import History, history
-from benchweb.charts.history_query import HistoryQuery, history_query
+from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.hosts.models import Host
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_endpoint, make_pair, make_plan

@@ -6,16 +6,16 @@ from datetime import timedelta
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.history import history
-from benchweb.charts.history_export import history_csv
-from benchweb.charts.history_heat import heat_maps
-from benchweb.charts.history_query import HistoryQuery, history_query
-from benchweb.charts.history_series import asked_of, chosen_lines
+from benchweb.charts.history.charts import history
+from benchweb.charts.history.export import history_csv
+from benchweb.charts.history.heat import heat_maps
+from benchweb.charts.history.query import HistoryQuery, history_query
+from benchweb.charts.history.series import asked_of, chosen_lines
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run
+from tests.charts.history.test_history_views import histogram
 from tests.charts.history_rows import DAY, NIGHT, past_run
-from tests.charts.test_history_views import histogram
 from tests.factories import make_pair, make_plan
 
 pytestmark = pytest.mark.django_db

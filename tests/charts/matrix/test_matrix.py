@@ -6,9 +6,9 @@ import zlib
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.matrix import Axes, AxisItem, Cell, MatrixTable, axes_of, color_range
-from benchweb.charts.matrix_difference import Baseline, baseline_cell, difference, sequential_level
-from benchweb.charts.matrix_picture import matrix_picture, square_pixels
+from benchweb.charts.matrix.difference import Baseline, baseline_cell, difference, sequential_level
+from benchweb.charts.matrix.figures import Axes, AxisItem, Cell, MatrixTable, axes_of, color_range
+from benchweb.charts.matrix.picture import matrix_picture, square_pixels
 from benchweb.hosts.grid import GridEndpoint
 from benchweb.statistics import summary
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.charts.published import published_tables
+from benchweb.charts.run.published import published_tables
 from tests.charts.rows import stream, trial
 
 

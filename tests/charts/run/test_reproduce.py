@@ -2,7 +2,7 @@
 
 import shlex
 
-from benchweb.charts.reproduce import TrialCommand, engine_command, run_commands
+from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.runs.models import Run
 from tests.charts.rows import trial

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from benchweb.charts.reproduce import TOKEN_FILE, engine_commands
+from benchweb.charts.run.reproduce import TOKEN_FILE, engine_commands
 from benchweb.runs.models import Trial
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run

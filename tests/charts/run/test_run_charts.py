@@ -6,9 +6,9 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 
 from benchweb.catalog import catalog
-from benchweb.charts.documents import charts_text
-from benchweb.charts.run_charts import run_charts
-from benchweb.charts.verdict import run_verdict
+from benchweb.charts.run.charts import run_charts
+from benchweb.charts.run.verdict import run_verdict
+from benchweb.charts.spec import charts_text
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.runs.selectors import runs_named

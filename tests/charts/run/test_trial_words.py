@@ -5,11 +5,11 @@ from pathlib import Path
 
 from django.utils import translation
 
-from benchweb.charts.trial_detail import label_and_unit
-from benchweb.charts.trial_words import EVIDENCE, SENTENCES
+from benchweb.charts.run.trial_detail import label_and_unit
+from benchweb.charts.run.trial_words import EVIDENCE, SENTENCES
 from benchweb.phrasebook import said
 
-LIMITS = Path(__file__).parents[2] / "engine/crates/kinds/src/limits"
+LIMITS = Path(__file__).parents[3] / "engine/crates/kinds/src/limits"
 WATCHDOG = LIMITS.parents[2] / "agent/src/serve/watchdog.rs"
 # Not a verdict: why a trial failed.
 LINK_CLOSED = "the other end closed the link"

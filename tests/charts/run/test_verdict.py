@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from benchweb.catalog import catalog
-from benchweb.charts.verdict import Headline, Setting, verdict
+from benchweb.charts.run.verdict import Headline, Setting, verdict
 from benchweb.runs.models import Run
-from benchweb.web.templatetags.show import settings_words
+from benchweb.web.tags.show import settings_words
 from tests.charts.rows import stream, trial
 
 
@@ -82,7 +82,7 @@ def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_wor
 
 
 def test_every_flag_that_the_engine_raises_has_its_sentence():
-    sources = Path(__file__).resolve().parents[2].joinpath("engine", "crates").glob("*/src/**/*.rs")
+    sources = Path(__file__).resolve().parents[3].joinpath("engine", "crates").glob("*/src/**/*.rs")
     raised = {flag for path in sources for flag in re.findall(r'flags\.push\("(\w+)"', path.read_text())}
     assert "same_host" in raised
     assert raised - set(catalog().flags) == set()

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts import size_lines
-from benchweb.charts.history_query import history_query
-from benchweb.charts.history_sizes import Sizes, size_charts
+from benchweb.charts.history.query import history_query
+from benchweb.charts.sizes import lines as size_lines
+from benchweb.charts.sizes.charts import Sizes, size_charts
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.results import nights, recents

@@ -13,12 +13,12 @@ from django.test import Client
 
 from benchweb.accounts.services import token_create
 from benchweb.catalog import catalog
-from benchweb.charts.comparison import Entry
+from benchweb.charts.comparison.rows import Entry
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Verdict, difference
-from benchweb.web import compare_words
+from benchweb.web.compare import words as compare_words
 from tests.factories import make_pair, make_run
 
 pytestmark = pytest.mark.django_db

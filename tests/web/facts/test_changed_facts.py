@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchweb.web.facts_diff import ChangedFact, HostFacts, changed_facts
+from benchweb.web.facts.diff import ChangedFact, HostFacts, changed_facts
 
 HOST = {
     "hostname": "a",

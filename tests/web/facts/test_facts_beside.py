@@ -1,7 +1,7 @@
 """The facts of two hosts beside each other: nothing that one of them tells is lost."""
 
-from benchweb.web.facts import facts_groups
-from benchweb.web.facts_diff import FactsLine, facts_side_by_side
+from benchweb.web.facts.diff import FactsLine, facts_side_by_side
+from benchweb.web.facts.page import facts_groups
 
 
 def test_all_that_a_host_does_not_tell_is_listed() -> None:

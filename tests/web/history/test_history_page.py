@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.charts import size_lines
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.sizes import lines as size_lines
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Annotation
 from tests.charts.history_rows import past_run

@@ -9,7 +9,7 @@ from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, host_create
 from benchweb.runs.models import Run
-from benchweb.web.listing import PAGE_SIZE
+from benchweb.web.shared.lists import PAGE_SIZE
 from tests.factories import make_endpoint, make_pair, make_run
 
 NEW_HOST = {

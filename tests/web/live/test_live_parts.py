@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from benchweb.runs.models import Run, State
-from benchweb.web.live_parts import FRESH_SECONDS, shared_part
+from benchweb.web.live.parts import FRESH_SECONDS, shared_part
 from tests.factories import make_run
 
 HTMX = {"HX-Request": "true"}

@@ -263,7 +263,7 @@ def test_without_a_choice_it_shows_the_test_that_most_pairs_have(signed_in: Clie
 def test_the_few_pairs_with_results_are_found_beside_the_many_without(
     signed_in: Client, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchweb.web.matrix_view._PAIRS_ASKED_FOR_TESTS", 2)
+    monkeypatch.setattr("benchweb.web.matrix.page._PAIRS_ASKED_FOR_TESTS", 2)
     empty, measured = environment_create(name="empty"), environment_create(name="measured")
     at = endpoints(["alpha", "beta", "gamma"])
     for source, sink in (("alpha", "beta"), ("beta", "gamma"), ("gamma", "alpha")):

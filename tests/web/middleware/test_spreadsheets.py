@@ -7,7 +7,7 @@ from django.test import Client
 from benchweb.accounts.services import token_create
 from benchweb.runs.selectors import run_detail
 from benchweb.sharing.services import share_create
-from benchweb.web.csv_files import BYTE_ORDER_MARK
+from benchweb.web.middleware.csv_files import BYTE_ORDER_MARK
 from tests.factories import ONE_TRIAL, make_pair, make_run
 
 CHINESE = {"Accept-Language": "zh-Hans"}

@@ -49,7 +49,7 @@ def slow(transactional_db, monkeypatch):
 
 
 def test_a_page_that_takes_too_long_says_so(slow, client, monkeypatch):
-    monkeypatch.setattr("benchweb.web.views.plans.get_object_or_404", slow)
+    monkeypatch.setattr("benchweb.web.plans.views.get_object_or_404", slow)
     client.force_login(make_user("reader", "x"))
     answer = client.get("/plans/1")
     assert answer.status_code == 503

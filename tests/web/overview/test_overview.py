@@ -10,8 +10,8 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nights, recents
 from benchweb.results.glances import FigureNights
-from benchweb.web.night import figures_of
-from benchweb.web.silent_hosts import silent_groups
+from benchweb.web.overview.night import figures_of
+from benchweb.web.overview.silent_hosts import silent_groups
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.nights import DAY, add_values, measured
 

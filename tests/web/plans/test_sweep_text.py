@@ -3,7 +3,7 @@
 import pytest
 
 from benchweb.catalog import ParameterError, catalog
-from benchweb.web.sweep_text import MAXIMUM_TEXT, parsed_values, spelled
+from benchweb.web.plans.sweep_text import MAXIMUM_TEXT, parsed_values, spelled
 
 STREAM = catalog().kinds["tcp_stream"].parameters
 

@@ -2,7 +2,7 @@
 
 import re
 
-from benchweb.web.badge import badge_svg
+from benchweb.web.runs.badge import badge_svg
 
 
 def lengths(label: str) -> list[str]:

@@ -9,7 +9,7 @@ from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.execution import run_end
 from benchweb.runs.models import Run, State
 from tests.factories import begun, make_plan, make_run
-from tests.web.test_plans import FORM
+from tests.web.plans.test_plans import FORM
 
 ASKED = {"level_percent": 99.0, "width_percent": 5.0, "max_repetitions": 10}
 FIELDS = {

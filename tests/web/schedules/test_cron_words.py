@@ -4,7 +4,7 @@ import pytest
 from django.utils import translation
 
 from benchweb.schedules.cron_text import cron_normalised
-from benchweb.web.schedule_words import cron_hint, when_words
+from benchweb.web.schedules.words import cron_hint, when_words
 
 WORDS = [
     ("0 2 * * *", "At 02:00 every day", "每天 02:00"),

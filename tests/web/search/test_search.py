@@ -7,7 +7,7 @@ from django.utils import timezone
 from benchweb.hosts.facts import facts_record
 from benchweb.hosts.models import Facts, Host
 from benchweb.hosts.services import archive
-from benchweb.web.search import found, parsed
+from benchweb.web.search.page import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 # Session with its user, what is called so, its runs, and facts.

@@ -13,7 +13,7 @@ from benchweb.hosts.models import Facts
 from benchweb.runs import selectors
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.selectors import RunFilters, runs_matching
-from benchweb.web.search import facts_found, parsed
+from benchweb.web.search.page import facts_found, parsed
 from tests.factories import make_endpoint, make_pair, make_run
 
 MANY = 5_000

@@ -11,8 +11,8 @@ from django.utils.translation import override
 from benchweb.hosts.models import Pair
 from benchweb.results import nights, recents
 from benchweb.results.glances import Scope, series_at_a_glance
-from benchweb.web import glance_section
-from benchweb.web.series_glance import series_glances
+from benchweb.web.series import glance as glance_section
+from benchweb.web.series.glance import series_glances
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, measured
 
@@ -121,7 +121,7 @@ def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
     told = {}
     for language in ("en", "zh-hans", "en"):
         with override(language):
-            told[language] = render_to_string("partials/series_glance.html", {"glances": glances})
+            told[language] = render_to_string("series/partials/glance.html", {"glances": glances})
     baseline = (
         '<span class="quantity" title="1,000 transactions/s" data-value="1000.0" data-unit="transactions/s">1.00'
         '<span class="unit"> k transactions/s</span></span>'

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from benchweb.runs.models import Campaign, Run
-from benchweb.web import listing
+from benchweb.web.shared import lists as listing
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db

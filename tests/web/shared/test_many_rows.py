@@ -9,9 +9,9 @@ from benchweb.hosts.selectors import pairs_matching
 from benchweb.hosts.services import pair_create
 from benchweb.runs.listed import listed_runs
 from benchweb.runs.models import Run, State
-from benchweb.web.list_page import PAIRS_SHOWN
-from benchweb.web.timeline import Coming, host_lanes
-from benchweb.web.views.search import MOST_OF_A_TYPE
+from benchweb.web.search.views import MOST_OF_A_TYPE
+from benchweb.web.shared.lists import PAIRS_SHOWN
+from benchweb.web.timeline.page import Coming, host_lanes
 from tests.charts.history_rows import NIGHT, past_run
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 

@@ -7,7 +7,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.charts.sparkline import with_gaps
 from benchweb.statistics import Deviation
-from benchweb.web.templatetags.sparklines import run_deviation, sparkline
+from benchweb.web.tags.sparklines import run_deviation, sparkline
 
 
 def test_values_stand_evenly_and_span_the_height() -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
-from benchweb.web.lanes import Bar, Lane, lanes_of
+from benchweb.web.timeline.lanes import Bar, Lane, lanes_of
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from benchweb.charts.export import run_json
-from benchweb.charts.interval_export import intervals_csv
+from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.results.course import MOST_INTERVALS, MOST_SHOWN, joined
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import IntervalPart, Result

@@ -1,0 +1,16 @@
+"""Addresses: runs."""
+
+from django.urls import path
+
+from benchweb.web.runs import views
+
+urlpatterns = [
+    path("runs", views.run_list, name="runs"),
+    path("runs/<int:run_id>", views.run_page, name="run"),
+    path("runs/<int:run_id>/charts.json", views.run_charts_json, name="run_charts"),
+    path("runs/<int:run_id>/results.csv", views.run_csv_file, name="run_csv"),
+    path("runs/<int:run_id>/results.json", views.run_json_file, name="run_json"),
+    path("runs/<int:run_id>/cancel", views.run_cancel_page, name="run_cancel"),
+    path("runs/<int:run_id>/again", views.run_again, name="run_again"),
+    path("runs/<int:run_id>/badge.svg", views.run_badge, name="run_badge"),
+]
