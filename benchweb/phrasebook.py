@@ -7,11 +7,14 @@ texts of benchweb/locale as any other; here a sentence finds its pattern, and wh
 
 import re
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
-from django.utils.translation import get_language, gettext, gettext_noop, pgettext
-from django.utils.translation.trans_real import translation
+from django.utils.translation import get_language, gettext, gettext_noop, pgettext, to_locale
 
+from benchweb import po_files
+
+_LOCALE = Path(__file__).parent / "locale"
 _PLACE = re.compile(r"\{(\w+)\}")
 # Where one sentence or part ends and the next begins, the longest first.
 _JOINTS = (". ", "; ", ": ", ", ")
@@ -107,7 +110,7 @@ def _said(sentence: str, language: str) -> str:
 
 
 def sentence_gap() -> str:
-    """Give what stands between two whole sentences: nothing behind a full stop as wide as a character."""
+    """Return what stands between two whole sentences: nothing behind a full stop as wide as a character."""
     return pgettext("between sentences", ". ")[1:]
 
 
@@ -137,9 +140,11 @@ def _spoken_joint(joint: str, before: str) -> str:
 
 @cache
 def _patterns(language: str) -> list[_Pattern]:
-    """Give the texts with places that a language knows, those that say most themselves first."""
-    catalog = translation(language)._catalog  # type: ignore[attr-defined]
-    known = {text for text in catalog.keys() if isinstance(text, str) and _PLACE.search(text)}  # noqa: SIM118
+    """Return the texts with places that a language knows, those that say most themselves first."""
+    source = _LOCALE / to_locale(language) / "LC_MESSAGES" / "django.po"
+    entries = po_files.read(source) if source.exists() else []
+    plain = [entry for entry in entries if entry.is_translated and not entry.context and not entry.plural]
+    known = {entry.msgid for entry in plain if _PLACE.search(entry.msgid)}
     return sorted((_pattern(text) for text in known - _NO_SENTENCES), reverse=True)
 
 

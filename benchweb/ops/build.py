@@ -49,7 +49,7 @@ class Build:
 
     @property
     def unfinished(self) -> Path:
-        """Give the mark that is there from this step's start to its success."""
+        """Return the mark that is there from this step's start to its success."""
         return self.stamp.with_suffix(".unfinished")
 
 
@@ -96,7 +96,7 @@ class _Running:
         return False
 
     def tail(self, lines: int) -> str:
-        """Give the last lines of the tool's output."""
+        """Return the last lines of the tool's output."""
         text = self.log.read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
         return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
 

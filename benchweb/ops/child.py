@@ -49,7 +49,7 @@ class Child:
 
     @property
     def name(self) -> str:
-        """Give the program's name."""
+        """Return the program's name."""
         return self.program.name
 
     @property
@@ -58,7 +58,7 @@ class Child:
         return self.process is not None
 
     def start(self) -> int:
-        """Start the program; give the descriptor of its output."""
+        """Start the program; return the descriptor of its output."""
         self.program.before()
         reading, writing = os.pipe2(os.O_CLOEXEC)
         try:
@@ -81,11 +81,11 @@ class Child:
         return reading
 
     def log(self, data: bytes) -> list[str]:
-        """Keep output; give the lines that a person should see."""
+        """Keep output; return the lines that a person should see."""
         return self._log.write(data)
 
     def tail(self) -> str:
-        """Give the last lines of the log."""
+        """Return the last lines of the log."""
         return self._log.tail()
 
     def reap(self) -> str | None:

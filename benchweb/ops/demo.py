@@ -46,7 +46,7 @@ class DemoError(Exception):
 
 
 def fill(home: Home) -> str:
-    """Create what is missing, all of it or nothing; give one line that says what was done."""
+    """Create what is missing, all of it or nothing; return one line that says what was done."""
     token = os.environ.get("BENCHWEB_DEMO_TOKEN") or home.secret(TOKEN_FILE)
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -69,7 +69,7 @@ def answers(home: Home, name: str) -> bool:
 
 
 def state_folder(home: Home, name: str) -> Path:
-    """Give the folder where the engine keeps its certificate and its unread results."""
+    """Return the folder where the engine keeps its certificate and its unread results."""
     return home.folder / "engines" / name
 
 

@@ -18,8 +18,8 @@ from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.ops.home import PROJECT
-from benchweb.ops.po_files import Entry
 from benchweb.ops.sentences import of_room
+from benchweb.po_files import Entry
 
 PACKAGE = PROJECT / "benchweb"
 SCRIPTS = PROJECT / "frontend" / "src"
@@ -65,7 +65,7 @@ class Text:
 
 
 def texts() -> dict[Text, set[str]]:
-    """Give every text with the files that use it."""
+    """Return every text with the files that use it."""
     found: dict[Text, set[str]] = {}
     for text, path in _all():
         if text.msgid:
@@ -78,7 +78,7 @@ def texts() -> dict[Text, set[str]]:
 
 
 def merged(entries: list[Entry], found: dict[Text, set[str]]) -> list[Entry]:
-    """Give the entries of what was found: translations are kept, new texts have none yet, gone ones are dropped."""
+    """Return the entries of what was found: translations are kept, new texts have none yet, gone ones are dropped."""
     known = {(entry.msgid, entry.context): entry for entry in entries}
     result = [known["", ""]]
     for text in sorted(found):
@@ -155,7 +155,7 @@ def _of_block(node: BlockTranslateNode) -> Text:
 
 
 def _doubled(text: str) -> str:
-    """Give the text as Django's templates look it up: a per cent sign is written twice."""
+    """Return the text as Django's templates look it up: a per cent sign is written twice."""
     return text.replace("%", "%%")
 
 

@@ -29,7 +29,7 @@ class Part:
     details: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the part for /healthz."""
+        """Return the part for /healthz."""
         reason = {} if self.is_ready else {"reason": self.reason}
         return {"ready": self.is_ready, **reason, **self.details}
 

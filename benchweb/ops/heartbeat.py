@@ -72,7 +72,7 @@ def pulse(broker: "redis.Redis") -> Pulse:
 
 
 def _heart(exists: int, left_milliseconds: int) -> Heart:
-    """Give a heart from whether its short key is there, and from how long its long one still lives."""
+    """Return a heart from whether its short key is there, and from how long its long one still lives."""
     if left_milliseconds < 0:
         return Heart(bool(exists), None)
     return Heart(bool(exists), max(0.0, _REMEMBERED_SECONDS - left_milliseconds / 1000))

@@ -37,22 +37,22 @@ class Home:
 
     @property
     def logs(self) -> Path:
-        """Give the folder of the children's logs."""
+        """Return the folder of the children's logs."""
         return self.folder / "logs"
 
     @property
     def postgres(self) -> Path:
-        """Give the embedded database's data folder."""
+        """Return the embedded database's data folder."""
         return self.folder / "postgres"
 
     @property
     def runtime_file(self) -> Path:
-        """Give the file that tells other commands where the database and the broker are."""
+        """Return the file that tells other commands where the database and the broker are."""
         return self.folder / "runtime.json"
 
     @property
     def sockets(self) -> Path:
-        """Give the folder of the sockets: in the state folder, or a private one where that path is too long."""
+        """Return the folder of the sockets: in the state folder, or a private one where that path is too long."""
         inside = self.folder / "sockets"
         if len(os.fsencode(inside)) <= LONGEST_SOCKET_FOLDER_BYTES:
             return inside

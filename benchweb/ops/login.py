@@ -19,14 +19,14 @@ class DemoBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: Any
     ) -> User | None:
-        """Give the demo's user for the right name and password."""
+        """Return the demo's user for the right name and password."""
         if not settings.DEMO or request is None or (username, password) != (USERNAME, PASSWORD):
             return None
         # The Host header too: another site's name may be made to lead here (DNS rebinding), and a proxy may pass on.
         return self._user() if is_from_this_machine(request) else None
 
     def get_user(self, user_id: int) -> User | None:
-        """Give the session's user while demo mode lasts."""
+        """Return the session's user while demo mode lasts."""
         user = self._user() if settings.DEMO else None
         return user if user is not None and user.pk == user_id else None
 

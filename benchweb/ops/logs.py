@@ -20,7 +20,7 @@ class ChildLog:
         self._rest = b""
 
     def write(self, data: bytes) -> list[str]:
-        """Append output; give its whole lines that speak of an error."""
+        """Append output; return its whole lines that speak of an error."""
         if self._file.tell() > LOG_BYTES:
             self._rotate()
         self._file.write(data)
@@ -31,7 +31,7 @@ class ChildLog:
         return [line.decode(errors="replace") for line in lines if self._pattern.search(line)]
 
     def tail(self) -> str:
-        """Give the last lines, for the report of a failure."""
+        """Return the last lines, for the report of a failure."""
         with self._path.open("rb") as file:
             file.seek(max(0, self._path.stat().st_size - 16_384))
             lines = file.read().decode(errors="replace").splitlines()

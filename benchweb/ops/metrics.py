@@ -39,7 +39,7 @@ _LATENESS_SQL = """
 
 
 def exposition() -> bytes:
-    """Give all metrics in Prometheus' text format; the broker's are missing while it is away."""
+    """Return all metrics in Prometheus' text format; the broker's are missing while it is away."""
     registry = CollectorRegistry()
     registry.register(_Scrape())
     return generate_latest(registry)
@@ -99,7 +99,7 @@ def _lateness() -> Metric:
 
 
 def _counted(name: str, what: str, label: str, values: Sequence[str], sql: str) -> Metric:
-    """Give a count for each of the values, those that no row has too: an alert on a missing one never fires."""
+    """Return a count for each of the values, those that no row has too: an alert on a missing one never fires."""
     found: Mapping[str, int] = dict(_rows(sql))
     family = GaugeMetricFamily(name, what, labels=[label])
     for value in values:

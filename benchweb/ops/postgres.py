@@ -64,7 +64,7 @@ def binary(name: str) -> Path:
 
 
 def url(sockets: Path) -> str:
-    """Give the address of the database on the socket in `sockets`."""
+    """Return the address of the database on the socket in `sockets`."""
     return f"postgresql://{USER}@/{DATABASE}?host={quote(str(sockets), safe='/')}"
 
 
@@ -88,7 +88,7 @@ def create(data: Path, *, sync: bool = True) -> None:
 
 
 def command(data: Path, sockets: Path, extra: dict[str, str] | None = None) -> list[str | Path]:
-    """Give the server's command line."""
+    """Return the server's command line."""
     settings = {**SETTINGS, **(extra or {}), "unix_socket_directories": str(sockets)}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return [binary("postgres"), "-D", data, *options]

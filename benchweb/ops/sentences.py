@@ -56,7 +56,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _pieces(node: ast.AST) -> Iterator[ast.AST]:
-    """Give the nodes whose text is part of this one's; what fills a place may be a sentence of its own."""
+    """Return the nodes whose text is part of this one's; what fills a place may be a sentence of its own."""
     if isinstance(node, ast.JoinedStr):
         yield from (each for each in node.values if isinstance(each, ast.Constant))
     elif isinstance(node, ast.BinOp):
@@ -77,7 +77,7 @@ class _Places:
         self._names: set[str] = set()
 
     def of(self, node: ast.AST) -> str:
-        """Give the text of a node, with a place for each part that is only known when it runs."""
+        """Return the text of a node, with a place for each part that is only known when it runs."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.JoinedStr):

@@ -171,7 +171,7 @@ def cargo() -> Path:
 
 
 def npm_command(tools: Path) -> tuple[list[str | Path], dict[str, str]]:
-    """Give npm's command and what it needs in its environment."""
+    """Return npm's command and what it needs in its environment."""
     node = _node(tools)
     if node is None:
         return ["npm"], {}
@@ -180,7 +180,7 @@ def npm_command(tools: Path) -> tuple[list[str | Path], dict[str, str]]:
 
 
 def _node(tools: Path) -> Path | None:
-    """Give the folder of our own Node.js where the machine's is missing or too old, else None."""
+    """Return the folder of our own Node.js where the machine's is missing or too old, else None."""
     node, npm = _find("node"), _find("npm")
     return (
         None
@@ -197,5 +197,5 @@ def _node_commands(tools: Path, node: Path | None) -> list[Callable[[], Command]
 
 
 def uv_program(tools: Path) -> Path:
-    """Give uv's place, whether it is there yet or not."""
+    """Return uv's place, whether it is there yet or not."""
     return _find("uv") or tools / "uv" / "bin" / "uv"

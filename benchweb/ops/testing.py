@@ -62,7 +62,7 @@ class Part:
 
 
 def parts() -> list[Part]:
-    """Give everything that is checked, cheap parts first."""
+    """Return everything that is checked, cheap parts first."""
     python = str(VENV / "bin" / "python")
     cargo = str(requirements.cargo_path())
     npm, npm_environment = steps.npm_command(TOOLS)

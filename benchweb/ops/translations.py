@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-from benchweb.ops import po_files
+from benchweb import po_files
 
 LOCALE = Path(__file__).resolve().parents[1] / "locale"
 SOURCE = Path("LC_MESSAGES") / "django.po"
 
 
 def sources() -> list[Path]:
-    """Give the languages' files."""
+    """Return the languages' files."""
     return sorted(LOCALE.glob(f"*/{SOURCE}"))
 
 
 def compile_translations(target: Path) -> list[Path]:
-    """Write a .mo file per language below `target`, each whole at once; give what was written."""
+    """Write a .mo file per language below `target`, each whole at once; return what was written."""
     written = []
     for source in sources():
         compiled = target / source.relative_to(LOCALE).with_suffix(".mo")

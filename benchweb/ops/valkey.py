@@ -27,12 +27,12 @@ def binary() -> Path:
 
 
 def url(sockets: Path) -> str:
-    """Give the address of the broker on the socket in `sockets`."""
+    """Return the address of the broker on the socket in `sockets`."""
     return f"unix://{sockets / SOCKET_NAME}"
 
 
 def command(sockets: Path) -> list[str | Path]:
-    """Give the server's command line: no TCP port, no files, bounded memory."""
+    """Return the server's command line: no TCP port, no files, bounded memory."""
     options = {
         "port": "0",
         "unixsocket": str(sockets / SOCKET_NAME),

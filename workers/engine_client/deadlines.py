@@ -4,13 +4,10 @@ import math
 import ssl
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from urllib3 import BaseHTTPResponse, HTTPResponse, HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 
 class AnswerSocket(ssl.SSLSocket):
@@ -24,7 +21,7 @@ class AnswerSocket(ssl.SSLSocket):
         """Say that what is read from now on must be there within so many seconds."""
         self.give_up_at, self.seconds = time.monotonic() + seconds, seconds
 
-    def recv_into(self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0) -> int:
+    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
         """Read what there is; raise TimeoutError when nothing comes, or the moment is over."""
         silence_seconds = self.gettimeout()
         left_seconds = self.give_up_at - time.monotonic()

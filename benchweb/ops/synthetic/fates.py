@@ -113,7 +113,7 @@ def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:
 
 
 def _stops(nights: int, source: Random) -> set[int]:
-    """Give the nights in which nothing ran at all; never the last, which every page starts from."""
+    """Return the nights in which nothing ran at all; never the last, which every page starts from."""
     stopped = {night for night in range(nights) if source.random() < _SLOT_MISSED_RATE}
     for _ in range(nights // _NIGHTS_PER_STOP):
         first = source.randrange(nights)

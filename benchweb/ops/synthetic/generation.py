@@ -109,7 +109,7 @@ def _vacuum(tables: str) -> None:
 
 
 def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[Test]]:
-    """Give a pair's trials by the path's MTU, each with the ids of its series; two queries."""
+    """Return a pair's trials by the path's MTU, each with the ids of its series; two queries."""
     pair, path = inventory.pairs[number], script.planned[number].path
     singles = [trial for trial in script.trials if trial.repetition == 1]
     rows = [
@@ -131,7 +131,7 @@ def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[
 
 
 def _write_history(work: _Work) -> int:
-    """Write all nights; give how many points they have."""
+    """Write all nights; return how many points they have."""
     loader, count = Loader(), 0
     for night, slot in zip(work.script.fates, _write_slots(work), strict=True):
         if slot.campaign_id is None:

@@ -29,7 +29,7 @@ def _place(value_ns: int) -> int:
 
 
 def _words(places: Iterable[tuple[int, int]]) -> Iterable[bytes]:
-    """Give each count, and a run of empty places as its negative length."""
+    """Return each count, and a run of empty places as its negative length."""
     following = 0
     for place, count in places:
         if place > following:
@@ -39,7 +39,7 @@ def _words(places: Iterable[tuple[int, int]]) -> Iterable[bytes]:
 
 
 def _variable_length(zigzag: int) -> bytes:
-    """Give seven bits a byte, the least first, the eighth set while there are more (zigzag: the sign is bit 0)."""
+    """Return seven bits a byte, the least first, the eighth set while there are more (zigzag: the sign is bit 0)."""
     found = bytearray()
     while zigzag > 127:
         found.append(zigzag & 127 | 128)

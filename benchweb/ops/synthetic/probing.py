@@ -22,7 +22,7 @@ def write_probes(stories: Mapping[int, HostStory], nights: Sequence[datetime], u
 
 
 def _spans(endpoint: int, story: HostStory, nights: Sequence[datetime], until: datetime) -> Iterator[AvailabilitySpan]:
-    """Give a span per change; a host that is away in a night is away until the next one."""
+    """Return a span per change; a host that is away in a night is away until the next one."""
     since, away = nights[0], story.is_away(0)
     for night, at in enumerate([*nights[1:], until], start=1):
         if night < len(nights) and story.is_away(night) == away:
@@ -44,7 +44,7 @@ def _hours(endpoint: int, story: HostStory, nights: Sequence[datetime], until: d
 
 
 def _hour(endpoint: int, hour: datetime, is_away: bool, source: Random) -> ProbeHour:
-    """Give an hour of sixty probes: of an engine that is down they tell nothing but that."""
+    """Return an hour of sixty probes: of an engine that is down they tell nothing but that."""
     if is_away:
         return ProbeHour(endpoint_id=endpoint, hour=hour, probes=_PROBES_AN_HOUR)
     # Tests run from two to six; by day something else does.

@@ -52,7 +52,7 @@ _STEPS: list[tuple[type[models.Model], str]] = [
 
 @transaction.atomic
 def remove() -> dict[str, int]:
-    """Delete what generate_history made, and what was made for it since, such as notes; give rows by table."""
+    """Delete what generate_history made, and what was made for it since, such as notes; return rows by table."""
     removed: dict[str, int] = {}
     # Before the tables, as the tick has it.
     nights.alone(wait=True)
@@ -83,7 +83,7 @@ def _delete(model: type[models.Model], condition: str, removed: dict[str, int]) 
 
 
 def _referring(model: type[models.Model]) -> list[Any]:
-    """Give the foreign keys to a model, those without a name for the way back included."""
+    """Return the foreign keys to a model, those without a name for the way back included."""
     relations: list[Any] = [field for field in model._meta.get_fields(include_hidden=True) if field.auto_created]
     return [relation.field for relation in relations if relation.one_to_many or relation.one_to_one]
 

@@ -156,7 +156,7 @@ class RunWriter:
 
 
 def _intervals(test: Test, value: float, source: Random) -> str:
-    """Give the headline metric of each second, as the engine's report has it."""
+    """Return the headline metric of each second, as the engine's report has it."""
     metric = METRICS[test.kind][0]
     seconds = range(int(_TRIAL.total_seconds()))
     shown: list[dict[str, Any]] = [

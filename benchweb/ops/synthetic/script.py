@@ -51,7 +51,7 @@ class Script:
         return sum(len(night.runs) for night in self.fates)
 
     def mtu_bytes(self, number: int, night: int) -> int:
-        """Give the MTU of a pair's path in a night: the smaller of both ends'."""
+        """Return the MTU of a pair's path in a night: the smaller of both ends'."""
         pair = self.planned[number]
         return min(self.stories[end.host].at(night).mtu for end in (pair.source, pair.sink))
 

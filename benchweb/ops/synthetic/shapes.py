@@ -66,12 +66,12 @@ Shape = Callable[[float, float, Random], Measured]
 
 
 def shape(kind: str, path: Path, params: Mapping[str, Any]) -> Shape:
-    """Give the shape of a kind with these parameters on a path."""
+    """Return the shape of a kind with these parameters on a path."""
     return _SHAPES[kind](path, params)
 
 
 def latency_counts(measured: Measured) -> list[tuple[float, int]]:
-    """Give a trial's latencies as (seconds, how many), rising."""
+    """Return a trial's latencies as (seconds, how many), rising."""
     p50, tail, n = measured.p50_seconds, measured.tail, measured.transactions
     return [
         (p50 * (step if step <= 1 else 1 + (step - 1) * tail), max(1, round(share * n)))
@@ -132,7 +132,7 @@ def _udp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
 
 
 def _transactions(round_trips: float, added_seconds: float) -> Callable[[Path, float, float, Random], Measured]:
-    """Give what a transaction of so many round trips takes, without the rate before it."""
+    """Return what a transaction of so many round trips takes, without the rate before it."""
 
     def measure(path: Path, speed: float, delay: float, source: Random) -> Measured:
         p50 = (path.rtt_seconds * round_trips * delay + added_seconds) / speed

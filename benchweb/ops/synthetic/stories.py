@@ -104,7 +104,7 @@ def _changed(last: Change, night: int, source: Random, *, may_be_mtu: bool) -> C
 
 
 def _count(nights: int, nights_per_event: int, source: Random) -> int:
-    """Give how many events so many nights have, one in the mean per `nights_per_event`."""
+    """Return how many events so many nights have, one in the mean per `nights_per_event`."""
     return int(nights / nights_per_event + source.random())
 
 

@@ -44,7 +44,7 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 
 
 def compiled(entries: Iterable[Entry]) -> bytes:
-    """Give the .mo file's content: a table of texts, sorted, and one of translations, without a hash table."""
+    """Return the .mo file's content: a table of texts, sorted, and one of translations, without a hash table."""
     pairs = sorted(_pair(entry) for entry in entries if entry.is_translated or not entry.msgid)
     tables_bytes = 8 * len(pairs)
     start = 4 * _HEADER_WORDS
