@@ -36,7 +36,7 @@ def ended(engine: Serving, session: str, times: dict[str, tuple[float, str, bool
 
 
 def measure(engine: Serving, name: str, kind: str, params: dict[str, Any], phase: str) -> tuple[float, bool, bool]:
-    """Give the seconds to the later end, whether a process was left, and whether both kept a result."""
+    """Return the seconds to the later end, whether a process was left, and whether both kept a result."""
     before = set(engine.children())
     engine.start_pair(name, kind, params)
     processes = [pid for pid in engine.children() if pid not in before]

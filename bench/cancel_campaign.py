@@ -24,17 +24,17 @@ _STATES = "select state, count(*) from runs_run where campaign_id = {} group by 
 
 
 def states(rig: Rig, campaign: int) -> dict[str, int]:
-    """Give how many runs of the campaign are in each state."""
+    """Return how many runs of the campaign are in each state."""
     return {str(state): int(count) for state, count in rig.rows(_STATES.format(campaign))}
 
 
 def sessions(fleet: RunningFleet) -> int:
-    """Give how many sessions the engines have that aren't over."""
+    """Return how many sessions the engines have that aren't over."""
     return len(fleet.report()["open_sessions"])
 
 
 def until(is_over, limit_seconds: float, what: str) -> float:
-    """Poll until it is over; give the seconds."""
+    """Poll until it is over; return the seconds."""
     started = time.monotonic()
     while not is_over():
         if time.monotonic() - started > limit_seconds:

@@ -56,7 +56,7 @@ def page(draw: random.Random, noise: Draw, count: int, shifts: Sequence[float]) 
 
 
 def false_alarms(draw: random.Random, pages: int) -> list[str]:
-    """Print how often equal runs are called different; give the rates that are above what is stated."""
+    """Print how often equal runs are called different; return the rates that are above what is stated."""
     print(f"Equal runs called different; stated are at most {ALPHA:.0%} of either\n")
     print("| noise | n | of single measures | of pages with any |\n|---|---|---|---|")
     broken, alone_in_all, loud_in_all = [], 0, 0
@@ -71,14 +71,14 @@ def false_alarms(draw: random.Random, pages: int) -> list[str]:
 
 
 def judged(case: str, alone: int, loud: int, pages: int) -> list[str]:
-    """Print the rates of a case; give those that are above what is stated."""
+    """Print the rates of a case; return those that are above what is stated."""
     print(f"| {case} | {rate(alone, pages * MEASURES)} | {rate(loud, pages)} |", flush=True)
     counted = (("measures", alone, pages * MEASURES), ("pages", loud, pages))
     return [f"{case}: {rate(hits, trials)} of {what}" for what, hits, trials in counted if above(hits, trials)]
 
 
 def rate(hits: int, trials: int) -> str:
-    """Give a rate with Wilson's interval of 95 %."""
+    """Return a rate with Wilson's interval of 95 %."""
     share, z = hits / trials, 1.96
     middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
     half = z / (1 + z**2 / trials) * sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))

@@ -87,7 +87,7 @@ def rounds(fault: str, state: State, wanted: int, seed: int) -> None:
 
 
 def table(state: State) -> str:
-    """Give the rounds as Markdown."""
+    """Return the rounds as Markdown."""
     lines = [
         "| fault | rounds | runs by final state | seconds to the end, median and most | broken |",
         "|---|---|---|---|---|",

@@ -72,12 +72,12 @@ def bulk() -> str:
 
 
 def told(count: int, seconds: list[float]) -> str:
-    """Give the median rate, and the least and most in brackets."""
+    """Return the median rate, and the least and most in brackets."""
     return f"{count / median(seconds):,.0f} ({count / max(seconds):,.0f} to {count / min(seconds):,.0f})"
 
 
 def ratio(seconds: dict[str, list[float]], name: str) -> float:
-    """Give the rate as a share of bare COPY's, the median of the rounds' own ratios."""
+    """Return the rate as a share of bare COPY's, the median of the rounds' own ratios."""
     return median(bare / own for own, bare in zip(seconds[name], seconds["bare COPY"], strict=True))
 
 

@@ -26,7 +26,7 @@ class Broken:
 
 
 def broken_rules(database_url: str) -> list[Broken]:
-    """Give the rules that don't hold; none when all is as it must be."""
+    """Return the rules that don't hold; none when all is as it must be."""
     with psycopg.connect(database_url) as connection:
         return [Broken(*row) for row in connection.execute(QUERY.encode()).fetchall()]
 

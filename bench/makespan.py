@@ -80,7 +80,7 @@ def planning_time(jobs: Sequence[Job], name: str) -> None:
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """Give the seconds by the clock and those of the CPU."""
+    """Return the seconds by the clock and those of the CPU."""
     begin, cpu_begin = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - begin, time.process_time() - cpu_begin

@@ -31,7 +31,7 @@ SETTLE_SECONDS = 3.0
 
 
 def pairs_of(hosts: int, runs: int, *, is_mesh: bool) -> list[tuple[int, int]]:
-    """Give every ordered pair, or as many as runs, each host with its next neighbours."""
+    """Return every ordered pair, or as many as runs, each host with its next neighbours."""
     if is_mesh:
         return list(itertools.permutations(range(hosts), 2))
     pairs = ((number, (number + step) % hosts) for step in range(1, hosts) for number in range(hosts))
@@ -56,7 +56,7 @@ def report(arguments: argparse.Namespace, found: Figures, load: list[str], secon
 
 
 def night(arguments: argparse.Namespace, rig: Rig, engines: list[dict[str, str]], pids: dict[str, int]) -> list[str]:
-    """Launch, wait, print; give what is wrong."""
+    """Launch, wait, print; return what is wrong."""
     seconds = {}
     started = time.monotonic()
     steps = [{"kind": arguments.kind, "params": {"duration_seconds": arguments.seconds}}]

@@ -20,7 +20,7 @@ class Plans:
         self._kept: list[str] = []
 
     def explain(self, page: str, queries: Sequence[str]) -> set[str]:
-        """Keep the plans of a page's queries; give the large tables that one of them reads from end to end."""
+        """Keep the plans of a page's queries; return the large tables that one of them reads from end to end."""
         scanned: set[str] = set()
         with psycopg.connect(self._rig.database_url, autocommit=True) as connection:
             for number, statement in enumerate(queries, start=1):

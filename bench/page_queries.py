@@ -22,7 +22,7 @@ NAME = "bench"
 
 
 def session() -> str:
-    """Log a user in; give the cookie's value."""
+    """Log a user in; return the cookie's value."""
     client = logged_in()
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
@@ -35,7 +35,7 @@ def logged_in() -> Client:
 
 
 def queries(pages: dict[str, list[str]]) -> dict[str, list[list[str]]]:
-    """Give the statements of each page's addresses, the session's and the user's included."""
+    """Return the statements of each page's addresses, the session's and the user's included."""
     client = logged_in()
     found: dict[str, list[list[str]]] = {}
     for name, addresses in pages.items():
@@ -49,7 +49,7 @@ def queries(pages: dict[str, list[str]]) -> dict[str, list[list[str]]]:
 
 
 def recorder(asked: list[str]) -> Callable[..., Any]:
-    """Give what Django runs each statement through; it notes them down."""
+    """Return what Django runs each statement through; it notes them down."""
 
     def record(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         asked.append(psycopg.ClientCursor(connection.connection).mogrify(sql, params))

@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
-    """Fill, measure, print; give what doesn't hold."""
+    """Fill, measure, print; return what doesn't hold."""
     fill(rig, points)
     rig.run("-m", "django", "collectstatic", "--noinput", "--verbosity", "0")
     cookie = rig.run("-m", "bench.page_queries", "log-in").strip()
@@ -108,7 +108,7 @@ def row(
     *,
     most_ms: float,
 ) -> list[str]:
-    """Measure one page and print its row; give what doesn't hold."""
+    """Measure one page and print its row; return what doesn't hold."""
     if not addresses[0] or client.fetch(addresses[0])[0] == 404:
         print(f"| {page.name} | not there | | | | | | | |", flush=True)
         return []
@@ -141,7 +141,7 @@ def row(
 
 
 def work() -> float:
-    """Do what pages are made of, calls, dictionaries and texts, without any page; give the seconds that it took."""
+    """Do what pages are made of, calls, dictionaries and texts, without any page; return the seconds that it took."""
     begun = time.perf_counter()
     found: dict[str, int] = {}
     for number in range(WORK_ROUNDS):
@@ -195,7 +195,7 @@ def sizes(rig: Rig) -> None:
 
 
 def cpu_seconds(rig: Rig) -> float:
-    """Give what the web and the database have used: on a busy machine the one figure that holds elsewhere."""
+    """Return what the web and the database have used: on a busy machine the one figure that holds elsewhere."""
     ticks = 0
     web, postmaster = rig.running["web"].pid, rig.running["postgres"].pid
     for folder in Path("/proc").iterdir():
@@ -227,7 +227,7 @@ class Client:
         self._headers = f"Host: 127.0.0.1:{port}\r\nCookie: sessionid={cookie}\r\nAccept-Encoding: gzip\r\n\r\n"
 
     def fetch(self, address: str) -> tuple[int, float, int]:
-        """Give status, seconds and bytes."""
+        """Return status, seconds and bytes."""
         # The server ends connections that were silent for five seconds; a new one is made before the time is taken.
         if time.monotonic() - self._used_at > 3:
             self._connection.close()

@@ -116,7 +116,7 @@ ALL_UDP_SIZES = ",".join(map(str, UDP_SIZES))
 
 
 def tests() -> list[Test]:
-    """Give every network test of the reports, in their order."""
+    """Return every network test of the reports, in their order."""
     qemu = [
         (
             "TCP_STREAM over message sizes",

@@ -51,7 +51,7 @@ class Api:
 
 
 def loopback() -> tuple[int, int]:
-    """Give the bytes and packets that lo has received since boot."""
+    """Return the bytes and packets that lo has received since boot."""
     folder = Path("/sys/class/net/lo/statistics")
     return int((folder / "rx_bytes").read_text()), int((folder / "rx_packets").read_text())
 

@@ -63,7 +63,7 @@ class Serving:
                 raise SystemExit(f"{name}-{role} was refused ({status}): {answer}")
 
     def state(self, session: str, *, connection: http.client.HTTPSConnection | None = None) -> str:
-        """Give a session's state."""
+        """Return a session's state."""
         return str(self.call("GET", f"/v1/sessions/{session}", connection=connection)[1].get("state"))
 
     def events(self, session: str) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ class Serving:
         return [json.loads(line) for line in lines if line.strip()]
 
     def children(self) -> list[int]:
-        """Give the process ids of its sessions."""
+        """Return the process ids of its sessions."""
         tasks = Path(f"/proc/{self.process.pid}/task")
         found: list[int] = []
         for task in tasks.iterdir():

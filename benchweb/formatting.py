@@ -59,14 +59,14 @@ class Quantity(NamedTuple):
 
 
 def quantity(value: float | None, unit: str = "") -> Quantity:
-    """Give three significant digits with an SI prefix; sizes in bytes get binary prefixes, ratios per cent."""
+    """Return three significant digits with an SI prefix; sizes in bytes get binary prefixes, ratios per cent."""
     if value is None:
         return Quantity(MISSING, "", "missing")
     return Quantity(*three_digits(value, unit), _full(value, "" if unit == "ratio" else unit))
 
 
 def three_digits(value: float, unit: str) -> tuple[str, str]:
-    """Give a quantity's number and unit alone."""
+    """Return a quantity's number and unit alone."""
     if unit == "ratio":
         return significant(value * 100), "%"
     if unit == "B" and _is_frame_size(value):
@@ -78,7 +78,7 @@ def three_digits(value: float, unit: str) -> tuple[str, str]:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Give so many significant digits without an exponent: 16.3, 0.0123, 1230."""
+    """Return so many significant digits without an exponent: 16.3, 0.0123, 1230."""
     if 1 <= value < _WHOLE_BELOW.get(digits, 0):
         # Most figures, once scaled; Python says the same at once: 5.00, 16.3, and "123." with its point.
         return f"{value:#.{digits}g}".rstrip(".")
@@ -119,13 +119,13 @@ def _between(low: float, high: float, unit: str) -> str:
 
 
 def plain(value: float, decimals: int = 2) -> str:
-    """Give a number as reports print it: so many decimals, thousands apart, no prefix; small ones by their digits."""
+    """Return a number as reports print it: so many decimals, thousands apart, no prefix; small ones by their digits."""
     is_small = 0 < abs(value) < 10.0 ** (1 - decimals)
     return significant(value) if is_small else _with_minus(f"{value:,.{decimals}f}")
 
 
 def setting(value: float, unit: str = "") -> str:
-    """Give what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
+    """Return what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
     factor, shown_unit = _scale(value, unit)
     scaled = value / factor
     # From a million on, `g` would write an exponent.
@@ -160,7 +160,7 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
 
 @cache
 def _prefixed(thousands: int, unit: str, language: str | None) -> tuple[float, str]:
-    """Give what to divide by, and the unit with its prefix; a unit that is a word is read in the language."""
+    """Return what to divide by, and the unit with its prefix; a unit that is a word is read in the language."""
     factor, prefix = _PREFIXES[min(max(thousands, -3), 4)]
     # Seconds never go up to kiloseconds; whatever is counted never goes below one.
     if (unit == "s" and factor > 1) or (unit != "s" and factor < 1):
@@ -169,7 +169,7 @@ def _prefixed(thousands: int, unit: str, language: str | None) -> tuple[float, s
 
 
 def _exponent(scientific: str) -> int:
-    """Give the exponent of a number that is written as 1.23e+04."""
+    """Return the exponent of a number that is written as 1.23e+04."""
     return int(scientific[scientific.index("e") + 1 :])
 
 
@@ -185,7 +185,7 @@ def _joined(prefix: str, unit: str) -> str:
 
 
 def _full(value: float, unit: str = "") -> str:
-    """Give every digit that there is."""
+    """Return every digit that there is."""
     number = f"{value:,}".removesuffix(".0")
     return _with_minus(f"{number} {unit}" if unit else number)
 

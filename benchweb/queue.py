@@ -32,7 +32,7 @@ def send(task: str, *arguments: Any) -> None:
 
 
 def broker_url(redis_url: str) -> str:
-    """Give kombu's spelling of a redis-py URL: unix:///path becomes redis+socket:///path."""
+    """Return kombu's spelling of a redis-py URL: unix:///path becomes redis+socket:///path."""
     parts = urlsplit(redis_url)
     return redis_url.replace("unix://", "redis+socket://", 1) if parts.scheme == "unix" else redis_url
 

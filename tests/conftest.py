@@ -80,7 +80,7 @@ def no_language_of_an_earlier_reader() -> Iterator[None]:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
-    """Give a function that starts a real engine on free ports of 127.0.0.1 and waits until it listens."""
+    """Return a function that starts a real engine on free ports of 127.0.0.1 and waits until it listens."""
     require("Rust")
     engines: list[Engine] = []
 
@@ -96,13 +96,13 @@ def engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
 
 @pytest.fixture
 def engine_pair(engine: Callable[..., Engine]) -> tuple[Engine, Engine]:
-    """Give two running engines: source and sink."""
+    """Return two running engines: source and sink."""
     return engine("source"), engine("sink")
 
 
 @pytest.fixture
 def environment_of_test(transactional_db: None) -> dict[str, str]:
-    """Give the environment in which a child process works on the test's own database."""
+    """Return the environment in which a child process works on the test's own database."""
     name = connection.settings_dict["NAME"]
     url = urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}").geturl()
     return {**os.environ, "BENCHWEB_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
@@ -110,7 +110,7 @@ def environment_of_test(transactional_db: None) -> dict[str, str]:
 
 @pytest.fixture
 def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
-    """Give a function that starts a real Celery worker, ready for work; a beat runs beside the first one."""
+    """Return a function that starts a real Celery worker, ready for work; a beat runs beside the first one."""
     celery = [sys.executable, "-m", "celery", "-A"]
     processes: list[subprocess.Popen[bytes]] = []
 

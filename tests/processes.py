@@ -81,7 +81,7 @@ def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> C
 
 
 def said_by(process: "subprocess.Popen[bytes]") -> str:
-    """Give what a process has put out so far."""
+    """Return what a process has put out so far."""
     return Path(_logs[process.pid].name).read_text(errors="replace")
 
 

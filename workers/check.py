@@ -80,7 +80,7 @@ def _fault(endpoint: Endpoint, status: Endpoint.Status, reason: str, fingerprint
 
 
 def _probed(client: EngineClient) -> tuple[About, float, float]:
-    """Give what the engine says of itself, its clock less ours, and the round trip, both in seconds."""
+    """Return what the engine says of itself, its clock less ours, and the round trip, both in seconds."""
     client.about()
     probes = []
     for _ in range(_CLOCK_PROBES):

@@ -117,7 +117,7 @@ class Keeper:
                 _log.exception("A heartbeat failed")
 
     def _moving(self, leases: list[Lease]) -> list[Lease]:
-        """Give up the leases of runs whose step hangs, and return the others."""
+        """Return up the leases of runs whose step hangs, and return the others."""
         for lease in leases:
             if lease.is_stuck and not lease.lost:
                 _log.error("Run %s hangs in one step and is left to the next worker", lease.run_id)
@@ -170,5 +170,5 @@ class Keeper:
 
 @cache
 def keeper() -> Keeper:
-    """Give the process's keeper, started at first use (after Celery has forked or not)."""
+    """Return the process's keeper, started at first use (after Celery has forked or not)."""
     return Keeper()

@@ -75,7 +75,7 @@ def _safely_probed(endpoint: Endpoint) -> Probe | None:
 
 
 def _probed(endpoint: Endpoint) -> Probe | None:
-    """Give what was found; None for an engine that answers for the first time, which is its check's to judge."""
+    """Return what was found; None for an engine that answers for the first time, which is its check's to judge."""
     started = time.perf_counter()
     try:
         answer = _asked(endpoint)
@@ -99,7 +99,7 @@ def _verdict(error: Exception) -> tuple[AvailabilitySpan.State, Endpoint.Status]
 
 
 def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
-    """Give how long an answer takes on an open connection, in seconds, and what it tells of the host.
+    """Return how long an answer takes on an open connection, in seconds, and what it tells of the host.
 
     None for an engine whose certificate wasn't pinned yet, and is now: its check tells the rest.
     """

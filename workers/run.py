@@ -87,7 +87,7 @@ def _note(claimed: Claimed, error: Exception) -> None:
 
 
 def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
-    """Give both engines once they have answered; else put the run off, or end it where trying again can't help."""
+    """Return both engines once they have answered; else put the run off, or end it where trying again can't help."""
     try:
         ends = ends_of(claimed, stack)
         _, sink = [_answered(endpoint, client) for endpoint, client in _sides(claimed, ends)]
@@ -161,7 +161,7 @@ def _end(claimed: Claimed, lease: Lease, reason: str) -> None:
 
 
 def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str:
-    """Go through the trials; give the reason for those that can't be started, or nothing."""
+    """Go through the trials; return the reason for those that can't be started, or nothing."""
     acknowledged: list[Future[None]] = []
     # Before the clients are given back, but after the run's end: nobody waits for it.
     stack.callback(wait, acknowledged)
@@ -201,7 +201,7 @@ def _sides(claimed: Claimed, ends: Ends) -> tuple[tuple[Endpoint, EngineClient],
 
 
 def _open_trials(claimed: Claimed, lease: Lease) -> Iterator[Trial]:
-    """Give the trials to run; those that the plan's confidence asks for are appended when the others are done."""
+    """Return the trials to run; those that the plan's confidence asks for are appended when the others are done."""
     run, version = claimed.run, claimed.run.plan_version
     while True:
         yield from list(run.trials.filter(state__in=OPEN_STATES).select_related("run__pair"))

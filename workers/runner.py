@@ -31,7 +31,7 @@ class Runner:
 
     @property
     def count(self) -> int:
-        """Give how many runs are under way."""
+        """Return how many runs are under way."""
         return len(self._under_way)
 
     def take(self, run_id: int) -> bool:
@@ -78,7 +78,7 @@ class Runner:
                 following = self._following(following)
 
     def _following(self, ended: int) -> int | None:
-        """Give room back, and take the first that waits for it."""
+        """Return room back, and take the first that waits for it."""
         too_late = time.monotonic() - LOST_AFTER_SECONDS
         with self._lock:
             self._under_way.discard(ended)
@@ -92,7 +92,7 @@ class Runner:
 
 @cache
 def runner() -> Runner:
-    """Give the process's runner; from its first run on, what the ends of its runs make due goes to it directly."""
+    """Return the process's runner; from its first run on, what the ends of its runs make due goes to it directly."""
     made = Runner(settings.WORKER_RUNS, run.execute)
     dispatch.take_here(made.take)
     return made

@@ -28,7 +28,7 @@ class HeartbeatScheduler(Scheduler):
         super().__init__(*arguments, **options)
 
     def tick(self, *_: Any, **__: Any) -> float:
-        """Send the tick when it is due; give the seconds to the next."""
+        """Send the tick when it is due; return the seconds to the next."""
         now = time.monotonic()
         if now >= self._due:
             # Those that were missed while the machine slept are not made up for.

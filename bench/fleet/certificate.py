@@ -13,7 +13,7 @@ LIFE = datetime.timedelta(days=2)
 
 
 def write_certificate(path: Path, name_of: str = "benchweb-engine") -> str:
-    """Write key and certificate to `path`, made out as engines do; give the fingerprint that a dashboard pins."""
+    """Write key and certificate to `path`, made out as engines do; return the fingerprint that a dashboard pins."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "simulated engine")])
     now = datetime.datetime.now(datetime.UTC)

@@ -50,7 +50,7 @@ class Fleet:
         self._cut_paths: set[frozenset[int]] = set()
 
     async def listen(self, port: int, certificate: Path) -> str:
-        """Listen with every engine; give the fingerprint that all of them show."""
+        """Listen with every engine; return the fingerprint that all of them show."""
         fingerprint = write_certificate(certificate)
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -73,7 +73,7 @@ class Fleet:
                         session.fail("failed", "controller_lost", f"silent for {lease_seconds} s", None)
 
     async def suffer(self, number: int, fault: str) -> None:
-        """Give an engine a fault, and tell the other ends of what was under way."""
+        """Return an engine a fault, and tell the other ends of what was under way."""
         engine = self.engines[number]
         has_died = await engine.suffer(fault)
         for traffic in self._traffic_of(engine):
@@ -92,7 +92,7 @@ class Fleet:
                     asyncio.get_running_loop().call_later(PEER_SILENCE_SECONDS, self._lose, traffic, engine)
 
     def report(self) -> dict[str, Any]:
-        """Give the record as JSON."""
+        """Return the record as JSON."""
         sessions = [session for engine in self.engines for session in engine.sessions.values()]
         return {
             "measured": dict(self.record.measured),

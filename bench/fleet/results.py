@@ -29,7 +29,7 @@ class Kind:
         return self.exclusive or bool(self.exclusive_when and params.get(self.exclusive_when))
 
     def duration_seconds(self, params: dict[str, Any]) -> float:
-        """Give how long the measuring takes, by the trial's own parameters, as the catalog's slot has it."""
+        """Return how long the measuring takes, by the trial's own parameters, as the catalog's slot has it."""
         total = 0.0
         for names in self.products_seconds:
             product = 1.0
@@ -41,7 +41,7 @@ class Kind:
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Give the kinds that have an example to answer with."""
+    """Return the kinds that have an example to answer with."""
     catalog = json.loads((SCHEMA / "catalog.json").read_text())
     found = {}
     for name, entry in catalog["kinds"].items():
@@ -60,12 +60,12 @@ def kinds() -> dict[str, Kind]:
 
 @cache
 def catalog_version() -> int:
-    """Give the version of the catalog that the fleet was started with."""
+    """Return the version of the catalog that the fleet was started with."""
     return int(json.loads((SCHEMA / "catalog.json").read_text())["version"])
 
 
 def facts_of(number: int, boot_id: str, address: str) -> dict[str, Any]:
-    """Give facts that nobody can take for a machine's."""
+    """Return facts that nobody can take for a machine's."""
     real = _example("tcp_rr")["source"]
     return {
         **real,
@@ -82,7 +82,7 @@ def facts_of(number: int, boot_id: str, address: str) -> dict[str, Any]:
 def result_of(
     kind: Kind, params: dict[str, Any], started_at: datetime, elapsed_seconds: float, facts: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give a whole RESULT of the real shape; `facts` holds source and sink."""
+    """Return a whole RESULT of the real shape; `facts` holds source and sink."""
     example = _example(kind.name)
     factor = random.uniform(1 - SPREAD, 1 + SPREAD)
     metrics = {**example["metrics"], kind.headline: example["metrics"][kind.headline] * factor}
@@ -99,7 +99,7 @@ def result_of(
 
 
 def intervals_of(kind: Kind, elapsed_seconds: float, value: float) -> list[dict[str, Any]]:
-    """Give intervals of a second, the last as long as is left."""
+    """Return intervals of a second, the last as long as is left."""
     starts = range(max(1, round(elapsed_seconds + 0.49)))
     return [
         {

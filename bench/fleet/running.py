@@ -32,7 +32,7 @@ class RunningFleet:
         self.token: str = told["token"]
 
     def suffer(self, number: int, fault: str) -> None:
-        """Give an engine a fault; "none" ends it."""
+        """Return an engine a fault; "none" ends it."""
         self._command({"fault": fault, "engine": number})
 
     def cut(self, first: int, second: int, *, is_cut: bool) -> None:
@@ -40,7 +40,7 @@ class RunningFleet:
         self._command({"cut": [first, second], "is_cut": is_cut})
 
     def report(self) -> dict[str, Any]:
-        """Give what the engines really did."""
+        """Return what the engines really did."""
         return self._command({"report": True})
 
     def stop(self) -> None:

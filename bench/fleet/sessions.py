@@ -61,7 +61,7 @@ class Session:
             self._tell({"type": "failure", "state": state, "code": code, "reason": reason, "partial": partial})
 
     def answer(self, data_port: int) -> dict[str, Any]:
-        """Give what the calls that name the session answer."""
+        """Return what the calls that name the session answer."""
         return {
             "id": self.name,
             "role": self.role,
@@ -73,7 +73,7 @@ class Session:
         }
 
     async def news_after(self, count: int, patience_seconds: float) -> list[bytes]:
-        """Give the events after the first `count`; nothing when none came in time."""
+        """Return the events after the first `count`; nothing when none came in time."""
         if len(self.events) <= count and not self.is_final:
             try:
                 await asyncio.wait_for(self._news.wait(), patience_seconds)

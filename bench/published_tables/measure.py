@@ -119,7 +119,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
 
 
 def _matrices(page: Page, url: str, both: str, baseline: int) -> dict[str, str]:
-    """Give the query of each matrix that reports have, by the name of its picture."""
+    """Return the query of each matrix that reports have, by the name of its picture."""
     page.goto(f"{url}/matrix?{both}")
     # The tests that all pairs have, among those of the other plans.
     tests = page.locator("#matrix-test option").evaluate_all("all => all.map(each => [each.value, each.textContent])")

@@ -10,7 +10,7 @@ select t.session::text || '-source', t.state from runs_trial t join results_resu
 
 
 def differences(rig: Rig, report: dict[str, Any]) -> list[str]:
-    """Give what was doubled, thrown away, made up, or ran where it must not; `report` is the fleet's."""
+    """Return what was doubled, thrown away, made up, or ran where it must not; `report` is the fleet's."""
     kept = dict(rig.rows(_KEPT))
     measured = report["measured"]
     found = [f"doubled: {name} was measured {times} times" for name, times in measured.items() if times > 1]

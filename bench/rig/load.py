@@ -35,7 +35,7 @@ class Load:
             self.most_bytes[name] = max(self.most_bytes.get(name, 0), held)
 
     def lines(self) -> list[str]:
-        """Give what it cost, a line a part."""
+        """Return what it cost, a line a part."""
         seconds = time.monotonic() - self._begun_at
         cpu = self._cpu()
         told = [
@@ -89,7 +89,7 @@ def _pss_bytes(pid: int) -> int:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Give user and system time of a process and of its ended children."""
+    """Return user and system time of a process and of its ended children."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -17,7 +17,7 @@ _PATIENCE_SECONDS = 10.0
 
 @contextmanager
 def engines(folder: Path, count: int, environment: Mapping[str, str] | None = None) -> Iterator[list[dict[str, str]]]:
-    """Run `count` engines while the block runs; give what the dashboard has to know of each."""
+    """Run `count` engines while the block runs; return what the dashboard has to know of each."""
     folder.mkdir()
     token = folder / "token"
     token.touch(mode=0o600)

@@ -71,7 +71,7 @@ class Rig:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *words: str, text: str = "") -> str:
-        """Run Python with the rig's environment to its end; give what it printed."""
+        """Run Python with the rig's environment to its end; return what it printed."""
         finished = subprocess.run(
             [str(programs.management("", "").command()[0]), *words],
             env=self.environment, cwd=PROJECT, input=text, capture_output=True, text=True, check=False,
@@ -123,7 +123,7 @@ class Rig:
         process.wait()
 
     def log(self, name: str, lines: int = 40) -> str:
-        """Give the end of a part's log."""
+        """Return the end of a part's log."""
         path = self.folder / f"{name}.log"
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:]) if path.exists() else ""
 
@@ -165,7 +165,7 @@ class Rig:
         (self.folder / valkey.SOCKET_NAME).unlink(missing_ok=True)
 
     def _health_status(self) -> int:
-        """Give the status of /healthz, 0 when nothing answers; its pages' script is not built here."""
+        """Return the status of /healthz, 0 when nothing answers; its pages' script is not built here."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5) as answer:
                 return int(answer.status)

@@ -41,11 +41,11 @@ class RealEngine:
         self.fingerprint = self.start()
 
     def boot(self) -> None:
-        """Give the host a new boot id, which the next start of the engine sees."""
+        """Return the host a new boot id, which the next start of the engine sees."""
         self.boot_id_file.write_text(f"{uuid.uuid4()}\n")
 
     def start(self) -> str:
-        """Start the engine; give its fingerprint when it listens."""
+        """Start the engine; return its fingerprint when it listens."""
         serve = [str(ENGINE), "serve", "--listen", f"{self.control}:{PORT}", "--state-dir", str(self.folder / "state")]
         words = ["sh", "-c", _REBOOTABLE, str(self.boot_id_file), *serve, "--token-file", str(self.folder / "token")]
         with (self.folder / "log").open("ab") as log:
@@ -78,7 +78,7 @@ class RealEngine:
                 continue
 
     def whole_results(self) -> set[str]:
-        """Give the source sessions whose whole results still wait for their acknowledgement."""
+        """Return the source sessions whose whole results still wait for their acknowledgement."""
         found = set()
         for path in (self.folder / "state" / "sessions").glob("*-source.ndjson"):
             try:

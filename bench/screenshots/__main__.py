@@ -67,7 +67,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _taken(browser: Browser, arguments: argparse.Namespace, shots: list[Shot]) -> dict[str, list[Path]]:
-    """Take them all; give the pictures of each combination, in the order of the pages."""
+    """Take them all; return the pictures of each combination, in the order of the pages."""
     taken: dict[str, list[Path]] = {}
     for width, theme, language in _combinations(arguments):
         combination = f"{width}-{theme}-{language}"

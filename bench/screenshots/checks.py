@@ -63,7 +63,7 @@ _PHRASE = re.compile(r"\b[A-Za-z][a-z']{2,} [a-z']{2,}\b|^[A-Z][a-z]{3,}$")
 
 
 def faults(page: Page, language: str) -> list[str]:
-    """Give what looks wrong, a line each."""
+    """Return what looks wrong, a line each."""
     if not page.evaluate("document.body instanceof HTMLBodyElement"):
         return []
     overflow = page.evaluate(_OVERFLOW)

@@ -146,7 +146,7 @@ OF_A_ROW = {
 
 
 def found_shots(page: Page, url: str) -> list[Shot]:
-    """Give every picture that this dashboard has a page for."""
+    """Return every picture that this dashboard has a page for."""
     rows = {name: (_rows(page, url, listed), rest) for name, (listed, rest) in OF_A_ROW.items()}
     shots = PAGES + [Shot(name, found[0] + rest) for name, (found, rest) in rows.items() if found]
     endpoint = _links(page, url, rows["host"][0][0], r"/endpoints/[0-9]+/edit")[:1] if rows["host"][0] else []
@@ -221,7 +221,7 @@ def _of_shares(page: Page, url: str, run: str) -> list[Shot]:
 
 
 def _made_link(page: Page, address: str, *, pseudonyms: bool = False) -> str:
-    """Make a share link; give its path."""
+    """Make a share link; return its path."""
     page.goto(address)
     if pseudonyms:
         page.check("[name=anonymise]")
@@ -247,13 +247,13 @@ def _pair_of(page: Page, url: str, run: str) -> str:
 
 
 def _kind_of(page: Page, url: str, run: str) -> str:
-    """Give the kind of a run's first test: of another one its history has nothing."""
+    """Return the kind of a run's first test: of another one its history has nothing."""
     kind: str = page.request.get(f"{url}{run}/results.json").json()["trials"][0]["kind"]
     return kind
 
 
 def _rows(page: Page, url: str, listed: str) -> list[str]:
-    """Give the paths of a list's rows, in its order."""
+    """Return the paths of a list's rows, in its order."""
     return _links(page, url, listed, re.escape(listed.partition("?")[0]) + "/[0-9]+")
 
 

@@ -12,7 +12,7 @@ _BETWEEN = 6
 
 
 def make_sheets(browser: Browser, taken: dict[str, list[Path]], folder: Path) -> Iterator[Path]:
-    """Make each combination's sheets; give their files."""
+    """Make each combination's sheets; return their files."""
     folder.mkdir(parents=True, exist_ok=True)
     for combination, files in taken.items():
         columns, rows, width, height = _LAYOUTS[combination.partition("-")[0]]

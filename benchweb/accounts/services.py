@@ -17,7 +17,7 @@ LAST_USE_STEP = timedelta(minutes=1)
 
 
 def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, str]:
-    """Make a token of 256 random bits; give the row and the secret, which is never shown again."""
+    """Make a token of 256 random bits; return the row and the secret, which is never shown again."""
     secret = secret or PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(user=user, name=stored_name(name), prefix=secret[:8], digest=token_digest(secret))
     return token, secret
@@ -44,6 +44,6 @@ def token_revoke(*, user: User, token_id: int) -> bool:
 
 
 def token_digest(secret: str) -> str:
-    """Give what is stored of a token."""
+    """Return what is stored of a token."""
     # A token has 256 random bits: a plain hash is enough, a slow one would only slow each call.
     return hashlib.sha256(secret.encode()).hexdigest()

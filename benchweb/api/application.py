@@ -72,7 +72,7 @@ class BenchwebAPI(NinjaAPI):
 
     @property
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
-        """Give ninja's URLs, so wrapped that 404 and 405 are problem documents too."""
+        """Return ninja's URLs, so wrapped that 404 and 405 are problem documents too."""
         patterns, application, namespace = super().urls
         for pattern in patterns:
             if isinstance(pattern, URLPattern):

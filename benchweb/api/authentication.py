@@ -11,7 +11,7 @@ from benchweb.api.problems import Problem
 
 
 class BearerToken(HttpBearer):
-    """Give the token's user as `request.auth`, or refuse with 401."""
+    """Return the token's user as `request.auth`, or refuse with 401."""
 
     def __call__(self, request: HttpRequest) -> User:
         user = super().__call__(request)

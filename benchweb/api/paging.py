@@ -47,7 +47,7 @@ def page(
     *,
     newest_first: bool = False,
 ) -> Page[ItemT]:
-    """Give one page of rows by id; one query, which reads one row too many to know whether more follow."""
+    """Return one page of rows by id; one query, which reads one row too many to know whether more follow."""
     return page_of(request, query, rows, lambda shown: [item(row) for row in shown], newest_first=newest_first)
 
 
@@ -59,7 +59,7 @@ def page_of(
     *,
     newest_first: bool = False,
 ) -> Page[ItemT]:
-    """Give one page whose items are made together, for what is queried once for all of them."""
+    """Return one page whose items are made together, for what is queried once for all of them."""
     refuse_unknown(request, type(query))
     if query.cursor:
         last_id = _decoded(query.cursor)

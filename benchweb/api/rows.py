@@ -11,7 +11,7 @@ RowT = TypeVar("RowT", bound=Model)
 
 
 def row_or_404(rows: "QuerySet[RowT, RowT]", row_id: int) -> RowT:
-    """Give the row that the path names."""
+    """Return the row that the path names."""
     row = rows.filter(pk=row_id).first()
     if row is None:
         raise not_found(str(rows.model._meta.verbose_name), row_id)
@@ -19,7 +19,7 @@ def row_or_404(rows: "QuerySet[RowT, RowT]", row_id: int) -> RowT:
 
 
 def row_named(rows: "QuerySet[RowT, RowT]", row_id: int, field: str) -> RowT:
-    """Give the row that a field of the body names."""
+    """Return the row that a field of the body names."""
     row = rows.filter(pk=row_id).first()
     if row is None:
         raise invalid(field, f"There is no {rows.model._meta.verbose_name} {row_id}.")
@@ -27,7 +27,7 @@ def row_named(rows: "QuerySet[RowT, RowT]", row_id: int, field: str) -> RowT:
 
 
 def rows_named(rows: "QuerySet[RowT, RowT]", row_ids: Sequence[int], field: str) -> list[RowT]:
-    """Give the rows that a list in the body names, in its order; one query."""
+    """Return the rows that a list in the body names, in its order; one query."""
     found = rows.in_bulk(list(row_ids))
     for index, row_id in enumerate(row_ids):
         if row_id not in found:

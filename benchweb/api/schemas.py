@@ -82,10 +82,10 @@ IdentifierAsked = Annotated[Identifier | None, BeforeValidator(lambda text: None
 
 
 def given(body: Body) -> dict[str, Any]:
-    """Give the fields that a PATCH names."""
+    """Return the fields that a PATCH names."""
     return {name: getattr(body, name) for name in body.model_fields_set}
 
 
 def run_url(request: HttpRequest, run_id: int) -> str:
-    """Give a run's permalink, absolute; the path is part of the contract."""
+    """Return a run's permalink, absolute; the path is part of the contract."""
     return request.build_absolute_uri(f"/runs/{run_id}")

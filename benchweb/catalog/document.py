@@ -118,7 +118,7 @@ class Kind:
 
     @cached_property
     def sweeps(self) -> list[Chart]:
-        """Give its charts over the parameter that its first one is swept over; of each the first metric is drawn."""
+        """Return its charts over the parameter that its first one is swept over; of each the first metric is drawn."""
         charts = [chart for chart in self.charts if chart.form == "sweep" and chart.x in self.parameters]
         return [chart for chart in charts if chart.x == charts[0].x]
 
@@ -128,12 +128,12 @@ class Kind:
         return list(dict.fromkeys(chart.metrics[0] for chart in self.sweeps))
 
     def filled(self, params: Mapping[str, Any]) -> Params:
-        """Give every parameter a value: the given one, else its default."""
+        """Return every parameter a value: the given one, else its default."""
         return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}
 
     @cached_property
     def told_defaults(self) -> Params:
-        """Give the parameters that no figure is told without, at their defaults: an identity leaves those unsaid.
+        """Return the parameters that no figure is told without, at their defaults: an identity leaves those unsaid.
 
         They are what this kind's charts sweep, and the sizes of what is sent. Where something else than a size is
         swept, a size may be another's: a server's own file.
@@ -157,7 +157,7 @@ class Kind:
         return self.measured_seconds(params) + overhead_seconds
 
     def exclusivity_of(self, params: Mapping[str, Any]) -> Exclusivity:
-        """Give the class of a trial with these parameters."""
+        """Return the class of a trial with these parameters."""
         if self.exclusive_when and self._is_set(params, self.exclusive_when):
             return "exclusive"
         return self.exclusivity
@@ -172,7 +172,7 @@ class Kind:
         return params[name] if name in params else self.parameters[name].default
 
     def identity(self, params: Mapping[str, Any]) -> Params:
-        """Give the parameters that tell one series from another, defaults left out."""
+        """Return the parameters that tell one series from another, defaults left out."""
         return {
             name: _identity_value(parameter, params[name])
             for name, parameter in sorted(self.parameters.items())
@@ -247,7 +247,7 @@ def _slot_part(entry: dict[str, Any]) -> SlotPart:
 
 
 def _identity_value(parameter: Parameter, value: Any) -> Any:
-    """Give a nested test by its own identity, so that neither defaults nor their order fork a series."""
+    """Return a nested test by its own identity, so that neither defaults nor their order fork a series."""
     kind = catalog().kinds.get(value.get("kind", "")) if parameter.is_test and isinstance(value, Mapping) else None
     return {"kind": kind.name, "params": kind.identity(value.get("params", {}))} if kind else value
 

@@ -31,12 +31,12 @@ class Equivalent:
     decimals: int = 2
 
     def of(self, value: float) -> float:
-        """Give the equivalent of a value in the metric's own unit."""
+        """Return the equivalent of a value in the metric's own unit."""
         return value * self.factor
 
 
 def equivalents(metric: Metric) -> list[Equivalent]:
-    """Give the ways that reports write a metric, the most usual first; none where they write it as we do."""
+    """Return the ways that reports write a metric, the most usual first; none where they write it as we do."""
     # By keys and units: what the catalog says in words is said in the reader's language.
     if metric.unit == "s":
         return _of_times() if any(word in metric.key for word in _TIMES) else []
@@ -49,12 +49,12 @@ def equivalents(metric: Metric) -> list[Equivalent]:
 
 
 def equivalent_named(metric: Metric, key: str) -> Equivalent | None:
-    """Give the way of a metric that a query string names; None for none."""
+    """Return the way of a metric that a query string names; None for none."""
     return next((each for each in equivalents(metric) if each.key == key), None)
 
 
 def _of_transactions() -> list[Equivalent]:
-    """Give both readings of "packets/s" in reports of netperf's RR and CRR: they seldom say which one is theirs."""
+    """Return both readings of "packets/s" in reports of netperf's RR and CRR: they seldom say which one is theirs."""
     return [
         Equivalent(
             "packets",

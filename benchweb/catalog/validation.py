@@ -20,7 +20,7 @@ class ParameterError(ValueError):
 
 
 def validated_params(kind: Kind, params: Mapping[str, Any]) -> Params:
-    """Give back one value per named parameter, in the catalog's types; raise ParameterError for the first fault."""
+    """Return back one value per named parameter, in the catalog's types; raise ParameterError for the first fault."""
     for name in params:
         if name not in kind.parameters:
             raise ParameterError(name, _unknown(kind, name))

@@ -29,7 +29,7 @@ def x_parameter(sweep: Sweep, chart: Chart) -> str:
 
 
 def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
-    """Give the axis of a parameter: numbers on a scale that fits them, words as categories."""
+    """Return the axis of a parameter: numbers on a scale that fits them, words as categories."""
     if not name:
         return Axis(label="", unit="", scale="category", categories=[sweep.kind.label])
     parameter = sweep.kind.parameters[name]
@@ -43,7 +43,7 @@ def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
 
 
 def y_axis(kind: Kind, chart: Chart) -> Axis:
-    """Give the axis of the chart's quantity, in the catalog's unit; percentiles reach over decades."""
+    """Return the axis of the chart's quantity, in the catalog's unit; percentiles reach over decades."""
     metric = kind.metrics[chart.metrics[0]]
     if chart.form == "percentiles":
         return Axis(label=_capitalised(metric), unit=metric.unit, scale="log")

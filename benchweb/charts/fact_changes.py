@@ -51,7 +51,7 @@ class FactChange(NamedTuple):
 
 
 def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactChange]:
-    """Give the changes of one endpoint in order of time."""
+    """Return the changes of one endpoint in order of time."""
     language = get_language()
     return [
         FactChange(at, words)
@@ -61,7 +61,7 @@ def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactCh
 
 
 def fact_turns(rows: Sequence[SeenFacts]) -> list[tuple[datetime, SeenFacts]]:
-    """Give one endpoint's facts in order of the times from which on they were seen.
+    """Return one endpoint's facts in order of the times from which on they were seen.
 
     Equal facts are one row, however often they come: a row that outlives a later one came back after that.
     """

@@ -103,7 +103,7 @@ def host_charts(
     added: Mapping[int, datetime],
     entered_bps: Mapping[int, float | None] | None = None,
 ) -> list[ChartSpec]:
-    """Give a chart for each indicator that any endpoint's probes told; a point is the time between two starts.
+    """Return a chart for each indicator that any endpoint's probes told; a point is the time between two starts.
 
     `names` are the endpoints' labels by id; with one endpoint the lines need none. Nothing is missing of the time
     before the first of them was `added`. `entered_bps` are the links' speeds that people entered.
@@ -209,7 +209,7 @@ def _point(time: str, value: float | None, measured: Measured | None, missing: s
 
 
 def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
-    """Give the speeds of the links, the latest of each endpoint; equal ones are one line."""
+    """Return the speeds of the links, the latest of each endpoint; equal ones are one line."""
     latest = [_latest_link(found[key]) for key in names]
     links = sorted({(each.link_bps, each.is_link_entered) for each in latest if each and each.link_bps})
     return [
@@ -224,7 +224,7 @@ def _latest_link(found: Sequence[Indicators]) -> Indicators | None:
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:
-    """Give a row for each time with every series' figure: a tenth of a row for each point."""
+    """Return a row for each time with every series' figure: a tenth of a row for each point."""
     columns = [{"key": "x", "label": _("From"), "unit": ""}]
     columns += [{"key": line.id, "label": line.label, "unit": y.unit} for line in series]
     lows = {line.id: [point.low for point in line.points] for line in series}

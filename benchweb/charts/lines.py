@@ -18,7 +18,7 @@ _SENT = "send_"
 
 
 def marker_of(place: int) -> Literal["circle", "rect", "triangle", "rectRot"]:
-    """Give the marker of a place among colours: neighbours, and places of one colour, have different ones."""
+    """Return the marker of a place among colours: neighbours, and places of one colour, have different ones."""
     return MARKERS[(place + place // COLORS) % len(MARKERS)]
 
 
@@ -40,7 +40,7 @@ class Sweep:
         return [name for name in self.swept if name != x]
 
     def values(self, trials: Iterable[TrialRow], name: str) -> list[Any]:
-        """Give trials' values of a parameter: their own, else the kind's default."""
+        """Return trials' values of a parameter: their own, else the kind's default."""
         return _values(trials, self.kind.parameters[name])
 
     def grouped(self, trials: Sequence[TrialRow], names: Sequence[str]) -> dict[tuple[Any, ...], list[TrialRow]]:
@@ -67,7 +67,7 @@ def sweeps(trials: Iterable[TrialRow], kinds: dict[str, Kind]) -> list[Sweep]:
 
 
 def ordered(values: Iterable[Any]) -> list[Any]:
-    """Give each value once, numbers by size, then words by alphabet."""
+    """Return each value once, numbers by size, then words by alphabet."""
     return sorted(set(values), key=sort_key)
 
 
@@ -89,7 +89,7 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "
 
 
 def variant(metric: str, first_metric: str) -> str:
-    """Give what sets a metric apart on its chart, sent and received being one: "", or such as reverse_."""
+    """Return what sets a metric apart on its chart, sent and received being one: "", or such as reverse_."""
     prefix = metric.removesuffix(first_metric) if metric.endswith(first_metric) else metric
     return prefix.replace(_SENT, "")
 
@@ -117,7 +117,7 @@ class Palette:
         return self._place(key) % COLORS
 
     def marker(self, key: str) -> Literal["circle", "rect", "triangle", "rectRot"]:
-        """Give the second cue: neighbours differ in it, and beyond eight keys colours come again with another one."""
+        """Return the second cue: neighbours differ in it, and beyond eight keys colours come again with another one."""
         return marker_of(self._place(key))
 
     def _place(self, key: str) -> int:
@@ -142,7 +142,7 @@ def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
 
 
 def _values(trials: Iterable[TrialRow], parameter: Parameter) -> list[Any]:
-    """Give values that can be compared and grouped: a nested test by its words."""
+    """Return values that can be compared and grouped: a nested test by its words."""
     name, default = parameter.name, parameter.default
     values = [trial.params.get(name, default) for trial in trials]
     return [nested_words(value) for value in values] if parameter.is_test else values

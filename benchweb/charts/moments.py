@@ -10,12 +10,12 @@ _SECONDS = len("2026-01-01T00:00:00")
 
 
 def rfc3339(moment: datetime) -> str:
-    """Give UTC with all microseconds: a time that is read and sent back as a filter finds its own row."""
+    """Return UTC with all microseconds: a time that is read and sent back as a filter finds its own row."""
     return rfc3339_all([moment])[0]
 
 
 def rfc3339_all(moments: Iterable[datetime]) -> list[str]:
-    """Give each as `rfc3339` does; all at once, for a chart has a thousand of them.
+    """Return each as `rfc3339` does; all at once, for a chart has a thousand of them.
 
     Written by orjson, as isoformat takes four times as long.
     """

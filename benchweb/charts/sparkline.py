@@ -88,7 +88,7 @@ def _within(value: float, bounds: tuple[float, float] | None) -> float:
 
 @lru_cache(maxsize=256)
 def _columns(count: int, step: float) -> list[float]:
-    """Give the x of each value, the same for all lines of a table."""
+    """Return the x of each value, the same for all lines of a table."""
     return [round(_MARGIN + number * step, 1) for number in range(count)]
 
 
@@ -115,7 +115,7 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
 
 
 def nightly(nights: Sequence[date], values: Sequence[float], *, last: date, count: int) -> list[float | None]:
-    """Give a value for each of `count` nights up to `last`; None for those that have none."""
+    """Return a value for each of `count` nights up to `last`; None for those that have none."""
     known = dict(zip(nights, values, strict=True))
     return [known.get(last - timedelta(days=ago)) for ago in range(count - 1, -1, -1)]
 

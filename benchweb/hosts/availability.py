@@ -38,7 +38,7 @@ class Availability:
     stretches: list[Stretch]
 
     def seconds(self, state: str) -> float:
-        """Give how long it was in a state."""
+        """Return how long it was in a state."""
         return sum(stretch.seconds for stretch in self.stretches if stretch.state == state)
 
     @property
@@ -51,13 +51,13 @@ class Availability:
 
     @property
     def ratio(self) -> float | None:
-        """Give the part of the known time in which it answered; None when nothing is known."""
+        """Return the part of the known time in which it answered; None when nothing is known."""
         known = self.known_seconds
         return self.seconds(ANSWERED) / known if known > 0 else None
 
     @property
     def known_ratio(self) -> float | None:
-        """Give the part of the time of which something is known."""
+        """Return the part of the time of which something is known."""
         total = self.total_seconds
         return self.known_seconds / total if total > 0 else None
 
@@ -66,7 +66,7 @@ class Availability:
         return Availability(list(_cut(self.stretches, from_time, to_time)))
 
     def shares(self, starts: Sequence[datetime]) -> list[dict[str, float]]:
-        """Give for each time between two starts how many seconds it was in which state."""
+        """Return for each time between two starts how many seconds it was in which state."""
         steps: list[tuple[datetime, datetime, dict[str, float]]] = [(*step, {}) for step in pairwise(starts)]
         first = 0
         for state, since, until in [(each.state, each.since, each.until) for each in self.stretches]:
@@ -83,7 +83,7 @@ class Availability:
 def endpoints_availability(
     *, endpoint_ids: Sequence[int], from_time: datetime, to_time: datetime
 ) -> dict[int, Availability]:
-    """Give each endpoint's availability from one time to another, at most until now; one query."""
+    """Return each endpoint's availability from one time to another, at most until now; one query."""
     now = timezone.now()
     spans = AvailabilitySpan.objects.filter(
         endpoint__in=endpoint_ids, until__gte=from_time - PROBE_GAP, since__lte=to_time + PROBE_GAP
@@ -106,7 +106,7 @@ def changes_count(*, endpoint_ids: Sequence[int], from_time: datetime, to_time: 
 def availability_of(
     spans: Sequence[AvailabilitySpan], *, from_time: datetime, to_time: datetime, now: datetime
 ) -> Availability:
-    """Give one endpoint's availability from its spans in order.
+    """Return one endpoint's availability from its spans in order.
 
     What a probe found holds until the next probe, if that came within PROBE_GAP; between probes further apart
     nothing is known.
@@ -115,7 +115,7 @@ def availability_of(
 
 
 def best_of(availabilities: Sequence[Availability]) -> Availability:
-    """Give a host's availability from its endpoints' of the same time: at each moment the best state of any."""
+    """Return a host's availability from its endpoints' of the same time: at each moment the best state of any."""
     bounds = sorted({edge for each in availabilities for part in each.stretches for edge in (part.since, part.until)})
     places = [0] * len(availabilities)
     best: list[Stretch] = []
@@ -133,7 +133,7 @@ def best_of(availabilities: Sequence[Availability]) -> Availability:
 
 
 def by_state(availability: Availability) -> Mapping[str, float]:
-    """Give the seconds in every state."""
+    """Return the seconds in every state."""
     return {state: availability.seconds(state) for state in STATES}
 
 

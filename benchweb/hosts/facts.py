@@ -29,7 +29,7 @@ class ToldFacts:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Give what the row of these facts is found by."""
+        """Return what the row of these facts is found by."""
         return self.endpoint_id, self.digest
 
 

@@ -64,20 +64,20 @@ class GridPair(NamedTuple):
 
 
 def grid_endpoints(*, environments: Sequence[int], text: str = "") -> list[GridEndpoint]:
-    """Give the endpoints with a pair in these environments, by the host's name; `text` is part of it."""
+    """Return the endpoints with a pair in these environments, by the host's name; `text` is part of it."""
     like = name_key(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = fetch_all(_ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
     return [GridEndpoint._make(row) for row in rows]
 
 
 def grid_pairs(*, environments: Sequence[int], sources: Sequence[int], sinks: Sequence[int]) -> list[GridPair]:
-    """Give the pairs in use from these source to these sink endpoints."""
+    """Return the pairs in use from these source to these sink endpoints."""
     values = {"environments": list(environments), "sources": list(sources), "sinks": list(sinks)}
     return [GridPair._make(row) for row in fetch_all(_PAIRS, values)]
 
 
 def grid_pairs_by_mode(*, cells: Sequence[tuple[int, str, str]], most: int) -> list[GridPair]:
-    """Give up to `most` pairs of each (environment, source's network mode, sink's network mode)."""
+    """Return up to `most` pairs of each (environment, source's network mode, sink's network mode)."""
     environments, sources, sinks = ([cell[part] for cell in cells] for part in range(3))
     values = {"environments": environments, "sources": sources, "sinks": sinks, "most": most}
     return [GridPair._make(row) for row in fetch_all(_PAIRS_BY_MODE, values)]

@@ -54,19 +54,19 @@ class Indicators(NamedTuple):
 
     @property
     def left_to_receive_bps(self) -> Measured | None:
-        """Give the link's speed less what was received."""
+        """Return the link's speed less what was received."""
         return _left(self.link_bps, self.received_bps)
 
     @property
     def left_to_send_bps(self) -> Measured | None:
-        """Give the link's speed less what was sent."""
+        """Return the link's speed less what was sent."""
         return _left(self.link_bps, self.sent_bps)
 
 
 def probe_hours(
     *, endpoint_ids: Sequence[int], from_time: datetime, to_time: datetime | None = None
 ) -> dict[int, list[Hour]]:
-    """Give each endpoint's hours that begin within a time, in order; one query."""
+    """Return each endpoint's hours that begin within a time, in order; one query."""
     rows = ProbeHour.objects.filter(endpoint__in=endpoint_ids, hour__gte=from_time)
     if to_time is not None:
         rows = rows.filter(hour__lt=to_time)
@@ -108,7 +108,7 @@ class Load:
 
 
 def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from: Sequence[datetime]) -> dict[int, Load]:
-    """Give each endpoint's hours from a time on, and the sums from others; one query, for 30 days have 720 hours."""
+    """Return each endpoint's hours from a time on, and the sums from others; one query, for 30 days have 720 hours."""
     values = {"endpoints": list(endpoint_ids), "hours_from": hours_from, "sums_from": list(sums_from)}
     loads = {endpoint_id: Load([], {}) for endpoint_id in endpoint_ids}
     for is_sum, endpoint_id, *columns in fetch_all(_LOADS_SQL, values):
@@ -144,7 +144,7 @@ _NOTHING = Hour(datetime.min, 0, 0, None, None, 0.0, 0, 0.0, None, 0, 0.0, None,
 
 
 def _added_up(rows: Sequence[Hour]) -> Hour:
-    """Give the sums, extremes and latest link of hours as one, of the first one's time."""
+    """Return the sums, extremes and latest link of hours as one, of the first one's time."""
     if not rows:
         return _NOTHING
     # Column by column: a report has thousands of hours.
@@ -153,7 +153,7 @@ def _added_up(rows: Sequence[Hour]) -> Hour:
 
 
 def _first(values: Iterable[Any]) -> Any:
-    """Give the first that is known, of what is given; None when none is."""
+    """Return the first that is known, of what is given; None when none is."""
     return next((value for value in values if value is not None), None)
 
 
@@ -179,7 +179,7 @@ def _measured(n: int, total: float, most: float | None, *, least: float | None =
 
 
 def _left(link_bps: float | None, used: Measured | None) -> Measured | None:
-    """Give what of a link is left; its least is where the most was used. Below zero is a speed that was told wrong."""
+    """Return what of a link is left; its least is where the most was used. Below zero the speed is wrong."""
     if link_bps is None or used is None:
         return None
     least = link_bps - used.most if used.most is not None else None

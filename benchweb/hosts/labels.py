@@ -31,5 +31,5 @@ def uplink_fault(uplink: str) -> str:
 
 
 def tidied(labels: Sequence[str]) -> list[str]:
-    """Give each label once, as names are stored, in the order given."""
+    """Return each label once, as names are stored, in the order given."""
     return list(dict.fromkeys(map(stored_name, labels)))

@@ -16,7 +16,7 @@ def mtu_words(pair: Pair, source: dict[str, Any], sink: dict[str, Any]) -> str:
 
 
 def _mtu(endpoint: Endpoint, document: dict[str, Any]) -> int | None:
-    """Give the MTU of the interface that has the endpoint's address; of the only one where no address tells."""
+    """Return the MTU of the interface that has the endpoint's address; of the only one where no address tells."""
     interfaces = document.get("interfaces") or []
     address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
     found = [each for each in interfaces if address in _addresses(each)]

@@ -76,7 +76,7 @@ class Probe:
 
 
 def probes_send() -> int:
-    """Ask a worker to probe the endpoints whose turn it is; give how many. Two ticks at once share them."""
+    """Ask a worker to probe the endpoints whose turn it is; return how many. Two ticks at once share them."""
     due = probes_claim()
     if due:
         queue.send(PROBE_TASK, due)
@@ -107,7 +107,7 @@ def probes_claim() -> list[int]:
 
 @transaction.atomic
 def probes_record(*, probes: Sequence[Probe], at: datetime | None = None) -> int:
-    """Keep what probes found at `at`, by default now by the database's clock; give how many were kept.
+    """Keep what probes found at `at`, by default now by the database's clock; return how many were kept.
 
     Not kept: a probe of an endpoint that was archived or moved meanwhile, is being written by somebody else at this
     moment (its next probe is a minute away), or was probed later already. About six queries, however many probes.

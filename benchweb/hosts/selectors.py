@@ -75,7 +75,7 @@ def faulty_paths(*, most: int) -> list[Pair]:
 def hosts_matching(
     *, text: str = "", status: str = "", network_mode: str = "", archived: bool = False
 ) -> QuerySet[Host]:
-    """Give hosts by part of a name or an address, by the state and the network mode of their endpoints."""
+    """Return hosts by part of a name or an address, by the state and the network mode of their endpoints."""
     endpoints = Endpoint.objects.filter(archived_at=None)
     if status:
         endpoints = endpoints.filter(status__in=SILENT_STATUSES if status == SILENT else [status])
@@ -94,36 +94,36 @@ def hosts_matching(
 
 
 def network_modes() -> list[str]:
-    """Give the network modes in use, for a filter."""
+    """Return the network modes in use, for a filter."""
     return list(Endpoint.objects.order_by("network_mode").values_list("network_mode", flat=True).distinct())
 
 
 def labels_in_use() -> list[str]:
-    """Give the labels of the hosts in use, for a choice; one query."""
+    """Return the labels of the hosts in use, for a choice; one query."""
     labels = Host.objects.filter(archived_at=None).annotate(label=Func(F("labels"), function="unnest"))
     return list(labels.order_by("label").values_list("label", flat=True).distinct())
 
 
 def uplinks_in_use() -> list[str]:
-    """Give the uplinks that hosts name, for a choice; one query."""
+    """Return the uplinks that hosts name, for a choice; one query."""
     uplinks = Host.objects.exclude(uplink="").order_by("uplink")
     return list(uplinks.values_list("uplink", flat=True).distinct())
 
 
 def latest_facts(*, endpoints: Iterable[Endpoint]) -> dict[int, Facts]:
-    """Give each endpoint's latest facts by endpoint id; one query."""
+    """Return each endpoint's latest facts by endpoint id; one query."""
     rows = Facts.objects.filter(endpoint__in=[endpoint.pk for endpoint in endpoints])
     return {facts.endpoint_id: facts for facts in rows.order_by("endpoint_id", "-last_seen_at").distinct("endpoint_id")}
 
 
 def facts_seen(*, endpoints: Iterable[Endpoint], most: int = 60) -> list[Facts]:
-    """Give the endpoints' facts, the latest first; one query."""
+    """Return the endpoints' facts, the latest first; one query."""
     rows = Facts.objects.filter(endpoint__in=[endpoint.pk for endpoint in endpoints])
     return list(rows.order_by("-last_seen_at", "-pk")[:most])
 
 
 def endpoints_usable() -> QuerySet[Endpoint]:
-    """Give the endpoints that a new pair may use."""
+    """Return the endpoints that a new pair may use."""
     usable = Endpoint.objects.filter(archived_at=None, host__archived_at=None)
     return usable.select_related("host").order_by("host__name", "pk")
 
@@ -162,7 +162,7 @@ def pairs_matching(
 
 
 def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[list[Pair], int]:
-    """Give the first that match, before them the chosen that are not among these; and how many match in all.
+    """Return the first that match, before them the chosen that are not among these; and how many match in all.
 
     Every chosen pair is there: a tick that a form doesn't show would be lost when it is sent.
     """
@@ -175,7 +175,7 @@ def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[l
 
 
 def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
-    """Give the ids and names of the pairs in use, without a model around each; of more than `most` only the chosen."""
+    """Return the ids and names of the pairs in use; of more than `most` only the chosen."""
     pairs = Pair.objects.filter(archived_at=None).annotate(is_chosen=Q(pk=chosen)).order_by("-is_chosen", "pk")
     rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
     if len(rows) > most:
@@ -184,7 +184,7 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
 
 
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:
-    """Give environments by part of their name or description, with the number of their pairs as `pair_count`."""
+    """Return environments by part of their name or description, with the number of their pairs as `pair_count`."""
     environments = Environment.objects.filter(archived_at__isnull=not archived)
     if text := searched(text):
         environments = environments.filter(_is_called(text) | Q(description__icontains=text))
@@ -192,7 +192,7 @@ def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet
 
 
 def of_ends(*fields: str, pair: str = "") -> list[str]:
-    """Give the paths to these fields of both endpoints of a pair; `pair` is what leads to it, such as `pair__`."""
+    """Return the paths to these fields of both endpoints of a pair; `pair` is what leads to it, such as `pair__`."""
     return [f"{pair}{end}__{field}" for end in ("source", "sink") for field in fields]
 
 

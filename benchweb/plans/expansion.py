@@ -45,7 +45,7 @@ class PlannedTrial:
 def validated_steps(
     steps: Sequence[Mapping[str, Any]], repetitions: int, maximum_repetitions: int | None = None
 ) -> list[dict[str, Any]]:
-    """Give the steps with checked values, or raise PlanError for the first fault; expands nothing."""
+    """Return the steps with checked values, or raise PlanError for the first fault; expands nothing."""
     if not steps:
         raise PlanError("steps", "The plan has no step: add at least one test kind.")
     if len(steps) > MAXIMUM_STEPS:

@@ -9,12 +9,12 @@ from benchweb.plans.models import Plan, PlanVersion
 
 
 def plans_matching(*, text: str = "", archived: bool = False) -> QuerySet[Plan]:
-    """Give plans by part of their name."""
+    """Return plans by part of their name."""
     plans = Plan.objects.filter(archived_at__isnull=not archived)
     return plans.filter(name__icontains=searched(text)) if text else plans
 
 
 def latest_versions(*, plans: Iterable[Plan]) -> dict[int, PlanVersion]:
-    """Give each plan's latest version by plan id; one query."""
+    """Return each plan's latest version by plan id; one query."""
     rows = PlanVersion.objects.filter(plan__in=[plan.pk for plan in plans])
     return {version.plan_id: version for version in rows.order_by("plan_id", "-number").distinct("plan_id")}

@@ -49,7 +49,7 @@ class RunConfidence:
         return not self.missed
 
     def of(self, trial: TrialRow) -> Combination | None:
-        """Give the combination that a trial repeats."""
+        """Return the combination that a trial repeats."""
         return self._by_key.get(_key(trial.kind, trial.params))
 
     @cached_property
@@ -77,7 +77,7 @@ def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfi
 
 
 def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[PlannedTrial]:
-    """Give one further trial of each combination whose interval is still too wide; none when all is done."""
+    """Return one further trial of each combination whose interval is still too wide; none when all is done."""
     asked = version.asked_confidence
     if asked is None:
         return []
@@ -114,7 +114,7 @@ def _combination(single: PlannedTrial, rows: list[TrialRow], asked: AskedConfide
 
 
 def _singles(version: PlanVersion) -> dict[str, PlannedTrial]:
-    """Give each combination once, in the plan's order; two steps that test the same are one."""
+    """Return each combination once, in the plan's order; two steps that test the same are one."""
     return {_key(single.kind, single.params): single for single in expanded(version.steps, 1, "interleaved")}
 
 

@@ -128,12 +128,12 @@ class EndedRun(NamedTuple):
 
 
 def matrix_environments() -> list[MatrixEnvironment]:
-    """Give the environments in use, by name; one query."""
+    """Return the environments in use, by name; one query."""
     return [MatrixEnvironment._make(row) for row in fetch_all(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
 
 
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
-    """Give the tests that any of these pairs has a series of, in the catalog's order; one query."""
+    """Return the tests that any of these pairs has a series of, in the catalog's order; one query."""
     kinds = catalog().kinds
     headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
     metrics = [kind.headline for kind in kinds.values()]
@@ -144,7 +144,7 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
 
 
 def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
-    """Give the metrics that any of these pairs has of a test, in the catalog's order; one query."""
+    """Return the metrics that any of these pairs has of a test, in the catalog's order; one query."""
     rows = fetch_all(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
     found = {metric for (metric,) in rows}
     return [key for key in catalog().kinds[test.kind].metrics if key in found]
@@ -153,7 +153,7 @@ def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
 def newest_values(
     *, pairs: Sequence[int], test: SeriesTest, metric: str, until: datetime | None = None
 ) -> dict[int, Newest]:
-    """Give each pair's newest runs that are over in a series, by its id, where it has a value; one query.
+    """Return each pair's newest runs that are over in a series, by its id, where it has a value; one query.
 
     A run of more repetitions than are read here costs its pair one query more.
     """
@@ -172,7 +172,7 @@ def newest_values(
 def last_values(
     *, environment: int, test: SeriesTest, metric: str, until: datetime | None = None
 ) -> list[tuple[int, int, float]]:
-    """Give (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
+    """Return (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
 
     The last repetition alone, of a run that is over, for a picture of tens of thousands of pairs: an index's last
     entry each.
@@ -188,7 +188,7 @@ def last_values(
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
-    """Give each pair's newest final runs of plans with this test, newest first; two queries.
+    """Return each pair's newest final runs of plans with this test, newest first; two queries.
 
     Of older runs than the newest the reason is left out.
     """
@@ -204,7 +204,7 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
 
 
 def _upto(column: str, until: datetime | None) -> str:
-    """Give the condition, written only where it is asked for: of one that may be empty a plan expects few rows."""
+    """Return the condition, written only where it is asked for: of one that may be empty a plan expects few rows."""
     return "" if until is None else f"AND {column} <= %(until)s"
 
 

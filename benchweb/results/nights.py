@@ -50,7 +50,7 @@ _SUM_UP = """
 
 
 def night_of(at: datetime) -> date:
-    """Give the night of a time: the date, in UTC, of the noon that ends it."""
+    """Return the night of a time: the date, in UTC, of the noon that ends it."""
     return (at.astimezone(UTC) + timedelta(hours=12)).date()
 
 
@@ -81,7 +81,7 @@ def alone(*, wait: bool = False) -> bool:
 
 @transaction.atomic
 def make() -> int:
-    """Make what is stale, each row at most once a minute; give how many. For the tick."""
+    """Make what is stale, each row at most once a minute; return how many. For the tick."""
     due = EnvironmentNights.objects.exclude(stale_from=None).filter(Q(made_at=None) | Q(made_at__lt=Now() - _PAUSE))
     if not due.exists() or not alone():
         return 0

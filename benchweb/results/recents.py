@@ -73,7 +73,7 @@ class RunMedian:
 
 @transaction.atomic
 def sum_up() -> int:
-    """Add the final runs that are not yet among the recent ones, the newest first; give how many. For the tick."""
+    """Add the final runs that are not yet among the recent ones, the newest first; return how many. For the tick."""
     if not nights.alone():
         return 0
     waiting = Run.objects.filter(has_figures=False).exclude(state__in=OPEN_STATES).order_by("-pk")
@@ -107,7 +107,7 @@ def write_figures() -> None:
 
 @transaction.atomic
 def rebuild() -> int:
-    """Make the recent medians of all series anew from their runs' figures; give how many series."""
+    """Make the recent medians of all series anew from their runs' figures; return how many series."""
     write_figures()
     RecentMedians.objects.all().delete()
     EnvironmentNights.objects.all().delete()
@@ -169,7 +169,7 @@ def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | No
 
 
 def _entries(known: RecentMedians | None) -> list[RunMedian]:
-    """Give the runs that are kept; of the latest alone the repetitions are known, and read."""
+    """Return the runs that are kept; of the latest alone the repetitions are known, and read."""
     if known is None:
         return []
     rows = zip(known.runs, known.ats, known.medians, strict=True)
@@ -177,7 +177,7 @@ def _entries(known: RecentMedians | None) -> list[RunMedian]:
 
 
 def _metric(series: Series) -> Metric | None:
-    """Give the series' metric; None when it has left the catalog."""
+    """Return the series' metric; None when it has left the catalog."""
     kind = catalog().kinds.get(series.kind)
     return kind.metrics.get(series.metric) if kind else None
 

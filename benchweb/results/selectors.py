@@ -101,7 +101,7 @@ ORDER BY t.run_id, r.id DESC
 
 
 def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
-    """Give source's and sink's facts of each run, as they came with its last result; {} for those not known. One query.
+    """Return source's and sink's facts of each run, as they came with its last result; {} if unknown. One query.
 
     A run whose results came without facts is left out.
     """

@@ -62,7 +62,7 @@ def write_runs(campaign: Campaign, planned: Sequence[PlannedRun], *, is_exclusiv
 
 
 def _trial_rows(version: PlanVersion, run_ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-    """Give the trials of each run; only a shuffle differs from run to run."""
+    """Return the trials of each run; only a shuffle differs from run to run."""
     is_shuffled = version.order == PlanVersion.Order.SHUFFLED
     same = [] if is_shuffled else _spelled(expanded(version.steps, version.repetitions, version.order))
     for run_id in run_ids:

@@ -7,7 +7,7 @@ Places = tuple[int, ...]
 
 
 def connected(links: Iterable[Sequence[int]]) -> dict[int, int]:
-    """Give each linked place one that stands for all that it is connected with, directly or not."""
+    """Return each linked place one that stands for all that it is connected with, directly or not."""
     above: dict[int, int] = {}
     for first, second in links:
         above[_root(above, first)] = _root(above, second)

@@ -110,7 +110,7 @@ def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
 
 @transaction.atomic
 def postpone(*, claimed: Claimed, reason: str) -> bool:
-    """Give a held run that can't begin back to its queue for a while; False when it has no attempt left and ended."""
+    """Return a held run that can't begin back to its queue for a while; False when it has no attempt left and ended."""
     run, campaign = claimed.run, claimed.run.campaign
     attempts = run.attempts + 1
     if attempts > campaign.retries:
@@ -143,7 +143,7 @@ def end_unbegun(*, claimed: Claimed, reason: str) -> None:
 
 
 def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
-    """Extend the leases of these owners; give owner → cancellation asked for. An owner not in it lost its run."""
+    """Extend the leases of these owners; return owner → cancellation asked for. An owner not in it lost its run."""
     # Said although it follows: by it the database finds them in the index of the runs that are held.
     held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
     held.update(lease_until=Now() + LEASE)
@@ -229,7 +229,7 @@ def _loaded(run_id: int) -> Run:
 
 
 def _occupy(run: Run) -> float:
-    """Give the run's reservations their span; give its seconds, without end where it occupies nothing."""
+    """Return the run's reservations their span; return its seconds, without end where it occupies nothing."""
     occupied = occupancy(run.plan_version_id)
     if occupied.is_background:
         return inf
@@ -253,7 +253,7 @@ def _queue_up(run: Run) -> None:
 
 
 def _lock_resources(run_id: int) -> list[int]:
-    """Lock a run's resources, in one order, before its reservations change; give their ids.
+    """Lock a run's resources, in one order, before its reservations change; return their ids.
 
     The constraint alone decides who may have what; but two writers that have both written before either looks wait for
     each other, and twenty runs that wait for one host would end in deadlocks again and again.

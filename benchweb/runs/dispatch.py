@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def dispatch(resource_ids: Collection[int] | None = None, *, is_after_end: bool = False) -> int:
-    """Wake every run that may start now on these resources, or anywhere; give how many.
+    """Wake every run that may start now on these resources, or anywhere; return how many.
 
     Without resources it is the tick's: it also wakes the runs whose worker fell silent, and tells what others wait for.
     """
@@ -104,7 +104,7 @@ class _Sent:
         self._at: dict[int, float] = {}
 
     def not_lately(self, run_ids: Iterable[int]) -> list[int]:
-        """Give the runs whose wake-up was not sent lately."""
+        """Return the runs whose wake-up was not sent lately."""
         lost_before = time.monotonic() - LOST_AFTER_SECONDS
         with self._guard:
             self._at = {run_id: at for run_id, at in self._at.items() if at > lost_before}
@@ -170,7 +170,7 @@ def _silent() -> list[int]:
 
 
 def _without_queue() -> list[int]:
-    """Give pending runs that need no place in a queue: nothing but background trials."""
+    """Return pending runs that need no place in a queue: nothing but background trials."""
     ready = Q(not_before=None) | Q(not_before__lte=Now())
     runs = Run.objects.filter(ready, state=State.PENDING, planned_at=None, lease_owner="")
     return list(runs.order_by("pk").values_list("pk", flat=True)[:_SEND_LIMIT])

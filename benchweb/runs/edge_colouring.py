@@ -13,7 +13,7 @@ _DISPLACEMENTS = 24
 
 
 def coloured(places: Sequence[tuple[int, ...]], order: Sequence[int], at_least: int) -> list[int]:
-    """Give each edge's colour, counted from 0; `at_least` is how many colours there have to be in any case."""
+    """Return each edge's colour, counted from 0; `at_least` is how many colours there have to be in any case."""
     colouring = _Colouring(places, at_least)
     for edge in order:
         colouring.add(edge)
@@ -69,7 +69,7 @@ class _Colouring:
         return False
 
     def _chain(self, place: int, a: int, b: int, avoid: int) -> list[int]:
-        """Give the edges of colours a, b, a… from a place; empty if they lead to `avoid` or over a wide edge."""
+        """Return the edges of colours a, b, a… from a place; empty if they lead to `avoid` or over a wide edge."""
         chain: list[int] = []
         colour = a
         while (edge := self._edge_at[place].get(colour)) is not None:
@@ -81,7 +81,7 @@ class _Colouring:
         return [] if place == avoid else chain
 
     def _put_in_place_of_neighbour(self, edge: int, turn: int) -> int:
-        """Give the edge a colour that one of its places lacks, and give the edge that had it at the other place."""
+        """Return the edge a colour that one of its places lacks, and give the edge that had it at the other place."""
         lacking, having = self.places[edge] if turn % 2 else self.places[edge][::-1]
         colours = list(self._free_at(lacking))
         if not colours:

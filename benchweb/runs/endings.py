@@ -65,7 +65,7 @@ ORDER BY run.id LIMIT %(limit)s
 
 @transaction.atomic
 def cancel(run_ids: Sequence[int]) -> int:
-    """Cancel runs: at once those that are pending, within a second those that run; give how many were neither yet."""
+    """Cancel runs: at once those that are pending, within a second those that run; return how many were neither yet."""
     reasons = dict.fromkeys(run_ids, "cancelled before it started")
     ended = end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
     with connection.cursor() as cursor:
@@ -80,7 +80,7 @@ def cancel(run_ids: Sequence[int]) -> int:
 def end_pending(
     reasons: Mapping[int, str], state: State, *, why_trials: str = "", even_held: bool = False
 ) -> list[int]:
-    """End pending runs, each with its reason, and their trials; give the ids of those that were still pending.
+    """End pending runs, each with its reason, and their trials; return the ids of those that were still pending.
 
     A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
     """
@@ -114,7 +114,7 @@ def end_running(*, run_id: int, reason: str) -> bool:
 
 
 def expire() -> int:
-    """End as nonstart what has not begun by its campaign's time, saying what it waited for; give how many."""
+    """End as nonstart what has not begun by its campaign's time, saying what it waited for; return how many."""
     late = Run.objects.filter(
         state=State.PENDING, lease_owner="", break_offs__lt=MAXIMUM, campaign__start_before__lte=Now()
     )

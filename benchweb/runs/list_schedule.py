@@ -15,7 +15,7 @@ def listed(
     *,
     longest_first: bool = False,
 ) -> list[float]:
-    """Give each job's start.
+    """Return each job's start.
 
     A job's first two places are those with most to do; `free_at` says from when on each place can be had. Of a place's
     jobs the longest is taken with that partner that has most left to do, or, `longest_first`, the longest of all.

@@ -60,7 +60,7 @@ def publish_cancel(run_ids: Sequence[int]) -> None:
 
 @cache
 def client() -> "redis.Redis":
-    """Give the process's connection pool to Redis, with time-outs."""
+    """Return the process's connection pool to Redis, with time-outs."""
     return redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
     )

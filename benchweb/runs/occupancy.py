@@ -24,12 +24,12 @@ class Occupancy:
 
 @lru_cache(maxsize=10_000)
 def occupancy(version_id: int) -> Occupancy:
-    """Give what a run of a plan version occupies; versions never change, so each is asked for once a process."""
+    """Return what a run of a plan version occupies; versions never change, so each is asked for once a process."""
     return occupancy_of(PlanVersion.objects.get(pk=version_id))
 
 
 def occupancy_of(version: PlanVersion) -> Occupancy:
-    """Give what a run of this version, saved or not, occupies."""
+    """Return what a run of this version, saved or not, occupies."""
     kinds = catalog().kinds
     trials = expanded(version.steps, version.repetitions, PlanVersion.Order.SEQUENTIAL)
     # A kind that has left the catalog fails its trial later; until then it is taken for exclusive.
@@ -43,7 +43,7 @@ def occupancy_of(version: PlanVersion) -> Occupancy:
 
 
 def resources_of(pairs: Iterable[Pair]) -> dict[int, tuple[int, ...]]:
-    """Give the resource ids of each pair by its id, making rows that are not there yet; pairs come with their hosts."""
+    """Return the resource ids of each pair by its id, making missing rows; pairs come with their hosts."""
     hosts = {pair.pk: machines_of(pair) for pair in pairs}
     uplinks = {pair.pk: uplinks_of(pair) for pair in pairs}
     by_host = _ids("host_id", set().union(*hosts.values()))
@@ -63,7 +63,7 @@ def machines_of(pair: Pair) -> set[int]:
 
 
 def uplinks_of(pair: Pair) -> set[str]:
-    """Give the uplinks that traffic of the pair leaves by: none between hosts that share one."""
+    """Return the uplinks that traffic of the pair leaves by: none between hosts that share one."""
     source, sink = pair.source.host.uplink, pair.sink.host.uplink
     return {source, sink} - {""} if source != sink else set()
 

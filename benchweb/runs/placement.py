@@ -47,7 +47,7 @@ class Placed:
 
 
 def arranged(jobs: Sequence[Job]) -> list[Placed]:
-    """Give every job a start at which its resources are free, ordered by start; the same jobs give the same plan."""
+    """Return every job a start at which its resources are free, ordered by start; the same jobs give the same plan."""
     free_at: dict[int, float] = defaultdict(float)
     placed = []
     alone = [job for job in jobs if job.exclusive and job.resources]
@@ -63,13 +63,13 @@ def arranged(jobs: Sequence[Job]) -> list[Placed]:
 
 
 def makespan_seconds(jobs: Sequence[Job], placed: Sequence[Placed]) -> float:
-    """Give the end of the last job."""
+    """Return the end of the last job."""
     seconds = {job.key: job.seconds for job in jobs}
     return max((each.start_seconds + seconds[each.key] for each in placed), default=0.0)
 
 
 def lower_bound_seconds(jobs: Sequence[Job]) -> float:
-    """Give what no order can be shorter than.
+    """Return what no order can be shorter than.
 
     That is the larger of the busiest resource's time (its exclusive jobs and the longest of its normal ones) and, among
     hosts that tests connect, all exclusive time over half the number of hosts, rounded down: of an odd number one is
@@ -92,7 +92,7 @@ def lower_bound_seconds(jobs: Sequence[Job]) -> float:
 
 
 def _crowded_seconds(links: Sequence[tuple[Sequence[int], float]]) -> float:
-    """Give the most that any connected set of places needs with as many links at once as it has pairs."""
+    """Return the most that any connected set of places needs with as many links at once as it has pairs."""
     root_of = connected(places for places, _ in links)
     seconds: dict[int, float] = defaultdict(float)
     for places, each in links:
@@ -114,7 +114,7 @@ def _best_starts(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -
 
 
 def _orders(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -> Iterator[list[float]]:
-    """Give the starts by one way after another; rounds are quick, and all there is to do for equal lengths."""
+    """Return the starts by one way after another; rounds are quick, and all there is to do for equal lengths."""
     places, resources = _places(jobs)
     seconds = [job.seconds for job in jobs]
     free = [free_at.get(resource, 0.0) for resource in resources]
@@ -142,7 +142,7 @@ def _in_rounds(
 
 
 def _places(jobs: Sequence[Job]) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Give each job's resources as numbers from 0, those with most to do first, and which resource each number is."""
+    """Return each job's resources as numbers from 0, those with most to do first, and which resource each number is."""
     load: dict[int, float] = defaultdict(float)
     for job in jobs:
         for resource in job.resources:

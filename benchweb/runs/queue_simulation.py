@@ -42,7 +42,7 @@ class Played:
 
 
 def played(runs: Sequence[Queued]) -> list[Played]:
-    """Give when each run began and ended, in the order of their beginnings."""
+    """Return when each run began and ended, in the order of their beginnings."""
     return _Queues(runs).play()
 
 
@@ -130,7 +130,7 @@ class _Queues:
         return True
 
     def _blocked_until(self, run: Queued) -> float:
-        """Give the expected end of what keeps a run from starting; long ago if only others that wait do."""
+        """Return the expected end of what keeps a run from starting; long ago if only others that wait do."""
         resources = (self._resources[each] for each in run.resources)
         return max((end for each in resources if each.excludes(run) for end in each.ends.values()), default=-inf)
 

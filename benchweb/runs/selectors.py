@@ -51,7 +51,7 @@ class RunFilters:
 
 
 def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
-    """Give the runs that match, newest first, with all that names them; the caller slices."""
+    """Return the runs that match, newest first, with all that names them; the caller slices."""
     wanted = {
         "state": filters.state or None,
         "plan_version__plan": filters.plan,
@@ -69,17 +69,17 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
 
 
 def run_detail(run_id: int) -> Run | None:
-    """Give a run with its plan version, pair, endpoints, hosts and environment; one query."""
+    """Return a run with its plan version, pair, endpoints, hosts and environment; one query."""
     return runs_named().filter(pk=run_id).first()
 
 
 def runs_named() -> "QuerySet[Run, Run]":
-    """Give all runs with the rows that name them."""
+    """Return all runs with the rows that name them."""
     return Run.objects.select_related(*_NAMES)
 
 
 def run_lines() -> "QuerySet[Run, Run]":
-    """Give all runs as lists show them: named, with when and how they went; anything else would be a query more."""
+    """Return all runs as lists show them: named, with when and how they went; anything else would be a query more."""
     return runs_named().only(*_OF_LINES)
 
 

@@ -30,7 +30,7 @@ class LaunchError(ValueError):
 
 
 def confirmation_needed(count: int, confirmed: int | None) -> str | None:
-    """Give the sentence that asks whether so many runs are meant, or None when they are or are few."""
+    """Return the sentence that asks whether so many runs are meant, or None when they are or are few."""
     if count <= CONFIRM_ABOVE or (confirmed or 0) >= count:
         return None
     return (
@@ -95,7 +95,7 @@ def launch_version(
 
 
 def _planned(campaign: Campaign, pairs: Sequence[Pair]) -> list[PlannedRun]:
-    """Give the runs in the order in which they are to have their turn, and note on the campaign how long all take."""
+    """Return the runs in the order in which they are to have their turn, and note on the campaign how long all take."""
     occupied = occupancy(campaign.plan_version_id)
     if occupied.is_background:
         campaign.planned_seconds = campaign.lower_bound_seconds = occupied.seconds
@@ -117,7 +117,7 @@ def run_cancel(*, run: Run) -> bool:
 
 @transaction.atomic
 def campaign_cancel(*, campaign: Campaign) -> int:
-    """Cancel every open run of a campaign; give how many were."""
+    """Cancel every open run of a campaign; return how many were."""
     return endings.cancel(list(campaign.runs.filter(state__in=OPEN_STATES).values_list("pk", flat=True)))
 
 

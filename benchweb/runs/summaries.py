@@ -80,7 +80,7 @@ def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary
 
 
 def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
-    """Give why the first run of each campaign that has no result has none; campaigns without such a run are left out.
+    """Return why the first run of each campaign that has no result has none; campaigns without such a run are left out.
 
     One query.
     """

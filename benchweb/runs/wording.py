@@ -10,12 +10,12 @@ _CLEAR = timedelta(hours=12)
 
 
 def moment(at: datetime) -> str:
-    """Give a time in UTC, with its date where the time of day alone could mean another day."""
+    """Return a time in UTC, with its date where the time of day alone could mean another day."""
     at = at.astimezone(UTC)
     is_clear = abs(timezone.now() - at) < _CLEAR
     return f"{at:%H:%M} UTC" if is_clear else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def place(number: int) -> str:
-    """Give the place in a queue, from 1, as a word up to ten."""
+    """Return the place in a queue, from 1, as a word up to ten."""
     return _PLACES[number - 1] if number <= len(_PLACES) else f"number {number}"

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def claim_due(now: datetime | None = None) -> int:
-    """Make slots of all that is due, and launch them; give how many. Safe beside itself: rows are locked, or skipped.
+    """Make slots of all that is due, and launch them; return how many. Safe beside itself: rows are locked, or skipped.
 
     The time is the database's, so that all workers have one clock.
     """
@@ -47,7 +47,7 @@ def claim_due(now: datetime | None = None) -> int:
 
 
 def advance(schedule: Schedule, now: datetime) -> int:
-    """Make slots of a locked schedule's due times, up to one that is not missed; move `next_at`; give how many."""
+    """Make slots of a locked schedule's due times, up to one that is not missed; move `next_at`; return how many."""
     first = schedule.next_at
     if first is None or first > now:
         return 0
@@ -71,7 +71,7 @@ def advance(schedule: Schedule, now: datetime) -> int:
 
 
 def slots_left(schedule: Schedule) -> int | None:
-    """Give how many slots `max_runs` still allows, None for any number; "run now" doesn't count, missed ones do."""
+    """Return how many slots `max_runs` still allows, None for any number; "run now" doesn't count, missed ones do."""
     if schedule.max_runs is None or schedule.pk is None:
         return schedule.max_runs
     return max(0, schedule.max_runs - schedule.slots.filter(is_extra=False).count())
@@ -84,7 +84,7 @@ def _due(now: datetime, without: set[int]) -> Schedule | None:
 
 
 def _divided(schedule: Schedule, due: list[datetime], now: datetime) -> tuple[list[datetime], datetime | None]:
-    """Give the times, from the first on, that are only recorded as missed, and the one after them to launch."""
+    """Return the times, from the first on, that are only recorded as missed, and the one after them to launch."""
     late = [at for at in due if _is_late(schedule, at, now)]
     on_time = due[len(late)] if len(late) < len(due) else None
     if not late or schedule.missed == Schedule.Missed.RUN_ALL:

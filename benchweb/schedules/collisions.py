@@ -32,7 +32,7 @@ class Other:
     expected: Forecast
 
     def campaigns(self, begins: datetime, ends: datetime) -> list[datetime]:
-        """Give the starts of its campaigns that are under way between two times."""
+        """Return the starts of its campaigns that are under way between two times."""
         after = begins - timedelta(seconds=self.expected.makespan_seconds)
         # Its `next_at` is the first that is no slot yet.
         next_at = self.schedule.next_at
@@ -88,7 +88,7 @@ def others_of(schedule: Schedule, places: Places) -> Others:
 def first_conflict(
     slots: Sequence[datetime], own: Forecast, others: Sequence[Other], places: Places
 ) -> Conflict | None:
-    """Give the first time at which a campaign of one of these slots and another schedule's exclude each other."""
+    """Return the first time at which a campaign of one of these slots and another schedule's exclude each other."""
     for slot in slots:
         found = list(_conflicts(slot, own, others, places))
         if found:
@@ -120,7 +120,7 @@ def _conflicts(slot: datetime, own: Forecast, others: Sequence[Other], places: P
 def _first_overlap(
     own: Mapping[int, Sequence[Span]], other: Mapping[int, Sequence[Span]], later_seconds: float
 ) -> tuple[int, float, float] | None:
-    """Give the place and span of the earliest overlap, the other's spans being moved by so many seconds."""
+    """Return the place and span of the earliest overlap, the other's spans being moved by so many seconds."""
     found = [
         (overlap, place)
         for place in own.keys() & other.keys()

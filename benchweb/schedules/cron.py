@@ -42,7 +42,7 @@ def leaves_months_out(expression: str) -> bool:
 
 
 def cron_instants(expression: str, zone: ZoneInfo, start: datetime) -> Iterator[datetime]:
-    """Give the instants from `start` on, in UTC, ascending, each once; ends if none comes for 50 years.
+    """Return the instants from `start` on, in UTC, ascending, each once; ends if none comes for 50 years.
 
     With hours named, each local time counts once a day: skipped ones at the end of the gap, doubled ones the first
     time. With every hour matching, the expression counts hours as they pass: none is moved, a doubled hour is two.
@@ -70,7 +70,7 @@ def _with_doubled_hours(expression: str, zone: ZoneInfo, begin: datetime) -> Ite
 
 
 def _first_reading(last: datetime, zone: ZoneInfo) -> datetime:
-    """Give the least that a clock shows after `last`: clocks that are about to go back show times again."""
+    """Return the least that a clock shows after `last`: clocks that are about to go back show times again."""
     return min(reading(last, zone), reading(last + _DAY, zone) - _DAY)
 
 

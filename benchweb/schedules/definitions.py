@@ -46,14 +46,14 @@ class Definition:
 
 
 def definition_of(schedule: Schedule) -> Definition:
-    """Give what a saved schedule was defined by."""
+    """Return what a saved schedule was defined by."""
     same = {name: getattr(schedule, name) for name in Definition.__dataclass_fields__ if hasattr(schedule, name)}
     window = window_text(schedule.window_from, schedule.window_until)
     return Definition(**same, window=window, confirm_runs=schedule.confirmed_runs)
 
 
 def checked(definition: Definition, now: datetime, before: Definition | None = None) -> Schedule:
-    """Give the unsaved schedule; raise ScheduleError. Plan and target are checked where they differ from `before`.
+    """Return the unsaved schedule; raise ScheduleError. Plan and target are checked where they differ from `before`.
 
     So a schedule can be renamed although a host of it was archived since.
     """
@@ -71,7 +71,7 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
 
 
 def rule_of_definition(definition: Definition, now: datetime) -> Rule:
-    """Give the rule alone, for a preview of times before the rest is right; raise TimingError."""
+    """Return the rule alone, for a preview of times before the rest is right; raise TimingError."""
     return _rule(definition, dict(definition.target), now)
 
 

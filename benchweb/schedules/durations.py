@@ -14,7 +14,7 @@ _DURATION = re.compile(
 
 
 def duration_seconds(text: str) -> int:
-    """Give the seconds of a duration such as PT6H, P1D or P1W; raise TimingError for `every`."""
+    """Return the seconds of a duration such as PT6H, P1D or P1W; raise TimingError for `every`."""
     match = _DURATION.fullmatch(text.strip().upper())
     given = {unit: int(count) for unit, count in match.groupdict().items() if count is not None} if match else {}
     if not given:

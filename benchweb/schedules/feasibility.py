@@ -90,7 +90,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
 
 
 def _slots(schedule: Schedule, rule: Rule, now: datetime) -> list[datetime]:
-    """Give the times to come, one more than is looked at; of a paused schedule those it had, were it resumed."""
+    """Return the times to come, one more than is looked at; of a paused schedule those it had, were it resumed."""
     times = next_slots(schedule, _SLOTS + 1, after=now) or list(islice(occurrences(rule, now), _SLOTS + 1))
     return [at for index, at in enumerate(times) if index < 2 or at <= now + _HORIZON]
 

@@ -23,7 +23,7 @@ class Places:
     names: dict[int, str] = field(default_factory=dict)
 
     def of(self, pair: Pair) -> tuple[int, ...]:
-        """Give what a run of the pair occupies: its hosts first."""
+        """Return what a run of the pair occupies: its hosts first."""
         hosts = {host.machine_key: host for host in (pair.source.host, pair.sink.host)}
         numbers = [self._number(key, "host", hosts[key].name) for key in sorted(hosts)]
         return (*numbers, *(self._number(name, "uplink", name) for name in sorted(uplinks_of(pair))))

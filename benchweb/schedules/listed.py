@@ -32,7 +32,7 @@ class ListedCampaign(NamedTuple):
 
 
 def listed_campaigns(ids: Iterable[int]) -> list[ListedCampaign]:
-    """Give campaigns in the order of their ids, without those that are no longer there; one query."""
+    """Return campaigns in the order of their ids, without those that are no longer there; one query."""
     wanted = list(ids)
     found = {row[0]: ListedCampaign._make(row) for row in fetch_all(_SQL, {"ids": wanted})}
     return [found[pk] for pk in wanted if pk in found]

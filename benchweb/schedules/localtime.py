@@ -20,7 +20,7 @@ _CITIES = {"asia/beijing": "Asia/Shanghai", "beijing": "Asia/Shanghai", "china":
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """Give the zone of the IANA database, or raise TimingError."""
+    """Return the zone of the IANA database, or raise TimingError."""
     try:
         return ZoneInfo(name)
     # A name may also be a folder of the database, too long, or climb out of it.
@@ -64,7 +64,7 @@ def _meant(name: str) -> str:
 
 
 def reading(at: datetime, zone: ZoneInfo) -> datetime:
-    """Give what clocks in the zone show at an instant, without a zone."""
+    """Return what clocks in the zone show at an instant, without a zone."""
     return at.astimezone(zone).replace(tzinfo=None)
 
 
@@ -75,19 +75,19 @@ def is_skipped(local: datetime, zone: ZoneInfo) -> bool:
 
 
 def instant(local: datetime, zone: ZoneInfo) -> datetime:
-    """Give the one instant of a local time, in UTC."""
+    """Return the one instant of a local time, in UTC."""
     before, after = _offsets(local, zone)
     return _end_of_gap(local, before, after, zone) if before < after else _less(local, before)
 
 
 def second_instant(local: datetime, zone: ZoneInfo) -> datetime | None:
-    """Give when clocks show an existing local time for the second time, or None."""
+    """Return when clocks show an existing local time for the second time, or None."""
     before, after = _offsets(local, zone)
     return _less(local, after) if before > after else None
 
 
 def _offsets(local: datetime, zone: ZoneInfo) -> tuple[timedelta, timedelta]:
-    """Give the offsets before and after the change that touches this local time: mostly one and the same (PEP 495)."""
+    """Return the offsets before and after the change that touches this local time: mostly the same (PEP 495)."""
     before, after = (zone.utcoffset(local.replace(fold=fold)) or timedelta() for fold in (0, 1))
     return before, after
 

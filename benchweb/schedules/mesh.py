@@ -19,7 +19,7 @@ Ends = list[tuple[Endpoint, Endpoint]]
 
 
 def mesh_pairs(mesh: Mapping[str, Any], *, make: bool) -> list[Pair]:
-    """Give the mesh's pairs, archived ones too; those that are missing are made, or unsaved unless `make`."""
+    """Return the mesh's pairs, archived ones too; those that are missing are made, or unsaved unless `make`."""
     ends = _by_endpoints(mesh) if "endpoints" in mesh else _by_modes(mesh)
     if not ends:
         return []
@@ -44,7 +44,7 @@ def _by_endpoints(mesh: Mapping[str, Any]) -> Ends:
 
 
 def _by_modes(mesh: Mapping[str, Any]) -> Ends:
-    """Give source modes × sink modes among the endpoints of the environment's pairs, between different hosts."""
+    """Return source modes × sink modes among the endpoints of the environment's pairs, between different hosts."""
     inside = Pair.objects.filter(environment=mesh["environment"], archived_at=None)
     endpoints = _endpoints().filter(Q(pk__in=inside.values("source")) | Q(pk__in=inside.values("sink")))
     sources = [end for end in endpoints if end.network_mode in mesh["source_modes"]]
@@ -65,7 +65,7 @@ def _existing(endpoint_ids: set[int], environment: Environment) -> dict[tuple[in
 
 
 def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool) -> Environment:
-    """Give the environment asked for, the one that most pairs among the endpoints are in, or one named mesh."""
+    """Return the environment asked for, the one that most pairs among the endpoints are in, or one named mesh."""
     if "environment" in mesh:
         return Environment.objects.get(pk=mesh["environment"])
     among = Pair.objects.filter(source__in=endpoint_ids, sink__in=endpoint_ids, archived_at=None)

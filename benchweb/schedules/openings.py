@@ -42,7 +42,7 @@ class Openings:
     blackouts: tuple[Span, ...] = ()
 
     def opens_at(self, at: datetime) -> datetime:
-        """Give `at` when it is open then, else the end of what is in the way first."""
+        """Return `at` when it is open then, else the end of what is in the way first."""
         if self.window:
             opens, _ = _daily(self.window, at, self.zone)
             if at < opens:
@@ -54,7 +54,7 @@ class Openings:
         return at
 
     def closes_at(self, at: datetime) -> datetime | None:
-        """Give when the opening that `at` is in ends; None when it never does."""
+        """Return when the opening that `at` is in ends; None when it never does."""
         spans = (_next_span(blackout, at, self.zone) for blackout in self.blackouts)
         ends = [span[0] for span in spans if span]
         if self.window:
@@ -86,7 +86,7 @@ def _next_span(span: Span, at: datetime, zone: ZoneInfo) -> tuple[datetime, date
 
 
 def _daily(span: DailySpan, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Give the span that is under way at `at`, or the next."""
+    """Return the span that is under way at `at`, or the next."""
     today = reading(at, zone).date()
     over_midnight = timedelta(days=int(span.ends <= span.begins))
     for days in _DAYS_AROUND:

@@ -27,7 +27,7 @@ class Room:
 
     @property
     def seconds(self) -> float | None:
-        """Give for how long the hosts can be had."""
+        """Return for how long the hosts can be had."""
         ends = min((each for each in (self.closes, self.next_at) if each), default=None)
         return (ends - self.at).total_seconds() if ends else None
 
@@ -49,7 +49,7 @@ class Shortage:
 
 
 def shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
-    """Give what keeps the campaign from fitting, or None; `repetitions` are those that its runs make at most."""
+    """Return what keeps the campaign from fitting, or None; `repetitions` are those that its runs make at most."""
     return (
         _of_window(room, expected, repetitions)
         or _of_deadline(room, expected, repetitions)
@@ -110,7 +110,7 @@ def _shortage(reason: str, *changes: Change) -> Shortage:
 
 
 def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Change]:
-    """Give how many repetitions, or how many of the pairs, `late` being too many, would do in that part of the time."""
+    """Return how many repetitions, or how many of the pairs (`late` are too many), fit into that part of the time."""
     found = []
     # A run is as long as it has repetitions, and so is the campaign.
     enough = int(repetitions * part + _ROUNDING)

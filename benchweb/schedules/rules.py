@@ -84,7 +84,7 @@ def cron_typed(text: str, timezone: str) -> str:
 
 
 def seed_of(plan_id: int | None, target: Mapping[str, Any], cron: str, every: str) -> str:
-    """Give what fixes a schedule's place within its slip: the same while it is edited and once it is saved."""
+    """Return what fixes a schedule's place within its slip: the same while it is edited and once it is saved."""
     return json.dumps([plan_id, target, cron, every], sort_keys=True)
 
 

@@ -63,7 +63,7 @@ def slots_of(schedule: Schedule) -> QuerySet[Slot]:
 
 
 def slots_between(first: datetime, last: datetime) -> QuerySet[Slot]:
-    """Give all schedules' slots from `first` until before `last`, with what names them, by time."""
+    """Return all schedules' slots from `first` until before `last`, with what names them, by time."""
     named = Slot.objects.select_related("schedule__plan", "campaign")
     return named.filter(at__gte=first, at__lt=last).order_by("at", "pk")
 

@@ -50,7 +50,7 @@ def schedule_create(*, user: User | None = None, **fields: Any) -> Schedule:
 
 
 def schedule_draft(**fields: Any) -> Schedule:
-    """Give the schedule that `schedule_create` would save, checked and with its `next_at`; nothing is written."""
+    """Return the schedule that `schedule_create` would save, checked and with its `next_at`; nothing is written."""
     now = database_now()
     schedule = checked(Definition(**fields), now)
     # Who says "from now on" means now too, although the word took a moment to arrive.
@@ -117,7 +117,7 @@ def schedule_restore(*, schedule: Schedule) -> bool:
 
 @transaction.atomic
 def schedule_cancel(*, schedule: Schedule) -> int:
-    """Cancel all that a schedule has waiting or under way, its times to come excepted; give how many slots and runs."""
+    """Cancel all that a schedule has waiting or under way, not its times to come; return how many slots and runs."""
     locked = _locked(schedule)
     ended = end_waiting(locked, "Cancelled before its turn came.")
     return ended + endings.cancel(list(_runs(locked).filter(state__in=OPEN_STATES).values_list("pk", flat=True)))

@@ -17,7 +17,7 @@ _NAMED[State.NONSTART] = "not started"
 
 
 def settle_slots(schedule: Schedule | None = None) -> int:
-    """Move open slots forward as their campaigns have: to running, or to a final state with its reason; give how many.
+    """Move open slots forward as their campaigns have: to running, or to a final state; return how many.
 
     All schedules' slots, or one schedule's. Two queries when nothing has changed.
     """

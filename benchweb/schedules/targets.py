@@ -25,12 +25,12 @@ class Resolved:
 
 
 def checked(target: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the target in its one spelling, each id known and not archived; raise ScheduleError."""
+    """Return the target in its one spelling, each id known and not archived; raise ScheduleError."""
     return checked_and_counted(target)[0]
 
 
 def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """Give the target in its one spelling, and how many pairs it has now; raise ScheduleError."""
+    """Return the target in its one spelling, and how many pairs it has now; raise ScheduleError."""
     given = {key: value for key, value in target.items() if value not in (None, "", [], {})}
     if len(given) != 1 or not given.keys() <= _CHECKS.keys():
         raise ScheduleError("pairs", f"Say what to run on by exactly one of {_FORMS}.")
@@ -44,12 +44,12 @@ def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]
 
 
 def pairs_of(target: Mapping[str, Any]) -> list[Pair]:
-    """Give the pairs that can run now, a mesh's missing ones made; by id."""
+    """Return the pairs that can run now, a mesh's missing ones made; by id."""
     return resolved(target, make=True).pairs
 
 
 def resolved(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
-    """Give the pairs with their hosts; a mesh's missing ones are made, or only spoken of (unsaved) unless `make`."""
+    """Return the pairs with their hosts; a mesh's missing ones are made, or only spoken of (unsaved) unless `make`."""
     ((form, value),) = target.items()
     if form == "pairs":
         return _usable(_named(Pair.objects.filter(pk__in=value)))
@@ -69,7 +69,7 @@ def archived_part(pair: Pair) -> str:
 
 
 def _named(pairs: QuerySet[Pair]) -> list[Pair]:
-    """Give pairs by id with all that names them; each endpoint is read once, not once a pair."""
+    """Return pairs by id with all that names them; each endpoint is read once, not once a pair."""
     rows = list(pairs.order_by("pk"))
     end_ids = {end_id for pair in rows for end_id in (pair.source_id, pair.sink_id)}
     ends = Endpoint.objects.select_related("host").in_bulk(end_ids)

@@ -57,7 +57,7 @@ def rule_check(rule: Rule) -> None:
 
 
 def occurrences(rule: Rule, after: datetime) -> Iterator[datetime]:
-    """Give the times after `after`; ends with the rule, or when none has come for years."""
+    """Return the times after `after`; ends with the rule, or when none has come for years."""
     slip = timedelta(seconds=rule.slip_seconds)
     times = _open_times(rule, max(rule.starts_at, after - slip))
     if slip:
@@ -66,7 +66,7 @@ def occurrences(rule: Rule, after: datetime) -> Iterator[datetime]:
 
 
 def closes_at(rule: Rule, at: datetime) -> datetime | None:
-    """Give when what starts at `at` must be done: the window's end, or the next blackout's beginning."""
+    """Return when what starts at `at` must be done: the window's end, or the next blackout's beginning."""
     return rule.openings.closes_at(at)
 
 

@@ -61,7 +61,7 @@ def together(name: str, slot: datetime, own: Forecast, others: Sequence[Other], 
 
 
 def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
-    """Give the spans by campaign and place; None when they are too many to be played through."""
+    """Return the spans by campaign and place; None when they are too many to be played through."""
     if sum(len(each.expected.jobs) for each in campaigns) > _MOST_RUNS:
         return None
     queue: list[Queued] = []

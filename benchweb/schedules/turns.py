@@ -47,13 +47,13 @@ def slot_make(
 
 
 def begin_waiting(now: datetime | None = None) -> int:
-    """Launch the slots that wait and whose turn has come; give how many were. One query when none waits."""
+    """Launch the slots that wait and whose turn has come; return how many were. One query when none waits."""
     waiting = Slot.objects.filter(_WAITS).order_by("schedule").values_list("schedule", flat=True).distinct()
     return sum(_begun(schedule_id, now or database_now()) for schedule_id in list(waiting))
 
 
 def turn_give(schedule: Schedule, now: datetime, *, but: int = 0) -> int:
-    """Launch the slot of a locked schedule that has waited longest, if nothing of it runs; give how many were.
+    """Launch the slot of a locked schedule that has waited longest, if nothing of it runs; return how many were.
 
     `but` is the id of a slot that has not waited.
     """
@@ -81,7 +81,7 @@ def waiting_count(schedule: Schedule) -> int:
 
 
 def end_waiting(schedule: Schedule, reason: str) -> int:
-    """End the slots that wait as cancelled, with the reason; give how many."""
+    """End the slots that wait as cancelled, with the reason; return how many."""
     return _slots(schedule).filter(_WAITS).update(state=State.CANCELLED, reason=reason)
 
 

@@ -17,7 +17,7 @@ from benchweb.sharing.real_names import host_pseudonym, real_names
 
 
 def anonymised(content: RunContent) -> RunContent:
-    """Give the same content for a stranger; four queries, for the names of all hosts: a text may name any of them."""
+    """Return the same content for a stranger; four queries, for the names of all hosts: a text may name any of them."""
     names = Pseudonyms(real_names(content))
     trials = [_trial(row, names) for row in content.trials]
     source, sink = content.facts

@@ -202,7 +202,7 @@ def _is_common(name: str) -> bool:
 
 @cache
 def _catalog_words() -> frozenset[str]:
-    """Give what the catalog calls its kinds, parameters, metrics, flags and limits, and the parts of these words."""
+    """Return what the catalog calls its kinds, parameters, metrics, flags and limits, and the parts of these words."""
     document = catalog().document
     sections = ("kinds", "parameters", "metrics", "flags", "limits")
     words = {word.lower() for section in sections for word in document[section]}

@@ -37,7 +37,7 @@ def _names_of_all() -> dict[str, str]:
 
 
 def _former_names(run: Run) -> tuple[dict[str, str], dict[str, str]]:
-    """Give the names that were given up before the run was made, and those given up since, the earliest last."""
+    """Return the names that were given up before the run was made, and those given up since, the earliest last."""
     before: dict[str, str] = {}
     since: dict[str, str] = {}
     modes = {end.host_id: end.network_mode for end in (run.pair.source, run.pair.sink)}
@@ -82,7 +82,7 @@ def _names_of_run(content: RunContent) -> dict[str, str]:
 
 
 def _host_names(addresses: Iterable[str]) -> list[str]:
-    """Give the addresses that are names; numbers are found in any text by their form."""
+    """Return the addresses that are names; numbers are found in any text by their form."""
     found: list[str] = []
     for text in filter(None, addresses):
         try:
@@ -95,5 +95,5 @@ def _host_names(addresses: Iterable[str]) -> list[str]:
 
 
 def _with_short(host: str) -> list[str]:
-    """Give a name, and of alder.lab.example alder too: where the domain goes without saying nobody says it."""
+    """Return a name, and of alder.lab.example alder too: where the domain goes without saying nobody says it."""
     return [host] if " " in host else [host.partition(".")[0], host]

@@ -54,13 +54,13 @@ def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
 
 
 def shares(*, run: int | None = None) -> "QuerySet[Share, Share]":
-    """Give share links without their content, newest first."""
+    """Return share links without their content, newest first."""
     rows = Share.objects.defer("page").select_related("created_by").order_by("-pk")
     return rows if run is None else rows.filter(run=run)
 
 
 def share_path(share: Share) -> str:
-    """Give the link's path, or nothing when the dashboard's secret key has changed since."""
+    """Return the link's path, or nothing when the dashboard's secret key has changed since."""
     try:
         return f"/s/{decrypted(share.token_encrypted)}"
     except SecretUnreadable:

@@ -36,7 +36,7 @@ class ShareError(Exception):
 def share_create(
     *, run: Run, user: User | None, expires_at: datetime | None = None, anonymise: bool = False
 ) -> tuple[Share, str]:
-    """Freeze a run and make a link to it; give the share and its token. `run` has all that names it selected."""
+    """Freeze a run and make a link to it; return the share and its token. `run` has all that names it selected."""
     if expires_at is not None and expires_at <= timezone.now():
         raise ShareError("expires_at", "The link would have expired already: choose a time to come, or null for never.")
     content = _content(run)
@@ -76,12 +76,12 @@ def share_count_opening(*, token: str) -> bool:
 
 
 def holds() -> Q:
-    """Give the condition under which a link is answered, by the database's clock."""
+    """Return the condition under which a link is answered, by the database's clock."""
     return Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=Now()))
 
 
 def token_digest(token: str) -> str:
-    """Give what a link is looked up by."""
+    """Return what a link is looked up by."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

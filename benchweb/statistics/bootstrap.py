@@ -15,7 +15,7 @@ Atom = tuple[float, float]
 def median_difference_interval(
     baseline: Sequence[float], other: Sequence[float], level: float = 0.95
 ) -> tuple[float, float]:
-    """Give the percentile interval of median(other) − median(baseline) over all resamples of both.
+    """Return the percentile interval of median(other) − median(baseline) over all resamples of both.
 
     What drawing ever more resamples tends to (Maritz and Jarrett 1978; Efron 1979 calls it the ideal bootstrap), so the
     same samples always have the same interval. Of fewer than about five values it is narrower than it should be: no
@@ -29,7 +29,7 @@ def median_difference_interval(
 
 
 def _quantile(atoms: Sequence[Atom], tail: float) -> float:
-    """Give the first value, in the order given, at which the probability so far reaches `tail`."""
+    """Return the first value, in the order given, at which the probability so far reaches `tail`."""
     # Sums of floats fall short of what they should be by some units of the last place.
     wanted = tail - 1e-12
     below = accumulate(probability for _, probability in atoms)
@@ -47,7 +47,7 @@ def _median_atoms(ordered: tuple[float, ...]) -> list[Atom]:
 
 @lru_cache(maxsize=128)
 def _weights(count: int) -> list[tuple[int, int, float]]:
-    """Give how probable it is that a resample's median lies midway between the values at two places (from 0)."""
+    """Return how probable it is that a resample's median lies midway between the values at two places (from 0)."""
     middle = (count + 1) // 2
     # P(the value in the middle stands at the place), by the binomial law of how many draws stand at it or below.
     at_most = [0.0, *(_at_least(count, middle, place / count) for place in range(1, count + 1))]
@@ -67,7 +67,7 @@ def _even(count: int, single: Sequence[float]) -> list[tuple[int, int, float]]:
     half = count // 2
 
     def reaching(place: int) -> float:
-        """Give P(a half of the draws stand at the place or below, and one of them at it)."""
+        """Return P(a half of the draws stand at the place or below, and one of them at it)."""
         return float(((place + 1) / count) ** half - (place / count) ** half)
 
     apart = [
@@ -82,7 +82,7 @@ def _even(count: int, single: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 def _at_least(count: int, wanted: int, probability: float) -> float:
-    """Give P(at least `wanted` of `count` draws succeed)."""
+    """Return P(at least `wanted` of `count` draws succeed)."""
     return sum(
         comb(count, hits) * probability**hits * (1 - probability) ** (count - hits) for hits in range(wanted, count + 1)
     )

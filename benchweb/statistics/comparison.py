@@ -50,11 +50,11 @@ class Difference:
 
     @property
     def ratio(self) -> float | None:
-        """Give the difference as a share of the baseline's median."""
+        """Return the difference as a share of the baseline's median."""
         return self.share(self.difference)
 
     def share(self, value: float) -> float | None:
-        """Give a difference as a share of the baseline's median; None where that is 0."""
+        """Return a difference as a share of the baseline's median; None where that is 0."""
         return value / abs(self.baseline_median) if self.baseline_median else None
 
     @property
@@ -88,7 +88,7 @@ def verdicts(differences: Sequence[Difference]) -> list[Verdict]:
 
 
 def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
-    """Give the p-values of Benjamini and Hochberg's procedure, in the order given."""
+    """Return the p-values of Benjamini and Hochberg's procedure, in the order given."""
     count = len(p_values)
     adjusted, least = [1.0] * count, 1.0
     for rank, place in zip(
@@ -101,7 +101,7 @@ def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
 
 @cache
 def repetitions_needed() -> int:
-    """Give how many repetitions of each run can show a difference at all."""
+    """Return how many repetitions of each run can show a difference at all."""
     return next(count for count in range(1, 100) if least_p_value(count, count) <= ALPHA)
 
 

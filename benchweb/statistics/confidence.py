@@ -20,14 +20,14 @@ class MeanInterval:
 
     @property
     def width_ratio(self) -> float | None:
-        """Give the full width over the mean: netperf's -I 99,5 wants it at most 0.05."""
+        """Return the full width over the mean: netperf's -I 99,5 wants it at most 0.05."""
         if self.half_width == 0:
             return 0.0
         return 2 * self.half_width / abs(self.mean) if self.mean else None
 
 
 def mean_interval(values: Sequence[float], level: float) -> MeanInterval | None:
-    """Give the interval of the mean at `level` (0 to 1, exclusive); None for fewer than two values.
+    """Return the interval of the mean at `level` (0 to 1, exclusive); None for fewer than two values.
 
     t(level, n − 1)·√(s²/n) on each side, s² with n − 1 below. netperf (calculate_confidence in src/netlib.c) writes
     √(var/(n − 1)) with a variance that has n below: the same number. The engine's `run --confidence` does the same.
@@ -40,7 +40,7 @@ def mean_interval(values: Sequence[float], level: float) -> MeanInterval | None:
 
 @cache
 def student_t(level: float, degrees_of_freedom: int) -> float:
-    """Give the value that Student's t stays within, on both sides of 0, with probability `level`."""
+    """Return the value that Student's t stays within, on both sides of 0, with probability `level`."""
     low, high = 0.0, pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -52,7 +52,7 @@ def student_t(level: float, degrees_of_freedom: int) -> float:
 
 
 def _probability_within(angle: float, degrees_of_freedom: int) -> float:
-    """Give P(|t| < tan(angle)·√ν) by Abramowitz and Stegun, 26.7.3 (ν odd) and 26.7.4 (ν even): finite sums."""
+    """Return P(|t| < tan(angle)·√ν) by Abramowitz and Stegun, 26.7.3 (ν odd) and 26.7.4 (ν even): finite sums."""
     if degrees_of_freedom == 1:
         return angle / (pi / 2)
     is_odd = degrees_of_freedom % 2 == 1

@@ -9,7 +9,7 @@ _SIZES = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 
 
 def cliffs_delta(baseline: Sequence[float], other: Sequence[float]) -> float:
-    """Give P(other > baseline) − P(other < baseline) over all pairs: 1 when every value lies above."""
+    """Return P(other > baseline) − P(other < baseline) over all pairs: 1 when every value lies above."""
     pairs = [(there > here) - (there < here) for here in baseline for there in other]
     return sum(pairs) / len(pairs)
 
@@ -20,7 +20,7 @@ def effect_size(delta: float) -> str:
 
 
 def least_shift_shown(baseline: Sequence[float], other: Sequence[float], level: float) -> float | None:
-    """Give the smallest shift, up or down, that the rank-sum test would have found in samples of this spread.
+    """Return the smallest shift, up or down, that the rank-sum test would have found in samples of this spread.
 
     The test finds a shift at `level` just when it lies outside the interval that Hodges and Lehmann made of it, so this
     is that interval's longer side. None where the test can find nothing, however large: too few repetitions.

@@ -33,7 +33,7 @@ class Bins:
         return sum(self.counts.values())
 
     def quantile(self, share: float) -> float | None:
-        """Give the middle of the bin that holds a quantile: at most 4.5 % off; None for an empty histogram."""
+        """Return the middle of the bin that holds a quantile: at most 4.5 % off; None for an empty histogram."""
         left = share * self.total
         for place, count in sorted(self.counts.items()):
             left -= count
@@ -70,7 +70,7 @@ def binned(encoded: bytes) -> Bins:
 
 @cache
 def _places(half_magnitude: int, unit: int) -> list[int]:
-    """Give the bin of the middle of each bucket, by the index of its count: all histograms of an engine have one."""
+    """Return the bin of the middle of each bucket, by the index of its count: all histograms of an engine have one."""
     half = 1 << half_magnitude
     places = []
     for index in range(half * (64 - half_magnitude)):
@@ -100,7 +100,7 @@ def _inflated(encoded: bytes) -> bytes:
 
 
 def _counts(data: bytes) -> Iterator[tuple[int, int]]:
-    """Give each count that isn't zero with its index: ZigZag LEB128, a negative number being a run of zeros."""
+    """Return each count that isn't zero with its index: ZigZag LEB128, a negative number being a run of zeros."""
     index, number, shift = 0, 0, 0
     for byte in data:
         # The ninth byte has all its bits: there is no tenth.

@@ -13,7 +13,7 @@ _BITS = 64
 
 
 def rank_sum_p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Give the two-sided p-value: how often two samples of one distribution differ at least so much in their ranks.
+    """Return the two-sided p-value: how often two samples of one distribution differ at least so much in their ranks.
 
     Twice the smaller tail of the permutation distribution of the rank sum, ties with their middle ranks, as scipy's
     mannwhitneyu gives it for all permutations. With more than 66 values in all: the normal approximation, corrected
@@ -33,13 +33,13 @@ def rank_sum_p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def least_p_value(first_count: int, second_count: int) -> float:
-    """Give the smallest p-value that samples of these sizes can have: when all of one lie above all of the other."""
+    """Return the smallest p-value that samples of these sizes can have: when all of one lie above all of the other."""
     return min(1.0, 2 / comb(first_count + second_count, first_count))
 
 
 @lru_cache(maxsize=256)
 def critical_count(first_count: int, second_count: int, level: float) -> int:
-    """Give the largest U, without ties, whose two-sided p-value is at most `level`; −1 when no U is so rare."""
+    """Return the largest U, without ties, whose two-sided p-value is at most `level`; −1 when no U is so rare."""
     sizes = (1,) * (first_count + second_count)
     small = min(first_count, second_count)
     if len(sizes) > _MOST_EXACT:
@@ -53,7 +53,7 @@ def critical_count(first_count: int, second_count: int, level: float) -> int:
 
 
 def _doubled_ranks(sizes: Sequence[int]) -> list[int]:
-    """Give each group of equal values twice its middle rank, a whole number: ranks r to s have r + s."""
+    """Return each group of equal values twice its middle rank, a whole number: ranks r to s have r + s."""
     ends = list(accumulate(sizes))
     return [end - size + 1 + end for end, size in zip(ends, sizes, strict=True)]
 

@@ -16,12 +16,12 @@ class Summary:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """Give the lowest and the highest."""
+        """Return the lowest and the highest."""
         return self.low, self.high
 
 
 def summary(values: Sequence[float]) -> Summary | None:
-    """Give the median and the extremes of repetitions; None for none."""
+    """Return the median and the extremes of repetitions; None for none."""
     if not values:
         return None
     # Sorted once: the statistics module's median does it again, and a page has hundreds.

@@ -13,7 +13,7 @@ from tests.factories import make_user
 
 @pytest.fixture
 def visitor(db: None) -> tuple[Client, User]:
-    """Give a browser in which a user is logged in."""
+    """Return a browser in which a user is logged in."""
     user = make_user("vera", "a password of hers")
     client = Client()
     client.force_login(user)

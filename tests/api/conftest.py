@@ -60,7 +60,7 @@ def anonymous(db) -> ApiClient:
 
 @pytest.fixture
 def refused():
-    """Check a problem document: status, and the one field it blames; give its message."""
+    """Check a problem document: status, and the one field it blames; return its message."""
 
     def check(response, status: int, field: str | None = None) -> str:
         document = response.json()

@@ -50,7 +50,7 @@ def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 def defined_pair(call: Call, engines) -> int:
-    """Define both hosts, their endpoints, an environment and the pair; give the pair's id."""
+    """Define both hosts, their endpoints, an environment and the pair; return the pair's id."""
     endpoints = []
     for name, engine in zip(("a", "b"), engines, strict=True):
         host = call("POST", "/hosts", {"name": name}, status=201)["id"]

@@ -72,13 +72,13 @@ class Address:
 
 
 def names_of_pages() -> set[str]:
-    """Give the name of every URL of the site that answers with a page."""
+    """Return the name of every URL of the site that answers with a page."""
     patterns = next(each for each in get_resolver().url_patterns if getattr(each, "app_name", "") == "web")
     return {each.name for each in patterns.url_patterns if each.name} - NO_PAGES
 
 
 def filled_site() -> list[Address]:
-    """Fill the database; give every page, some in several states. Ada may see all of it."""
+    """Fill the database; return every page, some in several states. Ada may see all of it."""
     user = make_user("ada", PASSWORD)
     run, pair = told_run(), make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
     nights = _nights(pair)

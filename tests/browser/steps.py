@@ -57,7 +57,7 @@ def _holds(page: Page, expression: str) -> bool:
 
 
 def tab_to(page: Page, name: str) -> list[str]:
-    """Press Tab until what bears this name has the focus; give the names of all stops, the last included."""
+    """Press Tab until what bears this name has the focus; return the names of all stops, the last included."""
     passed = []
     for _ in range(MOST_TABS):
         page.keyboard.press("Tab")

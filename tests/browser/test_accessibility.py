@@ -37,7 +37,7 @@ WITH_CHARTS = {"host", "host_availability", "run", "trial", "compare", "history"
 
 
 def violations(page: Page, run_only: str = _RULES) -> list[str]:
-    """Give what axe-core finds against the page, with the first element at fault."""
+    """Return what axe-core finds against the page, with the first element at fault."""
     found: list[Any] = page.evaluate(f"({_AXE})({{{run_only}}})")
     return [
         f"{each['id']}: {each['nodes'][0]['html'][:80]} {each['nodes'][0]['failureSummary'][:200]}" for each in found
@@ -73,7 +73,7 @@ def test_every_page_keeps_the_rules_of_accessibility_its_weight_and_a_table_for_
 
 
 def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
-    """Look at a page in both themes; give what is wrong with it."""
+    """Look at a page in both themes; return what is wrong with it."""
     # Without motion no colour is still on its way to the other theme's.
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     answer = page.goto(address.path)

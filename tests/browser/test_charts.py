@@ -18,13 +18,13 @@ STEPS = [{"kind": "udp_stream", "params": {"message_size_bytes": SIZES, "duratio
 
 @pytest.fixture
 def run(transactional_db: None) -> Run:
-    """Give a run of three message sizes, and a user who may look at it."""
+    """Return a run of three message sizes, and a user who may look at it."""
     make_user("ada", PASSWORD)
     return make_run(steps=STEPS)
 
 
 def give(trial: Trial, throughput_bps: float) -> None:
-    """Give a trial its result, as the worker does."""
+    """Return a trial its result, as the worker does."""
     metrics = {"throughput_bps": throughput_bps, "send_throughput_bps": throughput_bps * 2}
     document = {"kind": trial.kind, "metrics": metrics}
     assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
@@ -38,7 +38,7 @@ def finish(run: Run) -> None:
 
 
 def throughput_chart(page: Page):
-    """Give the chart of throughput by message size."""
+    """Return the chart of throughput by message size."""
     return page.get_by_role("region", name="Throughput by message size", exact=True)
 
 

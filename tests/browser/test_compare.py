@@ -16,7 +16,7 @@ STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 1638
 
 @pytest.fixture
 def runs(transactional_db: None) -> list[int]:
-    """Give two finished runs, the second 10 % slower everywhere, and a user who may look at them."""
+    """Return two finished runs, the second 10 % slower everywhere, and a user who may look at them."""
     make_user("ada", PASSWORD)
     return [finished(1.0), finished(0.9)]
 

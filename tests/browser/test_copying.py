@@ -29,7 +29,7 @@ COPIED = """selector => {
 
 @pytest.fixture
 def run(transactional_db: None) -> Run:
-    """Give a finished run whose trials are decades apart."""
+    """Return a finished run whose trials are decades apart."""
     make_user("ada", PASSWORD)
     made = make_run(steps=STEPS)
     for trial, throughput in zip(made.trials.order_by("index"), (9e5, 45_600_000.0, 7e9), strict=True):

@@ -18,7 +18,7 @@ UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 
 @pytest.fixture
 def pairs(transactional_db: None):
-    """Give two pairs with a month of nights, and a user who may look at them."""
+    """Return two pairs with a month of nights, and a user who may look at them."""
     make_user("ada", steps.PASSWORD)
     plan, hosts = make_plan(steps=UDP, name="nightly"), [make_endpoint(host_name=name) for name in ("alder", "birch")]
     pairs = [make_pair(source=hosts[place], sink=hosts[1 - place]) for place in (0, 1)]

@@ -18,7 +18,7 @@ CHARTS = 4
 
 @pytest.fixture
 def endpoint(transactional_db: None) -> Endpoint:
-    """Give an endpoint that was probed and that has a series, and a user who may look at it."""
+    """Return an endpoint that was probed and that has a series, and a user who may look at it."""
     make_user("ada", PASSWORD)
     pair = make_pair()
     measured(pair, timezone.now(), 1e9)

@@ -25,7 +25,7 @@ _WITHOUT = {
 
 @pytest.fixture
 def run(transactional_db: None) -> Run:
-    """Give a run that stays under way, and a user who may look at it."""
+    """Return a run that stays under way, and a user who may look at it."""
     make_user("ada", PASSWORD)
     run = make_run()
     Run.objects.filter(pk=run.pk).update(state=State.RUNNING)
@@ -34,7 +34,7 @@ def run(transactional_db: None) -> Run:
 
 @pytest.fixture(params=_WITHOUT)
 def browsing(request: pytest.FixtureRequest, page: Page, run: Run) -> Iterator[Page]:
-    """Give a logged-in page of a browser with and without shared workers."""
+    """Return a logged-in page of a browser with and without shared workers."""
     page.context.add_init_script(_WITHOUT[request.param])
     log_in(page)
     yield page

@@ -23,7 +23,7 @@ PYTHON_AND_PAGES = ["benchweb", "workers", "frontend/src", "frontend/styles"]
 
 @pytest.fixture(autouse=True)
 def overlay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Give the web and the worker, which start after this, the overlay of private kinds."""
+    """Return the web and the worker, which start after this, the overlay of private kinds."""
     monkeypatch.setenv("BENCHWEB_CATALOG_OVERLAY", str(OVERLAY))
     return None
 

@@ -54,12 +54,12 @@ def visited(page: Page, address: Address) -> list[str]:
 
 
 def blocked(page: Page, name: str) -> list[str]:
-    """Give what the page did and wasn't allowed to."""
+    """Return what the page did and wasn't allowed to."""
     return [f"{name}: {each}" for each in page.evaluate("window.blocked")]
 
 
 def unguarded(answer: Response) -> list[str]:
-    """Give what is wrong with the headers of a page."""
+    """Return what is wrong with the headers of a page."""
     policy = answer.headers.get("content-security-policy", "")
     loose = [each for each in ("unsafe", "http:", "https:") if each in policy] or "default-src" not in policy
     return [f"{answer.url}: policy {policy!r}"] if loose else []

@@ -17,7 +17,7 @@ SECONDS = 2.0
 
 
 def measured_while(sink: dict[str, str], folder, happens) -> dict:
-    """Give the result of a tcp_rr of two seconds to the engine, in whose middle something happens."""
+    """Return the result of a tcp_rr of two seconds to the engine, in whose middle something happens."""
     (folder / "peer-token").write_text(sink["token"])
     words = [ENGINE, "run", "tcp_rr", "--peer", sink["control"], "--token-file", folder / "peer-token", "--json"]
     process = subprocess.Popen([*words, "--set", f"duration_seconds={SECONDS}"], stdout=subprocess.PIPE)

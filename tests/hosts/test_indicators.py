@@ -15,7 +15,7 @@ HOURS = [BEGIN + timedelta(hours=number) for number in range(50)]
 
 
 def figures(hours: list[Hour]) -> list[Any]:
-    """Give all figures of the hours' indicators, None where there are none."""
+    """Return all figures of the hours' indicators, None where there are none."""
     found = indicators(hours)
     parts = (found.response_seconds, found.cpu_ratio, found.received_bps, found.sent_bps, found.left_to_send_bps)
     return [found.probes, found.link_bps, *(value for part in parts for value in (part or [None]))]

@@ -174,7 +174,7 @@ def test_without_its_broker_or_its_database_it_is_not_ready(client, alive, setti
 
 @pytest.fixture
 def changed(alive, settings):
-    """Give a context in which new connections to the test's database have another setting."""
+    """Return a context in which new connections to the test's database have another setting."""
 
     @contextlib.contextmanager
     def change(name: str, value: str) -> Iterator[None]:

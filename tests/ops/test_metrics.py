@@ -40,7 +40,7 @@ def bearer():
 @pytest.fixture
 def scraped(client, bearer, broker):
     def scrape() -> dict[str, float]:
-        """Give every sample under its name and labels."""
+        """Return every sample under its name and labels."""
         response = client.get("/metrics", headers=bearer["headers"])
         assert response.status_code == 200
         assert response.headers["Content-Type"].startswith("text/plain; version=")

@@ -75,21 +75,21 @@ class Containers:
             connection.execute(f'drop database "{self.database}" with (force)')
 
     def log(self, name: str) -> str:
-        """Give what a service has printed."""
+        """Return what a service has printed."""
         return (self._folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
     def command(self, name: str) -> list[str]:
-        """Give a service's command, with loopback and a free port where it serves pages."""
+        """Return a service's command, with loopback and a free port where it serves pages."""
         words: list[str] = self.services[name].get("command") or self.image.stage.command()
         return [{"0.0.0.0": "127.0.0.1", "8000": str(self.web_port)}.get(word, word) for word in words]
 
     def interpolated(self, name: str) -> dict[str, str]:
-        """Give a service's variables as Compose would with the test's secrets."""
+        """Return a service's variables as Compose would with the test's secrets."""
         items: dict[str, Any] = self.services[name]["environment"]
         return {key: _VARIABLE.sub(lambda use: SECRETS.get(use[1], use[2]), str(value)) for key, value in items.items()}
 
     def variables(self, name: str) -> dict[str, str]:
-        """Give a container's variables, with the servers where they are here."""
+        """Return a container's variables, with the servers where they are here."""
         variables = self.image.environment(self.interpolated(name))
         broker = variables["BENCHWEB_REDIS_URL"].replace("@valkey:6379", f"@127.0.0.1:{self.broker_port}")
         database = settings.DATABASE_URL.replace("@/benchweb", f"@/{self.database}", 1)

@@ -16,20 +16,20 @@ class Stage:
     instructions: list[tuple[str, str]] = field(default_factory=list)
 
     def arguments(self, keyword: str) -> list[str]:
-        """Give what follows each use of a keyword."""
+        """Return what follows each use of a keyword."""
         return [rest for word, rest in self.instructions if word == keyword]
 
     def command(self, keyword: str = "CMD") -> list[str]:
-        """Give the last command in its JSON form."""
+        """Return the last command in its JSON form."""
         return list(json.loads(self.arguments(keyword)[-1]))
 
     def environment(self) -> dict[str, str]:
-        """Give the variables that ENV sets."""
+        """Return the variables that ENV sets."""
         words = [word for rest in self.arguments("ENV") for word in shlex.split(rest)]
         return dict(word.split("=", 1) for word in words)
 
     def copies(self) -> list["Copy"]:
-        """Give the COPY instructions."""
+        """Return the COPY instructions."""
         return [_copy(rest) for rest in self.arguments("COPY")]
 
 

@@ -33,7 +33,7 @@ class Image:
         self.laid_out = self.files()
 
     def environment(self, container: dict[str, str]) -> dict[str, str]:
-        """Give the image's variables, and over them the container's; nothing of this process's but the path."""
+        """Return the image's variables, and over them the container's; nothing of this process's but the path."""
         image = {
             name: value.replace(IMAGE_FOLDER, str(self.folder)) for name, value in self.stage.environment().items()
         }
@@ -41,7 +41,7 @@ class Image:
         return {**image, **container}
 
     def files(self) -> dict[str, int]:
-        """Give every file's time of change."""
+        """Return every file's time of change."""
         files = (path for path in self.folder.rglob("*") if ".venv" not in path.parts)
         return {str(path): path.stat().st_mtime_ns for path in files}
 

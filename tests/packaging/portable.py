@@ -30,7 +30,7 @@ class Program:
     seen: str
 
     def command(self, *words: str) -> list[str]:
-        """Give the words that run it."""
+        """Return the words that run it."""
         return [*self.prefix, self.path, *words]
 
 
@@ -63,7 +63,7 @@ def run(program: Program, kind: str, peer: str) -> dict[str, Any]:
 
 
 def headline(result: dict[str, Any]) -> float:
-    """Give the value that stands for a result."""
+    """Return the value that stands for a result."""
     value: float = result["metrics"][catalog().kinds[result["kind"]].headline]
     return value
 

@@ -26,7 +26,7 @@ def document() -> Document:
 
 
 def variables(part: Any) -> list[tuple[str, str, str]]:
-    """Give each use of a variable: its name, its operator, and the operator's word."""
+    """Return each use of a variable: its name, its operator, and the operator's word."""
     found = [match for text in _texts(part) for match in _VARIABLE.finditer(text)]
     return [(match["name"] or match["bare"], match["operator"] or "", match["word"] or "") for match in found]
 
@@ -119,7 +119,7 @@ def memory_faults(compose: Document) -> list[str]:
 
 
 def _limit(service: Document) -> int:
-    """Give a service's memory limit in megabytes, 0 without."""
+    """Return a service's memory limit in megabytes, 0 without."""
     found = re.fullmatch(r"(\d+)([mg])", str(service.get("mem_limit", "")))
     return int(found[1]) * (1024 if found[2] == "g" else 1) if found else 0
 
@@ -146,7 +146,7 @@ def example_faults(compose: Document, example: str) -> list[str]:
 
 
 def stage_of(service: Document) -> dockerfile.Stage:
-    """Give the last stage of the Dockerfile that a service is built from."""
+    """Return the last stage of the Dockerfile that a service is built from."""
     return dockerfile.read(PROJECT / service["build"]["context"] / service["build"]["dockerfile"])[-1]
 
 
@@ -166,7 +166,7 @@ def _reference(item: Any) -> str:
 
 
 def _secret_parts(key: str, value: str) -> list[str]:
-    """Give what of a secret's value is written down and not taken from a variable."""
+    """Return what of a secret's value is written down and not taken from a variable."""
     if _SECRET_NAME.search(key):
         return [_VARIABLE.sub("", value)]
     # The variables first, for their messages may hold any character.

@@ -24,7 +24,7 @@ def lay_out(folder: Path) -> None:
 
 
 def names() -> set[str]:
-    """Give the packages that the Dockerfile's `uv sync --no-dev` installs, by uv.lock."""
+    """Return the packages that the Dockerfile's `uv sync --no-dev` installs, by uv.lock."""
     lock = tomllib.loads((rules.PROJECT / "uv.lock").read_text(encoding="utf-8"))
     packages = {package["name"]: package for package in lock["package"]}
     found: set[str] = set()
@@ -43,7 +43,7 @@ def names() -> set[str]:
 
 
 def left_out() -> set[str]:
-    """Give the packages that the Dockerfile leaves out."""
+    """Return the packages that the Dockerfile leaves out."""
     stage = next(
         stage for stage in dockerfile.read(rules.PROJECT / "docker" / "app.Dockerfile") if stage.name == "packages"
     )

@@ -26,7 +26,7 @@ RULES = {
 
 @pytest.fixture
 def compose() -> Document:
-    """Give a copy that a test may change: anchors make the parsed document share its parts."""
+    """Return a copy that a test may change: anchors make the parsed document share its parts."""
     return {name: yaml.safe_load(yaml.dump(part)) for name, part in _unshared(rules.document()).items()}
 
 

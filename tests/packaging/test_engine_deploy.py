@@ -23,7 +23,7 @@ STAGE = rules.stage_of(rules.document()["services"]["engine"])
 
 @pytest.fixture
 def pod() -> dict[str, Any]:
-    """Give the manifest's pod."""
+    """Return the manifest's pod."""
     manifest: dict[str, Any] = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
     pod: dict[str, Any] = manifest["spec"]["template"]["spec"]
     return pod

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def found(first: int, last: int, **concerned: set[int]) -> list[str]:
-    """Give the texts of the notes between two nights."""
+    """Return the texts of the notes between two nights."""
     ids = {"environments": set(), "hosts": set(), "pairs": set()} | concerned
     return [note.text for note in annotations_between(NIGHT + first * DAY, NIGHT + last * DAY, **ids)]
 

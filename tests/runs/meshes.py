@@ -18,14 +18,14 @@ LENGTHS: dict[str, Length] = {
 
 
 def mesh(hosts: int, length: Length = lambda _: 13.0, *, seed: int = 1) -> list[Job]:
-    """Give a run for every ordered pair of the hosts."""
+    """Return a run for every ordered pair of the hosts."""
     source = random.Random(seed)
     pairs = [(a, b) for a in range(hosts) for b in range(hosts) if a != b]
     return [Job(key, pair, length(source)) for key, pair in enumerate(pairs)]
 
 
 def sites(count: int, hosts: int, length: Length = lambda _: 1.0) -> list[Job]:
-    """Give a mesh over sites of so many hosts: between two sites a run occupies the uplinks of both."""
+    """Return a mesh over sites of so many hosts: between two sites a run occupies the uplinks of both."""
     placed = [(host, 1_000 + host // hosts) for host in range(count * hosts)]
     source = random.Random(1)
     pairs = [(a, b) for a in placed for b in placed if a != b]
@@ -36,7 +36,7 @@ def sites(count: int, hosts: int, length: Length = lambda _: 1.0) -> list[Job]:
 
 
 def overlaps(jobs: Sequence[Job], placed: Sequence[Placed]) -> list[tuple[int, int]]:
-    """Give the keys of jobs that are on one resource at once, though one of them is exclusive."""
+    """Return the keys of jobs that are on one resource at once, though one of them is exclusive."""
     job_of = {job.key: job for job in jobs}
     on: dict[int, list[tuple[float, float, Job]]] = defaultdict(list)
     for each in placed:

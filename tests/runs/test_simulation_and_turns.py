@@ -13,7 +13,7 @@ from tests.runs.test_queue_simulation import queued
 
 
 def dispatched(runs):
-    """Play the runs through with the dispatcher's rule, asked anew at every end; give the last end."""
+    """Play the runs through with the dispatcher's rule, asked anew at every end; return the last end."""
     waiting = sorted(runs, key=lambda run: (run.planned_seconds, run.key))
     ends, until, now = [], {}, 0.0
     while waiting or ends:

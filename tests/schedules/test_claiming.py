@@ -27,7 +27,7 @@ def hourly(**fields) -> Schedule:
 
 
 def slots() -> list[tuple[float, str]]:
-    """Give all slots as (hours after START, state)."""
+    """Return all slots as (hours after START, state)."""
     return [((slot.at - START) / HOUR, slot.state) for slot in Slot.objects.order_by("at")]
 
 

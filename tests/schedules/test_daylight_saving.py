@@ -23,7 +23,7 @@ DAYS = 728
 
 @cache
 def clock(zone: str) -> list[tuple[datetime, datetime]]:
-    """Give what the clock shows, every five minutes: (shown, instant)."""
+    """Return what the clock shows, every five minutes: (shown, instant)."""
     steps = int((LAST - FIRST) / STEP)
     instants = (FIRST + number * STEP for number in range(steps + 1))
     return [(at.astimezone(ZoneInfo(zone)).replace(tzinfo=None), at) for at in instants]

@@ -43,7 +43,7 @@ def end_runs(state: str = "finished") -> None:
 
 
 def slots() -> list[tuple[int, str, bool]]:
-    """Give all slots as (minutes after START, state, whether it has a campaign)."""
+    """Return all slots as (minutes after START, state, whether it has a campaign)."""
     rows = Slot.objects.order_by("at")
     return [((slot.at - START) // MINUTE, slot.state, slot.campaign_id is not None) for slot in rows]
 

@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def slot() -> Slot:
-    """Give a slot of two pending runs."""
+    """Return a slot of two pending runs."""
     make_schedule(every="PT1H", starts_at=START, target={"pairs": [make_pair().pk, make_pair().pk]})
     claim_due(START)
     return Slot.objects.get()

@@ -12,7 +12,7 @@ from tests.setup.processes import Up
 
 @pytest.fixture(scope="module")
 def state() -> Iterator[Path]:
-    """Give a short path for state folders: a deep one moves the sockets elsewhere."""
+    """Return a short path for state folders: a deep one moves the sockets elsewhere."""
     folder = Path(tempfile.mkdtemp(prefix="bw-up-"))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -20,7 +20,7 @@ def state() -> Iterator[Path]:
 
 @pytest.fixture
 def up(state: Path) -> Iterator[Callable[..., Up]]:
-    """Give a function that starts `up` on a state folder; whatever still runs at the end is killed."""
+    """Return a function that starts `up` on a state folder; whatever still runs at the end is killed."""
     started: list[Up] = []
 
     def start(name: str, *options: str, port: int | None = None) -> Up:

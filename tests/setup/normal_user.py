@@ -116,14 +116,14 @@ def finished_run(token: str) -> dict:
 
 
 def answer(path: str, token: str) -> dict:
-    """Give the API's answer."""
+    """Return the API's answer."""
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", headers={"Authorization": f"Bearer {token}"})
     with urllib.request.urlopen(request, timeout=60) as response:
         return json.load(response)
 
 
 def status(path: str) -> int:
-    """Give the status of a GET, 0 when nothing answers."""
+    """Return the status of a GET, 0 when nothing answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}", timeout=60) as response:
             return response.status

@@ -20,7 +20,7 @@ STOP_SECONDS = 30
 
 
 def free_port() -> int:
-    """Give a port that nothing listens on."""
+    """Return a port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -58,16 +58,16 @@ class Up:
 
     @property
     def output(self) -> str:
-        """Give what all starts on this state folder printed."""
+        """Return what all starts on this state folder printed."""
         return (self.home.parent / f"{self.home.name}.output").read_text()
 
     def wait(self, seconds: float = READY_SECONDS) -> int:
-        """Wait for its end; give its status."""
+        """Wait for its end; return its status."""
         assert self.process is not None
         return self.process.wait(seconds)
 
     def wait_ready(self) -> float:
-        """Wait until /healthz answers 200; give the seconds it took."""
+        """Wait until /healthz answers 200; return the seconds it took."""
         started_at = time.monotonic()
         while self.status("/healthz") != 200:
             assert self.process is not None and self.process.poll() is None, self.output
@@ -76,7 +76,7 @@ class Up:
         return time.monotonic() - started_at
 
     def status(self, path: str) -> int:
-        """Give the status of a GET, 0 when nothing answers."""
+        """Return the status of a GET, 0 when nothing answers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", path)
@@ -87,7 +87,7 @@ class Up:
             connection.close()
 
     def json(self, path: str) -> Any:
-        """Give the answer of the API to a GET with the demo's token."""
+        """Return the answer of the API to a GET with the demo's token."""
         token = (self.home / "demo-token").read_text().strip()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
@@ -96,7 +96,7 @@ class Up:
         return answer
 
     def terminate(self, number: int = signal.SIGTERM) -> float:
-        """Stop it by a signal; give the seconds until it had ended."""
+        """Stop it by a signal; return the seconds until it had ended."""
         assert self.process is not None
         started_at = time.monotonic()
         self.process.send_signal(number)
@@ -110,15 +110,15 @@ class Up:
         self.process.wait()
 
     def child(self, name: str) -> int:
-        """Give the process number of a child by a word of its command line."""
+        """Return the process number of a child by a word of its command line."""
         return self.children_named(name)[0]
 
     def children_named(self, name: str) -> list[int]:
-        """Give the process numbers of the children that have a word in their command line, none while it is dead."""
+        """Return the process numbers of the children that have a word in their command line, none while it is dead."""
         return [pid for pid in children(self.pid) if name in command_line(pid)]
 
     def orphans(self, patience_seconds: float = 3) -> list[str]:
-        """Give the processes of this state folder that are still there after a moment."""
+        """Return the processes of this state folder that are still there after a moment."""
         give_up_at = time.monotonic() + patience_seconds
         while (found := processes_of(self.home)) and time.monotonic() < give_up_at:
             time.sleep(0.05)
@@ -126,12 +126,12 @@ class Up:
 
 
 def children(pid: int) -> list[int]:
-    """Give the process numbers of a process's children."""
+    """Return the process numbers of a process's children."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def command_line(pid: int | str) -> str:
-    """Give a process's command line."""
+    """Return a process's command line."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

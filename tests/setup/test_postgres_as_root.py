@@ -18,7 +18,7 @@ IS_ROOT = os.geteuid() == 0
 
 @pytest.fixture
 def folder():
-    """Give a folder that other accounts can pass through."""
+    """Return a folder that other accounts can pass through."""
     folder = Path(tempfile.mkdtemp(prefix="bw-pg-"))
     folder.chmod(0o711)
     yield folder

@@ -67,7 +67,7 @@ def told_run() -> Run:
 
 
 def facts(hostname: str, address: str) -> dict[str, Any]:
-    """Give a facts document that says who its host is in four ways."""
+    """Return a facts document that says who its host is in four ways."""
     addresses = [address, "52:54:00:77:77:77"]
     return {
         "hostname": hostname,
@@ -78,14 +78,14 @@ def facts(hostname: str, address: str) -> dict[str, Any]:
 
 
 def named(run: Run) -> Run:
-    """Give a run with all that names it, as the views read it."""
+    """Return a run with all that names it, as the views read it."""
     found = run_detail(run.pk)
     assert found is not None
     return found
 
 
 def shared(run: Run, **options: Any) -> tuple[Share, str]:
-    """Share a run; give the share and the link's path."""
+    """Share a run; return the share and the link's path."""
     share, token = share_create(run=named(run), user=None, **options)
     return share, f"/s/{token}"
 

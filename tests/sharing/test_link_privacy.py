@@ -21,7 +21,7 @@ def run() -> Run:
 
 @pytest.fixture
 def log(settings) -> Iterator[io.StringIO]:
-    """Give what the configured filters let through of the requests' log."""
+    """Return what the configured filters let through of the requests' log."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     names = settings.LOGGING["handlers"]["console"]["filters"]

@@ -33,12 +33,12 @@ def run() -> Run:
 
 
 def charts_of(page: str) -> list[dict[str, Any]]:
-    """Give the charts that a shared page draws."""
+    """Return the charts that a shared page draws."""
     return json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
 
 
 def named_events(path: str) -> list[str]:
-    """Give the events that a share's page tells."""
+    """Return the events that a share's page tells."""
     page = Client().get(path).content.decode()
     return re.findall(r"</time></span><span>(.*?)</span></li>", page)
 

@@ -18,7 +18,7 @@ ERRORS = 4.5
 
 
 def cases() -> Iterator[tuple[list[float], list[float]]]:
-    """Give pairs of samples of 3 to 12 values: normal, skewed, heavy-tailed and counts, equal and shifted."""
+    """Return pairs of samples of 3 to 12 values: normal, skewed, heavy-tailed and counts, equal and shifted."""
     draw = random.Random(20260)
     makers = [
         lambda: draw.gauss(100, 5),
@@ -97,7 +97,7 @@ def test_the_critical_count_is_the_last_that_scipy_calls_rare(counts):
     found = critical_count(*counts, 0.05)
 
     def p_value(count: int) -> float:
-        """Give scipy's p-value of samples without ties in which `count` pairs are in the wrong order."""
+        """Return scipy's p-value of samples without ties in which `count` pairs are in the wrong order."""
         whole, rest = divmod(count, counts[1])
         here = [counts[1] + 1.0 + place for place in range(counts[0] - whole - 1)]
         here += [counts[1] - rest + 0.5] + [-1.0 - place for place in range(whole)]

@@ -26,7 +26,7 @@ QUIET_SECONDS = 0.3
 
 @contextmanager
 def datagrams(spaces) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Give a sender at the left that is connected to a receiver at the right."""
+    """Return a sender at the left that is connected to a receiver at the right."""
     with (
         opened(spaces[1], socket.AF_INET, socket.SOCK_DGRAM, SINK_ADDRESS) as receiver,
         opened(spaces[0], socket.AF_INET, socket.SOCK_DGRAM, SOURCE_ADDRESS) as sender,

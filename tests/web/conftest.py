@@ -7,13 +7,13 @@ from django.test import Client
 
 @pytest.fixture
 def ada(db: None) -> User:
-    """Give the user who is logged in, without a password: to hash one takes longer than most tests."""
+    """Return the user who is logged in, without a password: to hash one takes longer than most tests."""
     return User.objects.create_user("ada")
 
 
 @pytest.fixture
 def signed_in(ada: User) -> Client:
-    """Give a client logged in as that user."""
+    """Return a client logged in as that user."""
     client = Client()
     client.force_login(ada)
     return client

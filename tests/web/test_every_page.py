@@ -20,7 +20,7 @@ OF_A_ROW += ["schedule", "schedule_edit", "schedule_archive", "campaign"]
 
 
 def url_of(name: str) -> str:
-    """Give a page's URL, with a row of its own and a run that it may show."""
+    """Return a page's URL, with a row of its own and a run that it may show."""
     if name in WITHOUT_ARGUMENT:
         return reverse(f"web:{name}")
     run = make_run(pair=make_pair())

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from benchweb.ops import extraction, po_files
+from benchweb import po_files
+from benchweb.ops import extraction
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
 from benchweb.phrasebook import said
@@ -85,7 +86,7 @@ class _Bare(HTMLParser):
 
 
 def bare_words(source: str) -> list[str]:
-    """Give a template's unmarked words."""
+    """Return a template's unmarked words."""
     parser = _Bare()
     parser.feed(_TAG.sub(" ", _BLOCK.sub(" ", source)))
     words = (re.sub(r"^\W+|\W+$", "", word) for words in parser.words for word in words.split())

@@ -20,7 +20,7 @@ PIN = "sha256:" + "0" * 64
 
 @pytest.fixture
 def places(tmp_path, monkeypatch, settings):
-    """Give addresses with nobody, a firewall, other services, and ones that are refused."""
+    """Return addresses with nobody, a firewall, other services, and ones that are refused."""
     names = Resolver(monkeypatch)
     names.set("nobody.test")
     names.set("internal.test", "169.254.169.254")

@@ -58,7 +58,7 @@ def broken(tmp_path):
 
 @pytest.fixture
 def dropping():
-    """Give an address whose handshakes the kernel drops: nobody accepts, and the queue is full."""
+    """Return an address whose handshakes the kernel drops: nobody accepts, and the queue is full."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(0)

@@ -166,7 +166,7 @@ class EngineClient:
         return document
 
     def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
-        """Give the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
+        """Return the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
 
         `heard` is called with each sign of life, which comes once a second.
         """
@@ -327,7 +327,7 @@ def _headers(token: str) -> dict[str, str]:
 
 @cache
 def _context() -> ssl.SSLContext:
-    """Give the process's TLS context: with one for each connection, most of the time would go into reading CAs."""
+    """Return the process's TLS context: with one for each connection, most of the time would go into reading CAs."""
     context = create_urllib3_context(ssl_minimum_version=ssl.TLSVersion.TLSv1_3, cert_reqs=ssl.CERT_NONE)
     # The certificate is self-signed by design, and checked by its fingerprint.
     context.check_hostname = False

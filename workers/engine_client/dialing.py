@@ -30,7 +30,7 @@ def is_ipv6(address: str) -> bool:
 
 
 def dial(addresses: Sequence[str], port: int, *, seconds: float) -> tuple[socket.socket, str]:
-    """Connect to the address that answers first; give the connection and the address.
+    """Connect to the address that answers first; return the connection and the address.
 
     Raises the error of the first address whose attempt failed when none answers within `seconds`.
     """
@@ -61,7 +61,7 @@ class _Attempts:
         return not self._waiting and not self._selector.get_map()
 
     def step(self, seconds: float) -> tuple[socket.socket, str] | None:
-        """Begin the next attempt, then wait at most `seconds` for one to end; give the connection that is made."""
+        """Begin the next attempt, then wait at most `seconds` for one to end; return the connection that is made."""
         if self._waiting:
             self._begin(self._waiting.pop(0))
         if not self._selector.get_map():

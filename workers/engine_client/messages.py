@@ -33,7 +33,7 @@ class SessionSpec:
     lease_seconds: float = 60
 
     def as_json(self) -> dict[str, Any]:
-        """Give the document of the PUT, absent fields left out."""
+        """Return the document of the PUT, absent fields left out."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
 

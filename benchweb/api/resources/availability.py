@@ -87,7 +87,7 @@ class HostAvailability(AvailabilityItem):
 
 @router.get("/hosts/{host_id}/availability", response=HostAvailability, by_alias=True)
 def host_availability(request: HttpRequest, host_id: Identifier, query: Query[AvailabilityQuery]) -> HostAvailability:
-    """Give a host's availability, by default of the last 24 hours, at most until now.
+    """Return a host's availability, by default of the last 24 hours, at most until now.
 
     `ratio` is the part of the known time in which its engine answered; the host's is that of the best of its endpoints.
     Load is summed per hour: that of the hours that begin within the time.

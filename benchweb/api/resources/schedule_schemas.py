@@ -150,7 +150,7 @@ class SlotItem(Item):
 
 
 def values_of(body: ScheduleChange, plan: Plan | None) -> dict[str, Any]:
-    """Give what the body names as the services take it."""
+    """Return what the body names as the services take it."""
     values = {name: getattr(body, name) for name in body.model_fields_set - _TRANSLATED}
     if plan is not None:
         values["plan"] = plan
@@ -191,7 +191,7 @@ _SAME = [
 
 
 def schedule_fields(schedule: Schedule) -> dict[str, Any]:
-    """Give a schedule's own fields."""
+    """Return a schedule's own fields."""
     return {
         "id": schedule.pk,
         **{name: getattr(schedule, name) for name in _SAME},
@@ -216,7 +216,7 @@ def _shown_time(moment: time) -> str:
 
 
 def schedule_detail(schedule: Schedule, found: Feasibility) -> ScheduleDetail:
-    """Give a schedule with its next slots and whether they fit."""
+    """Return a schedule with its next slots and whether they fit."""
     same = {name: getattr(found, name) for name in FeasibilityItem.model_fields if name != "conflict"}
     conflict = _conflict(found.conflict, found.conflict_text) if found.conflict else None
     feasibility = FeasibilityItem(**same, conflict=conflict)

@@ -38,7 +38,7 @@ def names_target(body: TargetBody) -> bool:
 
 
 def target_of(body: TargetBody) -> dict[str, Any]:
-    """Give the target as benchweb.schedules.targets has it; refuse none, and more than one."""
+    """Return the target as benchweb.schedules.targets has it; refuse none, and more than one."""
     given = {name: value for name in TARGETS if (value := getattr(body, name)) is not None}
     if not given:
         raise invalid("pairs", "Choose what to run on: `pairs`, `mesh`, `environment` or `label`.")

@@ -87,7 +87,7 @@ _FORMS: dict[str, Callable[[Sweep, Chart, Sequence[DrawnRun]], ChartSpec]] = {
 def _lines(
     sweep: Sweep, x: str, runs: Sequence[DrawnRun], points: Callable[[list[TrialRow], str], list[ChartPoint]]
 ) -> list[ChartSeries]:
-    """Give a line for each combination of the other parameters and each run that measured it, in that order."""
+    """Return a line for each combination of the other parameters and each run that measured it, in that order."""
     series = []
     # By their ids: a run keeps its colour in all charts, whichever is the baseline, and no two have the same.
     colors = {run: place % COLORS for place, run in enumerate(sorted(run.id for run in runs))}

@@ -29,7 +29,7 @@ _COMPARED = (
 
 
 def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
-    """Give a line for each measure and run, the baseline's own first; a missing figure is an empty cell."""
+    """Return a line for each measure and run, the baseline's own first; a missing figure is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([*_FIGURES, *_COMPARED, *PAIR_IDS])
@@ -42,7 +42,7 @@ def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
 
 
 def comparison_document(runs: Sequence[Run], found: RunsComparison) -> dict[str, Any]:
-    """Give the whole comparison, each repetition's value included; `alpha` is the rate that the verdicts keep."""
+    """Return the whole comparison, each repetition's value included; `alpha` is the rate that the verdicts keep."""
     return {
         "baseline": runs[0].pk,
         "alpha": ALPHA,

@@ -115,7 +115,7 @@ def _groups(trials: Sequence[TrialRow]) -> _Groups:
 
 
 def _rows(runs: Sequence[_Groups], show: str) -> list[MeasureRow]:
-    """Give a row for each metric that any run measured, in the order of the plans."""
+    """Return a row for each metric that any run measured, in the order of the plans."""
     places = dict.fromkeys(key for groups in runs for key in groups)
     identities: dict[_Key, dict[str, Any]] = {key: json.loads(key[1]) for key in places}
     named: dict[str, set[str]] = {}
@@ -166,7 +166,7 @@ def _set_otherwise(kind: Kind, baseline: Mapping[str, Any], params: Mapping[str,
 
 
 def _judge(rows: Sequence[MeasureRow], column: int) -> None:
-    """Give a run's entries their differences and, all together, their verdicts."""
+    """Return a run's entries their differences and, all together, their verdicts."""
     judged = [row for row in rows if row.entries[0].values and row.entries[column].values]
     found = [difference(row.entries[0].values, row.entries[column].values) for row in judged]
     for row, each, verdict in zip(judged, found, verdicts(found), strict=True):
@@ -187,7 +187,7 @@ def _could_tell(entry: Entry) -> bool:
 
 
 def _outcome(row: MeasureRow, column: int) -> str:
-    """Give what became of a measure in a run; nothing where neither it nor the baseline was to have it."""
+    """Return what became of a measure in a run; nothing where neither it nor the baseline was to have it."""
     entry = row.entries[column]
     if entry.verdict is not None:
         return entry.change or entry.verdict
@@ -204,7 +204,7 @@ _WORSE, _FAILED, _PERHAPS, _UNTOLD, _BETTER, _ELSEWHERE = range(6)
 
 
 def _badness(row: MeasureRow) -> tuple[int, float]:
-    """Give the place of a row by its worst entry: first the kind of its change, then the size."""
+    """Return the place of a row by its worst entry: first the kind of its change, then the size."""
     compared = [_entry_badness(row, entry) for entry in row.entries[1:]]
     return min(compared, default=(_UNTOLD, 0.0))
 
@@ -219,7 +219,7 @@ def _entry_badness(row: MeasureRow, entry: Entry) -> tuple[int, float]:
 
 
 def _size(metric: Metric, found: Difference) -> float:
-    """Give how much worse the median is, as a share of the baseline's; a metric without a good direction isn't."""
+    """Return how much worse the median is, as a share of the baseline's; a metric without a good direction isn't."""
     if metric.better == "neutral":
         return 0.0
     # From nothing to something is more than any share.

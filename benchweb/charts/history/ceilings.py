@@ -31,7 +31,7 @@ class Ceilings:
             helds.append(held)
 
     def lines(self, total: int) -> list[ReferenceLine]:
-        """Give what is drawn across a chart of so many lines."""
+        """Return what is drawn across a chart of so many lines."""
         return [
             ReferenceLine(_of_lines(label, len(places), total), value, *together(helds))
             for (label, value, *_when), (places, helds) in self._found.items()
@@ -53,7 +53,7 @@ def held_values(changes: Changes) -> list[tuple[float, int, Held]]:
 
 
 def together(helds: Collection[Held]) -> tuple[str, str]:
-    """Give the whole time in which a value held for any of several lines, as a chart has it: empty for its ends."""
+    """Return the whole time in which a value held for any of several lines, as a chart has it: empty for its ends."""
     begins, ends = [begin for begin, _ in helds], [end for _, end in helds]
     begin = min((each for each in begins if each), default=None) if None not in begins else None
     end = max((each for each in ends if each), default=None) if None not in ends else None

@@ -96,7 +96,7 @@ def _drawing(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
 
 
 def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str, list[HistoryLine]]]:
-    """Give the lines of each small multiple with its name; all together when there is no split."""
+    """Return the lines of each small multiple with its name; all together when there is no split."""
     name = _SPLITS.get(query.split)
     if name is None:
         return [("", list(lines))]
@@ -173,7 +173,7 @@ class _Drawing:
         return sentence_gap() + words % {"number": f"{number:,}"}
 
     def _extent(self) -> tuple[datetime, datetime]:
-        """Give the time on the axes, one for all charts: as asked, else that of the points with some room around."""
+        """Return the time on the axes, one for all charts: as asked, else that of the points with some room around."""
         drawn = [rows for rows in self.points.series.values() if rows]
         if not drawn:
             return self.query.shown
@@ -283,7 +283,7 @@ def _band(low: str, high: str, lowest: list[float | None], highest: list[float |
 
 
 def _y_axis(metric: Metric, *, is_log: bool = False) -> Axis:
-    """Give a quantity's axis; percentiles reach over decades, all else begins at zero."""
+    """Return a quantity's axis; percentiles reach over decades, all else begins at zero."""
     label = metric.quantity[:1].upper() + metric.quantity[1:]
     return Axis(label=label, unit=metric.unit, from_zero=True, scale="log" if is_log else "linear")
 

@@ -107,7 +107,7 @@ def history_choices(
 
 
 def first_kind() -> Kind | None:
-    """Give the kind that was measured first, which is the one to begin with; one query."""
+    """Return the kind that was measured first, which is the one to begin with; one query."""
     rows = fetch_all("SELECT kind FROM results_series ORDER BY id LIMIT 1")
     return catalog().kinds.get(rows[0][0]) if rows else None
 
@@ -140,7 +140,7 @@ def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:
 
 
 def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
-    """Give the headline first, then charts of percentiles, then every metric in the catalog's order."""
+    """Return the headline first, then charts of percentiles, then every metric in the catalog's order."""
     charts = [
         MetricChoice(chart.id, chart.title)
         for chart in kind.charts
@@ -151,7 +151,7 @@ def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
 
 
 def facets_of(kind: Kind, identities: Sequence[Mapping[str, Any]]) -> list[Facet]:
-    """Give the parameters that have more than one value among these identities, which leave out defaults."""
+    """Return the parameters that have more than one value among these identities, which leave out defaults."""
     told = set().union(*identities)
     facets = []
     for name, parameter in kind.parameters.items():

@@ -133,7 +133,7 @@ def break_of(event: Event) -> Break:
 
 
 def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:
-    """Give the places between and around a line's points where it must break; events are in order of time.
+    """Return the places between and around a line's points where it must break; events are in order of time.
 
     What gave nothing within the step of a point is no break: that step has its median.
     """
@@ -178,7 +178,7 @@ def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
 
 
 def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, datetime]]:
-    """Give the ends of each time in which a measurement is missing; none of too few points to know what is usual.
+    """Return the ends of each time in which a measurement is missing; none of too few points to know what is usual.
 
     Of points that stand for days these are the days' beginnings: what is usual between them has the day in it.
     """
@@ -197,7 +197,7 @@ def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, da
 
 
 def longest_usual(seconds: Sequence[float]) -> timedelta:
-    """Give the time without a measurement from which on one is missing, from the times between all of them."""
+    """Return the time without a measurement from which on one is missing, from the times between all of them."""
     ordered = sorted(seconds)
     middle = median(ordered)
     near = middle * _REGULAR_WITHIN

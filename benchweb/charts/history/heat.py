@@ -109,7 +109,7 @@ class _Map:
 
     @property
     def longest(self) -> timedelta:
-        """Give the time without a run from which on one is missing, as the history has it where every run is drawn."""
+        """Return the time without a run from which on one is missing: the history's, where every run is drawn."""
         if not self.is_whole:
             return (self.usual or timedelta()) * _LONGER_THAN_USUAL
         return longest_usual([(after.at - each.at).total_seconds() for each, after in pairwise(self.columns)])
@@ -185,7 +185,7 @@ def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
 
 
 def _scale(columns: Sequence[_Column]) -> _Scale:
-    """Give the scale on which the maps of these columns can be compared with each other."""
+    """Return the scale on which the maps of these columns can be compared with each other."""
     if not columns:
         return _Scale(range(0), 1, 0.0)
     first, last = _extent(columns)
@@ -252,7 +252,7 @@ def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
 
 
 def _ends(columns: Sequence[_Column], until: datetime, *, has_rhythm: bool) -> list[datetime]:
-    """Give where each column ends: with the runs that it stands for, before a gap; the last with the time looked at.
+    """Return where each column ends: with the runs that it stands for, before a gap; the last with the time looked at.
 
     Of too few runs nobody knows when the next was due: a column isn't stretched over hours without a measurement.
     """
@@ -276,7 +276,7 @@ def _median_line(drawn: _Map, ends: Sequence[datetime]) -> ChartSeries:
 
 
 def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Column | None) -> list[Break]:
-    """Give what gave nothing between the runs that a column stands for and the next column."""
+    """Return what gave nothing between the runs that a column stands for and the next column."""
     # The last of the column's runs is a usual step before its end: what came well after that one is a turn of its own.
     after = end - drawn.usual / 2 if drawn.has_rhythm and drawn.usual else column.at
     found = [break_of(each) for each in drawn.events if after < each.at and (not following or each.at < following.at)]

@@ -27,7 +27,7 @@ _kept: dict[int, Keys] = {}
 
 
 def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
-    """Give the keys of versions by id; one query when one of them is new to this process."""
+    """Return the keys of versions by id; one query when one of them is new to this process."""
     wanted = set(version_ids)
     found = {pk: keys for pk in wanted if (keys := _kept.get(pk)) is not None}
     missing = wanted - found.keys()
@@ -35,7 +35,7 @@ def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
 
 
 def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
-    """Give the keys of versions by id."""
+    """Return the keys of versions by id."""
     return {version.pk: _keys(version) for version in versions}
 
 
@@ -192,7 +192,7 @@ def _end(columns: list[Any]) -> LineEnd:
 
 
 def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
-    """Give what the query asks as conditions on a series `s`, its `pair` and their ends; put their values along."""
+    """Return what the query asks as conditions on a series `s`, its `pair` and their ends; put their values along."""
     asked = {
         "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
         "pair.id = %(pair)s": ("pair", query.pair),
@@ -208,7 +208,7 @@ def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[
 
 
 def parameter_conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
-    """Give what the query asks of the parameters of a row `s` with an identity, and put their values along."""
+    """Return what the query asks of the parameters of a row `s` with an identity, and put their values along."""
     found = []
     for number, (name, text) in enumerate(query.parameters.items()):
         if name in kind.parameters:

@@ -83,7 +83,7 @@ def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> 
 
 
 def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
-    """Give the flags of a chart of these lines, in order of time."""
+    """Return the flags of a chart of these lines, in order of time."""
     lines = list(lines)
     hosts = {end.host_id for line in lines for end in line.pair.ends}
     changes = [each for each in marks.changes if each.host in hosts]
@@ -127,7 +127,7 @@ class _Documents:
 
 
 def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -> list[tuple[datetime, float]]:
-    """Give the speeds of an endpoint's link in order of time, each with when it was first seen."""
+    """Return the speeds of an endpoint's link in order of time, each with when it was first seen."""
     found: list[tuple[datetime, float]] = []
     for at, seen in fact_turns(facts):
         speed = _link_bps(seen.digest, address, documents)
@@ -137,7 +137,7 @@ def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -
 
 
 def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
-    """Give the speed of the interface that holds the endpoint's address, as facts tell it."""
+    """Return the speed of the interface that holds the endpoint's address, as facts tell it."""
     speed = _speeds.get((digest, address))
     if speed is None:
         found = documents()

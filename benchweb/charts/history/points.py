@@ -30,11 +30,11 @@ class Step:
 
     @property
     def covered(self) -> timedelta:
-        """Give the time that a point stands for: none of a single run."""
+        """Return the time that a point stands for: none of a single run."""
         return STEPS.get(self.name, timedelta())
 
     def begin(self, at: datetime) -> datetime:
-        """Give when the step of a time begins, in UTC; of a run it is that time."""
+        """Return when the step of a time begins, in UTC; of a run it is that time."""
         if self.name not in STEPS:
             return at
         local = at.astimezone(self.zone).replace(minute=0, second=0, microsecond=0)
@@ -111,7 +111,7 @@ ORDER BY 1, 2
 
 
 def run_figures(only: str = "", series: str = "ANY(%(series)s)") -> str:
-    """Give the statement of series' figures run by run, with further conditions."""
+    """Return the statement of series' figures run by run, with further conditions."""
     return _RUN_FIGURES.format(series=series, only=only)
 
 

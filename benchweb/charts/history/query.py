@@ -75,7 +75,7 @@ class HistoryQuery:
         return self.shown != self.whole
 
     def axis(self, first: datetime, last: datetime) -> tuple[datetime, datetime]:
-        """Give the time on the axes of what was measured from `first` to `last`: as asked, else that with some room."""
+        """Return the time on the axes of what was measured from `first` to `last`: as asked, else with some room."""
         if self.is_zoomed or not self.is_fitted:
             return self.shown
         room = max(_LEAST_ROOM, (last - first) * _ROOM)

@@ -90,7 +90,7 @@ def setting_words(parameter: Parameter, value: Any) -> str:
 
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
-    """Give every line's parts by name, the same names for all."""
+    """Return every line's parts by name, the same names for all."""
     pairs = _pair_names(lines)
     places = [{"pair": pairs[line.pair.pk], "environment": line.pair.environment} for line in lines]
     return [

@@ -39,7 +39,7 @@ class Difference:
 
 
 def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: MatrixTable, cell: Cell) -> Cell | None:
-    """Give the cell that a cell of the table `own` is compared with; None for none or itself."""
+    """Return the cell that a cell of the table `own` is compared with; None for none or itself."""
     table = next((each for each in tables if each.axes.environment == baseline.environment), None)
     if baseline.environment is None:
         table = own
@@ -60,7 +60,7 @@ def difference(found: Summary, base: Summary, metric: Metric) -> Difference:
 
 
 def sequential_level(value: float, bounds: tuple[float, float]) -> int:
-    """Give the place of a value on the scale of SEQUENTIAL_LEVELS colours; the middle when all values are one."""
+    """Return the place of a value on the scale of SEQUENTIAL_LEVELS colours; the middle when all values are one."""
     low, high = bounds
     if high == low:
         return SEQUENTIAL_LEVELS // 2
@@ -76,7 +76,7 @@ def _sense(absolute: float, metric: Metric) -> Sense:
 
 
 def _level(ratio: float | None) -> int:
-    """Give 1 to 4; a difference from 0 has no ratio and the strongest colour."""
+    """Return 1 to 4; a difference from 0 has no ratio and the strongest colour."""
     if ratio is None:
         return len(DIFFERENCE_STEPS) + 1
     return 1 + sum(abs(ratio) >= step for step in DIFFERENCE_STEPS)

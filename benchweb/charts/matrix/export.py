@@ -18,7 +18,7 @@ _FIGURES = ["n", "median", "mean", "low", "high", "at", "runs", "reason"]
 def matrix_csv(
     tables: Sequence[MatrixTable], environments: Mapping[int, str], *, test: SeriesTest | None, metric: Metric
 ) -> str:
-    """Give the cells of all tables; `environments` names them by id. No query."""
+    """Return the cells of all tables; `environments` names them by id. No query."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([*_COLUMNS, *_FIGURES, *PAIR_IDS])

@@ -85,7 +85,7 @@ class MatrixTable:
 
     @cached_property
     def places(self) -> dict[tuple[Key, Key], Cell]:
-        """Give the shown cells by row and column."""
+        """Return the shown cells by row and column."""
         return {(cell.row, cell.column): cell for line in self.cells for cell in line}
 
 
@@ -100,7 +100,7 @@ def axes_of(
 
 
 def shown_pairs(axes: Sequence[Axes], by: By) -> list[GridPair]:
-    """Give the pairs of the shown cells of all tables; one query."""
+    """Return the pairs of the shown cells of all tables; one query."""
     environments = [each.environment for each in axes]
     if by == "mode":
         cells = [
@@ -146,12 +146,12 @@ def matrix_tables(
 
 
 def value_range(tables: Iterable[MatrixTable]) -> tuple[float, float] | None:
-    """Give the ends of the colours for the medians of all shown cells: one scale for all tables."""
+    """Return the ends of the colours for the medians of all shown cells: one scale for all tables."""
     return color_range([cell.found.median for table in tables for line in table.cells for cell in line if cell.found])
 
 
 def color_range(values: Sequence[float]) -> tuple[float, float] | None:
-    """Give the least and the greatest value, moved apart where they are so near that colours would show noise."""
+    """Return the least and the greatest value, moved apart where they are so near that colours would show noise."""
     if not values:
         return None
     low, high = min(values), max(values)
@@ -212,14 +212,14 @@ def _state(pairs: int, has_values: bool, failed: int) -> CellState:
 
 
 def _failure(newest: Newest | None, ended: list[EndedRun]) -> EndedRun | None:
-    """Give the pair's newest run of the test if it came after the last that gave a value, and didn't finish."""
+    """Return the pair's newest run of the test if it came after the last that gave a value, and didn't finish."""
     if not ended or ended[0].state == State.FINISHED:
         return None
     return ended[0] if newest is None or ended[0].id > newest.runs[0].run else None
 
 
 def _course(newest: Newest | None, ended: list[EndedRun]) -> list[list[float]]:
-    """Give the repetitions of a pair's last runs, newest first; a run of the test that gave none is a gap."""
+    """Return the repetitions of a pair's last runs, newest first; a run of the test that gave none is a gap."""
     values: dict[int, list[float]] = {run.run: list(run.values) for run in newest.runs} if newest else {}
     oldest = min(values, default=0)
     for run in ended:
@@ -229,7 +229,7 @@ def _course(newest: Newest | None, ended: list[EndedRun]) -> list[list[float]]:
 
 
 def _history(courses: list[list[list[float]]]) -> list[float | None]:
-    """Give the medians of the pairs' k-th last runs, oldest first, as a cell's figure is: over all repetitions.
+    """Return the medians of the pairs' k-th last runs, oldest first, as a cell's figure is: over all repetitions.
 
     As far back as every pair has runs: a median of other pairs would move for that alone.
     """

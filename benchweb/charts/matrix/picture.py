@@ -17,7 +17,7 @@ MOST_ITEMS = 250
 
 
 def square_pixels(rows: int, columns: int) -> int:
-    """Give the side of a pair's square, for a picture that a page has room for."""
+    """Return the side of a pair's square, for a picture that a page has room for."""
     return max(1, min(_MOST_SQUARE_PIXELS, _PICTURE_PIXELS // max(rows, columns, 1)))
 
 

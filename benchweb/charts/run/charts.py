@@ -33,7 +33,7 @@ def with_ids(charts: Iterable[ChartSpec], pair: Pair) -> list[ChartSpec]:
 
 
 def trial_charts(trials: Iterable[TrialRow], *, is_open: bool) -> list[ChartSpec]:
-    """Give the charts of trials; a chart without a point is left out unless some may still come."""
+    """Return the charts of trials; a chart without a point is left out unless some may still come."""
     specs = [
         (_FORMS[chart.form](sweep, chart), is_open and _may_come(sweep, chart))
         for sweep in sweeps(trials, catalog().kinds)
@@ -86,7 +86,7 @@ class _Drawing:
     series: list[ChartSeries] = field(default_factory=list)
 
     def style(self, metric: str, values: tuple[Any, ...]) -> dict[str, Any]:
-        """Give the name and the look of a line."""
+        """Return the name and the look of a line."""
         settings = dict(zip(self.sweep.others(self.x), values, strict=True))
         text = ",".join(f"{name}={value}" for name, value in settings.items())
         kind = self.sweep.kind

@@ -19,13 +19,13 @@ class ShownCombination:
 
 
 def shown_combinations(confidence: RunConfidence) -> list[ShownCombination]:
-    """Give the combinations in the plan's order, those that were missed first."""
+    """Return the combinations in the plan's order, those that were missed first."""
     ordered = sorted(confidence.combinations, key=lambda each: each.is_reached)
     return [_shown(each) for each in ordered]
 
 
 def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | None:
-    """Give the JSON of a run's confidence, the same for the API and the export; None when none was asked for."""
+    """Return the JSON of a run's confidence, the same for the API and the export; None when none was asked for."""
     if confidence is None:
         return None
     asked = confidence.asked

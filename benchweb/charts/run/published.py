@@ -68,12 +68,12 @@ class PublishedTable:
 
     @property
     def notes(self) -> list[Equivalent]:
-        """Give each notation of the table once, to be explained below it."""
+        """Return each notation of the table once, to be explained below it."""
         return list(dict.fromkeys(each.equivalent for row in self.rows for each in row.written))
 
 
 def published_tables(trials: Sequence[TrialRow]) -> list[PublishedTable]:
-    """Give a table for each kind that measured something. No query."""
+    """Return a table for each kind that measured something. No query."""
     tables = [_table(sweep) for sweep in sweeps(trials, catalog().kinds)]
     return [table for table in tables if table.rows]
 

@@ -24,12 +24,12 @@ class TrialCommand:
 
 
 def engine_commands(trial: Trial) -> str:
-    """Give the command that repeats one trial; reads the run's sink unless it was selected with it."""
+    """Return the command that repeats one trial; reads the run's sink unless it was selected with it."""
     return engine_command(sink=trial.run.pair.sink, kind=trial.kind, params=trial.params)
 
 
 def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
-    """Give each command of a run once, with the trials that it repeats, in the order of the plan."""
+    """Return each command of a run once, with the trials that it repeats, in the order of the plan."""
     repeated: dict[str, list[int]] = {}
     for trial in trials:
         command = engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params)
@@ -38,7 +38,7 @@ def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
 
 
 def engine_command(*, sink: Endpoint, kind: str, params: Mapping[str, Any]) -> str:
-    """Give the command for a sink, kind and parameters; what isn't set has the catalog's default."""
+    """Return the command for a sink, kind and parameters; what isn't set has the catalog's default."""
     words = ["benchweb-engine", "run", shlex.quote(kind), "--peer", shlex.quote(sink.control_address)]
     words += ["--token-file", TOKEN_FILE]
     if sink.data_address:
@@ -51,7 +51,7 @@ def engine_command(*, sink: Endpoint, kind: str, params: Mapping[str, Any]) -> s
 
 
 def _address(data_address: str) -> str:
-    """Give an address; a host name is looked up by the shell, for the engine takes addresses only."""
+    """Return an address; a host name is looked up by the shell, for the engine takes addresses only."""
     try:
         return shlex.quote(str(ipaddress.ip_address(data_address)))
     except ValueError:

@@ -17,7 +17,7 @@ _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="l
 
 
 def course_charts(result: Result) -> list[ChartSpec]:
-    """Give a chart for each quantity that the intervals measured; a single interval has no course."""
+    """Return a chart for each quantity that the intervals measured; a single interval has no course."""
     intervals = sorted(result.document.get("intervals") or [], key=lambda each: each["end_seconds"])
     # A long test's are few enough; one of before that was stored with all of them.
     intervals = thinned(intervals, MOST_SHOWN)

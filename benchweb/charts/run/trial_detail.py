@@ -229,7 +229,7 @@ def _flows(flows: list[dict[str, Any]]) -> Grid:
 
 
 def _intervals(intervals: list[dict[str, Any]]) -> Grid:
-    """Give a row per interval, in the order of time; what one lacks is missing there."""
+    """Return a row per interval, in the order of time; what one lacks is missing there."""
     known = catalog().metrics
     measured = {key for each in intervals for key in each.get("metrics") or {}}
     keys = [key for key in known if key in measured]

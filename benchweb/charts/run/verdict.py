@@ -63,12 +63,12 @@ class Verdict:
 
 
 def run_verdict(run: Run) -> Verdict:
-    """Give the verdict on a run; one query."""
+    """Return the verdict on a run; one query."""
     return verdict(run, trial_rows(run.pk))
 
 
 def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
-    """Give the verdict on a run whose trials are at hand."""
+    """Return the verdict on a run whose trials are at hand."""
     counts = Counter(trial.state for trial in trials)
     return Verdict(
         state=run.state,
@@ -83,7 +83,7 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
 
 
 def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
-    """Give what a trial's figures are told with."""
+    """Return what a trial's figures are told with."""
     values = [(each, sweep.values([trial], each.name)[0]) for each in sweep.kind.parameters.values()]
     return [
         Setting(name=each.name, label=each.label, value=value, unit=each.unit)
@@ -93,7 +93,7 @@ def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
 
 
 def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
-    """Give each metric that was measured where it was best, kind by kind, each kind's own headline first."""
+    """Return each metric that was measured where it was best, kind by kind, each kind's own headline first."""
     return [
         found
         for sweep in sweeps(trials, catalog().kinds)
@@ -127,7 +127,7 @@ def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
 
 
 def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
-    """Give the loss of the trials that a headline tells of."""
+    """Return the loss of the trials that a headline tells of."""
     metric = sweep.kind.metrics.get(sweep.kind.loss)
     if metric is None:
         return None
@@ -188,7 +188,7 @@ def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> s
 
 
 def limit_words(by: str) -> str:
-    """Give a verdict in words."""
+    """Return a verdict in words."""
     return said(catalog().limits.get(by, by.replace("_", " ")))
 
 

@@ -42,7 +42,7 @@ class Sizes:
 
 
 def swept_parameter(kind: Kind, varying: Collection[str]) -> Parameter | None:
-    """Give the parameter on the axis: the charts' own, unless only another number varies; None without such charts."""
+    """Return the parameter on the axis: the charts' own, unless only another number varies. None without charts."""
     if not kind.sweeps:
         return None
     if kind.sweeps[0].x not in varying:
@@ -104,7 +104,7 @@ def _setting_words(parts: Parts) -> list[str]:
 def _places(
     query: HistoryQuery, swept: Parameter, lines: Sequence[SizeLine], settings: Sequence[str], metrics: Sequence[str]
 ) -> tuple[list[_Place], dict[int, int]]:
-    """Give the places that something was measured for, and by id each one's place among them."""
+    """Return the places that something was measured for, and by id each one's place among them."""
     places: dict[_Place, int] = {}
     ids: dict[int, int] = {}
     for line, key in zip(lines, settings, strict=True):
@@ -117,7 +117,7 @@ def _places(
 
 
 def _number(query: HistoryQuery, line: SizeLine) -> int:
-    """Give the line of a chart that a test is part of, unless it is the run or the date that tells."""
+    """Return the line of a chart that a test is part of, unless it is the run or the date that tells."""
     if query.overlay == "pair" and line.pair:
         return line.pair.pk
     return line.environment_id if query.overlay == "environment" else 0
@@ -137,7 +137,7 @@ def _found(
 
 
 def _names(query: HistoryQuery, rest: SizeLines, points: SizePoints) -> Callable[[int], str]:
-    """Give what names a line of a chart by its number."""
+    """Return what names a line of a chart by its number."""
     if query.overlay == "date":
         return lambda number: _span_words(points.shown, number, query.zone)
     if query.overlay == "run":

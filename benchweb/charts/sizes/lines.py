@@ -70,7 +70,7 @@ class SizeLines:
         return list({line.pair.pk: line.pair for line in self.lines if line.pair}.values())
 
     def parts(self, kind: Kind) -> Parts:
-        """Give every line's parts by name, the same names for all."""
+        """Return every line's parts by name, the same names for all."""
         places = [
             ({"pair": line.pair.words} if line.pair else {}) | {"environment": line.environment} for line in self.lines
         ]
@@ -107,7 +107,7 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
 
 
 def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
-    """Give the runs that are asked for, else the latest that match, each with its pair; one query.
+    """Return the runs that are asked for, else the latest that match, each with its pair; one query.
 
     One more than are drawn tells that there are others.
     """

@@ -28,7 +28,7 @@ def view_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def view_menu(request: HttpRequest) -> HttpResponse:
-    """Give what the menu holds; asked for when it is opened, so that no page pays for it."""
+    """Return what the menu holds; asked for when it is opened, so that no page pays for it."""
     context = {"views": SavedView.objects.filter(user=cast(User, request.user)), "path": request.GET.get("path", "")}
     return render(request, "account/partials/saved_views_menu.html", context)
 

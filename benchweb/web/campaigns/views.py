@@ -106,7 +106,7 @@ def _runs(request: HttpRequest, campaign: Campaign) -> "QuerySet[Run, Any]":
 
 
 def _segments(summary: CampaignSummary) -> list[dict[str, str | int]]:
-    """Give the parts of the bar that shows the runs by state, in per cent."""
+    """Return the parts of the bar that shows the runs by state, in per cent."""
     left = 0.0
     segments: list[dict[str, str | int]] = []
     for state in (

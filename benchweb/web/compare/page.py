@@ -132,13 +132,13 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
 
 
 def compared_charts(runs: Sequence[Run], query: CompareQuery) -> list[ChartSpec]:
-    """Give the charts of a comparison alone; one query: trials."""
+    """Return the charts of a comparison alone; one query: trials."""
     trials = trial_rows_of_runs([run.pk for run in runs])
     return comparison_charts(_drawn(runs, _labels(runs, query.zone), trials, query.kind))
 
 
 def facts_changed(runs: Sequence[Run]) -> tuple[list[ChangedFact], list[Run]]:
-    """Give the facts that differ between the runs' last results, and the runs of which none are known; one query."""
+    """Return the facts that differ between the runs' last results, and the runs of which none are known; one query."""
     return _facts_changed(runs, facts_of_runs([run.pk for run in runs]))
 
 

@@ -35,7 +35,7 @@ class CompareQuery:
     zone: tzinfo = UTC
 
     def url(self, name: str = "compare", **changes: Any) -> str:
-        """Give the URL of the page, or of an export, with some of it changed; defaults are left out."""
+        """Return the URL of the page, or of an export, with some of it changed; defaults are left out."""
         changed = replace(self, **changes)
         query = {"runs": ",".join(map(str, changed.runs))}
         query |= {"show": changed.show} if changed.show != SHOWN[0] else {}
@@ -46,16 +46,16 @@ class CompareQuery:
         return f"{reverse(f'web:{name}')}?{urlencode(query, safe=',') if changed.runs else ''}".rstrip("?")
 
     def without(self, run: int) -> str:
-        """Give the URL without a run."""
+        """Return the URL without a run."""
         return self.url(runs=tuple(each for each in self.runs if each != run))
 
     def with_baseline(self, run: int) -> str:
-        """Give the URL with another run as the baseline, the others in their order."""
+        """Return the URL with another run as the baseline, the others in their order."""
         return self.url(runs=(run, *(each for each in self.runs if each != run)))
 
 
 def links(query: CompareQuery) -> dict[str, str]:
-    """Give the page's own URLs: its exports and charts, and with the choice of runs open or closed."""
+    """Return the page's own URLs: its exports and charts, and with the choice of runs open or closed."""
     exports = {each: query.url(f"compare_{each}", is_choosing=False) for each in ("csv", "json", "charts")}
     return exports | {"choose": query.url(is_choosing=True), "closed": query.url(is_choosing=False)}
 
@@ -69,7 +69,7 @@ class Switch:
 
 
 def switches(query: CompareQuery, kinds: Sequence[tuple[str, str]]) -> list[Switch]:
-    """Give what else the page could show of the same runs."""
+    """Return what else the page could show of the same runs."""
     shows = zip(SHOWN, (_("Main"), _("Headline"), _("All")), strict=True)
     sorts = zip(SORTS, (_("Worst first"), _("As in the plan")), strict=True)
     found = [

@@ -38,21 +38,21 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def compare_charts_json(request: HttpRequest) -> HttpResponse:
-    """Give the comparison's chart specs, for the script that draws them."""
+    """Return the comparison's chart specs, for the script that draws them."""
     query = compare_query(request.GET, reader_zone(request))
     return charts_answer(compared_charts(runs_asked(query), query))
 
 
 @login_required
 def compare_csv_file(request: HttpRequest) -> HttpResponse:
-    """Give the comparison as CSV, a line for each measure and run."""
+    """Return the comparison as CSV, a line for each measure and run."""
     runs, found = _asked(request)
     return _download(comparison_csv(runs, found), "text/csv", runs, "csv")
 
 
 @login_required
 def compare_json_file(request: HttpRequest) -> HttpResponse:
-    """Give the comparison as JSON, with every repetition's value and the facts that differ."""
+    """Return the comparison as JSON, with every repetition's value and the facts that differ."""
     runs, found = _asked(request)
     facts = [{"fact": each.label, "hosts": each.ends, "values": each.values} for each in facts_changed(runs)[0]]
     document = comparison_document(runs, found) | {"facts": facts}

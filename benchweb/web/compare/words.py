@@ -202,7 +202,7 @@ def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
 
 
 def _whole_verdict(entry: Entry, metric: Metric, texts: _Texts) -> str:
-    """Give the sentence of a verdict that a cell has in short; empty where the cell has all of it."""
+    """Return the sentence of a verdict that a cell has in short; empty where the cell has all of it."""
     found = entry.difference
     if found is None:
         return ""

@@ -38,7 +38,7 @@ def facts_side_by_side(source: dict[str, Any], sink: dict[str, Any]) -> list[Fac
 
 
 def _keyed(lines: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Give lines by label; what a host doesn't tell has none, and is its own key."""
+    """Return lines by label; what a host doesn't tell has none, and is its own key."""
     return {label or text: (label, text) for label, text in lines}
 
 
@@ -100,7 +100,7 @@ class ChangedFact:
 
 
 def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> list[ChangedFact]:
-    """Give the facts that differ between runs, the baseline's first; once where both hosts tell the same."""
+    """Return the facts that differ between runs, the baseline's first; once where both hosts tell the same."""
     at_source, at_sink = _changed(sources), _changed(sinks)
     found = [
         ChangedFact(label, "both" if at_sink.get(label) == values else "source", values)

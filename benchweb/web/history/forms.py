@@ -63,7 +63,7 @@ class AnnotationForm(PageForm):
         self.fields["about"] = forms.CharField(label=_("About"), required=False, widget=about)
 
     def clean_about(self) -> dict[str, Any]:
-        """Give the row that the note is about, by the name of its field; empty for everything."""
+        """Return the row that the note is about, by the name of its field; empty for everything."""
         text = self.cleaned_data["about"]
         if not text:
             return {}

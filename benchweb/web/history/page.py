@@ -150,7 +150,7 @@ def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
 
 
 def changed(query: QueryDict, **changes: str) -> str:
-    """Give the query string with some values changed, empty ones left out."""
+    """Return the query string with some values changed, empty ones left out."""
     values = query.dict() | changes
     kept = QueryDict(mutable=True)
     kept.update({name: str(value) for name, value in values.items() if value})
@@ -187,7 +187,7 @@ def _drawn(query: HistoryQuery, kind: Kind | None) -> _Drawn:
 
 
 def _with_a_view(query: HistoryQuery, kind: Kind | None) -> HistoryQuery:
-    """Give what is asked of a view that the kind has; another kind's is over time."""
+    """Return what is asked of a view that the kind has; another kind's is over time."""
     if kind is None:
         return query
     has = {"heat": any(chart.form == "percentiles" for chart in kind.charts), "sizes": bool(kind.sweeps)}
@@ -224,7 +224,7 @@ def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
 
 
 def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:
-    """Give what a note may be about: everything that is on the page, environments first."""
+    """Return what a note may be about: everything that is on the page, environments first."""
     environments = {f"environment:{line.pair.environment_id}": line.pair.environment for line in lines}
     hosts = {f"host:{end.host_id}": end.host_name for line in lines for end in line.pair.ends}
     pairs = {f"pair:{line.pair.pk}": line.pair_words for line in lines}

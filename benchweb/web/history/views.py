@@ -38,14 +38,14 @@ def history_page(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def history_charts_json(request: HttpRequest) -> HttpResponse:
-    """Give the chart specs of the same query string, finer the shorter the time is."""
+    """Return the chart specs of the same query string, finer the shorter the time is."""
     return charts_answer(drawn_charts(request))
 
 
 @login_required
 @require_GET
 def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
-    """Give every point behind the charts over time."""
+    """Return every point behind the charts over time."""
     query = query_of(request)
     kind = choices_of(query).kind
     parts: Iterator[str] = iter(())

@@ -137,7 +137,7 @@ class Section:
 
 
 def period_of(over: str) -> Period:
-    """Give the period that an address asks for; an unknown one is the first."""
+    """Return the period that an address asks for; an unknown one is the first."""
     return next((each for each in PERIODS if each.key == over), PERIODS[0])
 
 
@@ -180,7 +180,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
 
 
 def availability_figure(ratio: float) -> Quantity:
-    """Give a ratio in per cent, cut and not rounded: 100 % is said of no time with a break.
+    """Return a ratio in per cent, cut and not rounded: 100 % is said of no time with a break.
 
     Three significant digits, but from 99 % on three decimals: there the nines are what one reads.
     """
@@ -205,7 +205,7 @@ def _steps(begin: datetime, now: datetime, step: timedelta) -> list[datetime]:
 
 
 def _added_at(endpoint: Endpoint, availability: Availability) -> datetime:
-    """Give since when there is something to know: a synthetic history is older than its rows."""
+    """Return since when there is something to know: a synthetic history is older than its rows."""
     known = (stretch.since for stretch in availability.stretches if stretch.state != UNKNOWN)
     return min(endpoint.created_at, next(known, endpoint.created_at))
 

@@ -108,7 +108,7 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    """Give the panel as it is now; ask for another check when the last one ended without an answer."""
+    """Return the panel as it is now; ask for another check when the last one ended without an answer."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     panel = _panel(request, endpoint, AwaitedCheck.posted(request))
     if panel.looks_again and not panel.is_checking:

@@ -14,7 +14,7 @@ class EngineCommand:
 
     @property
     def words(self) -> list[list[str]]:
-        """Give the words of each line: shown, a line is broken between them and not at a hyphen."""
+        """Return the words of each line: shown, a line is broken between them and not at a hyphen."""
         return [line.split(" ") for line in self.lines]
 
     @property
@@ -23,7 +23,7 @@ class EngineCommand:
 
 
 def engine_command(*, address: str, token: str) -> EngineCommand:
-    """Give the command for an engine that listens on the port of `address` and expects `token`."""
+    """Return the command for an engine that listens on the port of `address` and expects `token`."""
     port = _port(address)
     # Engines on one machine differ by their ports: each has a state and a token of its own.
     own = "benchweb-engine" if port == DEFAULT_CONTROL_PORT else f"benchweb-engine-{port}"

@@ -62,7 +62,7 @@ class NamedForm(PageForm):
 
     @classmethod
     def of(cls, row: Environment) -> Self:
-        """Give the form filled with a row's values."""
+        """Return the form filled with a row's values."""
         return cls(initial={"name": row.name, "description": row.description})
 
 
@@ -77,7 +77,7 @@ class LabelsField(forms.CharField):
 
 
 def labels_field() -> LabelsField:
-    """Give the field for a host's labels."""
+    """Return the field for a host's labels."""
     return LabelsField(
         label=_("Labels"),
         required=False,
@@ -88,7 +88,7 @@ def labels_field() -> LabelsField:
 
 
 def uplink_field() -> forms.CharField:
-    """Give the field for the uplink that a host shares."""
+    """Return the field for the uplink that a host shares."""
     return text_field(
         _("Shared uplink"),
         help_text=_(
@@ -109,7 +109,7 @@ class HostDetailsForm(PageForm):
 
     @classmethod
     def of(cls, host: Host) -> Self:
-        """Give the form filled with a host's values."""
+        """Return the form filled with a host's values."""
         return cls(initial={name: getattr(host, name) for name in cls.base_fields})
 
 
@@ -167,7 +167,7 @@ class EndpointForm(PageForm):
 
     @classmethod
     def new(cls, sent: QueryDict | None = None) -> Self:
-        """Give the form for a new engine; an empty one has a token made for it, and asks for one."""
+        """Return the form for a new engine; an empty one has a token made for it, and asks for one."""
         if sent is not None:
             return cls(sent)
         form = cls(initial={"network_mode": "host", "token": new_token()})
@@ -176,7 +176,7 @@ class EndpointForm(PageForm):
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Self:
-        """Give the form filled with an endpoint's values; its token is never shown again."""
+        """Return the form filled with an endpoint's values; its token is never shown again."""
         names = (
             "control_address",
             "data_address",
@@ -193,7 +193,7 @@ class EndpointForm(PageForm):
         return form
 
     def endpoint_values(self) -> dict[str, Any]:
-        """Give the values as the services take them."""
+        """Return the values as the services take them."""
         values = {name: self.cleaned_data[name] for name in EndpointForm.base_fields}
         return {"name": values.pop("endpoint_name")} | values
 
@@ -224,7 +224,7 @@ class HostForm(EndpointForm):
     field_order = ["name", "control_address", "token", "data_address", "network_mode", "description", "labels"]
 
     def host_values(self) -> dict[str, Any]:
-        """Give the host's own values as the service takes them."""
+        """Return the host's own values as the service takes them."""
         return {name: self.cleaned_data[name] for name in HostDetailsForm.base_fields}
 
 

@@ -26,7 +26,7 @@ def strip_cells(cells: Sequence[StripCell]) -> SafeString:
 
 @register.filter
 def missing_alike(cells: Sequence[tuple[str, Cell]]) -> str:
-    """Give why a whole row has no figure, where the reason is one for all; else nothing."""
+    """Return why a whole row has no figure, where the reason is one for all; else nothing."""
     reasons = {cell.reason if cell.figure is None else "" for _head, cell in cells}
     return reasons.pop() if len(reasons) == 1 else ""
 

@@ -142,7 +142,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def host_command(request: HttpRequest) -> HttpResponse:
-    """Give the command again while the address or the token is typed."""
+    """Return the command again while the address or the token is typed."""
     command = engine_command(address=request.POST.get("control_address", ""), token=request.POST.get("token", ""))
     return render(request, "hosts/partials/engine_command.html", {"command": command})
 
@@ -208,7 +208,7 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 def _host_with_endpoints(host_id: int) -> tuple[Host, list[Endpoint]]:
-    """Give a host with its endpoints, archived ones too; one query where it has any."""
+    """Return a host with its endpoints, archived ones too; one query where it has any."""
     endpoints = list(Endpoint.objects.filter(host=host_id).select_related("host").order_by("archived_at", "pk"))
     return (endpoints[0].host if endpoints else get_object_or_404(Host, pk=host_id)), endpoints
 

@@ -53,7 +53,7 @@ class LaunchPage:
 
     @property
     def silent(self) -> list[Pair]:
-        """Give the chosen pairs with an end that did not answer its last check, or that nobody asks."""
+        """Return the chosen pairs with an end that did not answer its last check, or that nobody asks."""
         answered = Endpoint.Status.ANSWERED
         return [pair for pair in self.chosen if not pair.source.status == pair.sink.status == answered]
 
@@ -77,7 +77,7 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
 @login_required
 @require_POST
 def launch_choice(request: HttpRequest) -> HttpResponse:
-    """Give the pairs by the filter and the summary, with what was chosen kept."""
+    """Return the pairs by the filter and the summary, with what was chosen kept."""
     return render(
         request, "launch/partials/choice.html", {"page": _page(launch_form(request.POST)), "out_of_band": True}
     )

@@ -27,7 +27,7 @@ _guard = threading.Lock()
 
 
 def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
-    """Give a run's part in a language: as another watcher just got it, else rendered now."""
+    """Return a run's part in a language: as another watcher just got it, else rendered now."""
     part, asked_at = _part((run_id, language)), time.monotonic()
     with part.lock:
         # Against the time of asking, not of getting the lock: whoever waited takes what was rendered meanwhile.

@@ -61,7 +61,7 @@ class Room:
     task: "asyncio.Task[None] | None" = None
 
     def after(self, place: Place) -> list[Message]:
-        """Give the intervals that follow a place."""
+        """Return the intervals that follow a place."""
         return [message for message in self.intervals if message.place and message.place > place]
 
     async def listen(self) -> None:
@@ -94,7 +94,7 @@ class Room:
                 self._tell(message)
 
     def _add(self, body: dict[str, Any]) -> Message | None:
-        """Give the message to pass on; None for an interval that was there before."""
+        """Return the message to pass on; None for an interval that was there before."""
         if body.get("type") != "interval":
             return Message(body | {"watchers": len(self.waiting)})
         place = (int(body.get("index", 0)), int(body.get("event", 0)))

@@ -184,7 +184,7 @@ def _failures(cell: Cell) -> str:
 
 
 def _course(cell: Cell) -> list[float | None]:
-    """Give what a sparkline draws; a single run is no course."""
+    """Return what a sparkline draws; a single run is no course."""
     return cell.history if sum(value is not None for value in cell.history) > 1 else []
 
 

@@ -201,14 +201,14 @@ def _sample(pairs: Sequence[GridPair], most: int) -> list[int]:
 
 
 def _metric(asked: str, test: SeriesTest | None) -> Metric:
-    """Give the metric asked for if the test has it, else its kind's headline."""
+    """Return the metric asked for if the test has it, else its kind's headline."""
     kinds = catalog().kinds
     kind = kinds[test.kind] if test else next(iter(kinds.values()))
     return kind.metrics.get(asked, kind.metrics[kind.headline])
 
 
 def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
-    """Give the parameters by which the tests of a kind differ, with this test's values, defaults included."""
+    """Return the parameters by which the tests of a kind differ, with this test's values, defaults included."""
     names = sorted({name for each in tests if each.kind == test.kind for name in each.identity})
     known = catalog().kinds[test.kind].parameters
     return {name: test.identity.get(name, known[name].default) for name in names}

@@ -35,7 +35,7 @@ class MatrixQuery:
         return [each.pk for each in self.environments]
 
     def url(self, **changes: Key | None) -> str:
-        """Give the page's own URL with changed parameters; None leaves one out."""
+        """Return the page's own URL with changed parameters; None leaves one out."""
         changed = self.query.copy()
         for name, value in changes.items():
             changed.pop(name, None)
@@ -66,7 +66,7 @@ def test_key(test: SeriesTest) -> str:
 
 
 def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | None:
-    """Give the test that the query string names; when it names none that there is, the first that most pairs have."""
+    """Return the test that the query string names; when it names none that there is, the first that most pairs have."""
     asked = query.get("test", "")
     usual = max(tests, key=lambda each: each.pairs, default=None)
     return next((each for each in tests if test_key(each) == asked), usual)
@@ -81,7 +81,7 @@ def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -
 
 
 def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
-    """Give the end of a day in the reader's zone: all of it counts."""
+    """Return the end of a day in the reader's zone: all of it counts."""
     begin = day_asked(text, zone)
     return begin + timedelta(days=1) if begin else None
 

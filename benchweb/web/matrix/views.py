@@ -39,7 +39,7 @@ def matrix(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def matrix_csv_file(request: HttpRequest) -> HttpResponse:
-    """Give the shown cells as CSV."""
+    """Return the shown cells as CSV."""
     filled = filled_matrix(_asked(request)[1])
     names = [(environment.pk, environment.name) for environment in filled.asked.environments]
     text = matrix_csv(filled.tables, dict(names), test=filled.test, metric=filled.metric)
@@ -50,7 +50,7 @@ def matrix_csv_file(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def matrix_picture_file(request: HttpRequest) -> HttpResponse:
-    """Give every pair of one environment as a pixel; 404 for one that a page shows whole or can't draw."""
+    """Return every pair of one environment as a pixel; 404 for one that a page shows whole or can't draw."""
     asked = _asked(request)[1]
     filled = filled_matrix(asked)
     axes = _axes(asked)
@@ -68,7 +68,7 @@ def _asked(request: HttpRequest) -> tuple[list[MatrixEnvironment], MatrixQuery]:
 
 
 def _side_by_side(environments: list[MatrixEnvironment]) -> str:
-    """Give the query of the network modes' matrix: the first two environments that have such, those measured first."""
+    """Return the query of the network modes' matrix: the first two environments that have modes, measured first."""
     measured_first = sorted(environments, key=lambda each: not each.has_results)
     with_modes = [each.pk for each in measured_first if each.has_modes][:2]
     names = ("environment", "beside")
@@ -77,14 +77,14 @@ def _side_by_side(environments: list[MatrixEnvironment]) -> str:
 
 
 def _hidden(asked: MatrixQuery) -> dict[str, str]:
-    """Give what the form carries along: the baseline."""
+    """Return what the form carries along: the baseline."""
     return {
         name: value for name in ("base_environment", "base_row", "base_column") if (value := asked.query.get(name, ""))
     }
 
 
 def _axes(asked: MatrixQuery) -> Axes:
-    """Give the whole axes of the environment whose picture is asked for."""
+    """Return the whole axes of the environment whose picture is asked for."""
     environment = row_id(asked.query.get("picture", ""))
     if asked.by != "host" or environment not in asked.environment_ids:
         raise Http404
@@ -97,7 +97,7 @@ def _has_picture(axes: Axes) -> bool:
 
 
 def _clicked(asked: MatrixQuery) -> str:
-    """Give the URL of the part around the clicked square: `at.x` and `at.y` are pixels of the picture."""
+    """Return the URL of the part around the clicked square: `at.x` and `at.y` are pixels of the picture."""
     axes = _axes(asked)
     side = square_pixels(len(axes.rows), len(axes.columns))
     row, column = ((row_id(asked.query.get(name, "")) or 0) // side for name in ("at.y", "at.x"))

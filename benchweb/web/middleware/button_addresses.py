@@ -24,7 +24,7 @@ class ButtonAddressMiddleware(MiddlewareMixin):
 
 
 def _page_of(path: str) -> str:
-    """Give the nearest page above an address, the overview at last."""
+    """Return the nearest page above an address, the overview at last."""
     overview = reverse("web:overview")
     above = path.rpartition("/")[0]
     while above:

@@ -55,13 +55,13 @@ class PlanValues:
 
 
 def new_draft() -> PlanDraft:
-    """Give a plan to start from: one step of the catalog's first kind, with its defaults."""
+    """Return a plan to start from: one step of the catalog's first kind, with its defaults."""
     step = StepDraft("s0", next(iter(catalog().kinds)))
     return PlanDraft("", str(_REPETITIONS), PlanVersion.Order.INTERLEAVED, "0", [step])
 
 
 def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:
-    """Give a plan's version as one would type it."""
+    """Return a plan's version as one would type it."""
     steps = [
         StepDraft(f"s{index}", step["kind"], _spelled_step(step["kind"], step["params"]))
         for index, step in enumerate(version.steps)

@@ -138,14 +138,14 @@ class Editor:
 
     @property
     def error_slots(self) -> dict[str, str]:
-        """Give every field's error, empty where there is none, so that a mended one goes away."""
+        """Return every field's error, empty where there is none, so that a mended one goes away."""
         names = [*_BASICS, *(name for step in self.steps for name in _names(step))]
         # An empty name is no fault while one still types: saving says so.
         return {name: self.errors.get(name, "") for name in names if name != "name"}
 
     @property
     def problems(self) -> list[Problem]:
-        """Give the errors in the order of the form, each with the field to go to."""
+        """Return the errors in the order of the form, each with the field to go to."""
         labels = {name: _(label) for name, label in _BASICS.items()}
         for step in self.steps:
             labels |= {step.kind_field: _("Step {number}, test kind").format(number=step.number)}
@@ -286,7 +286,7 @@ def _bounds(parameter: Parameter) -> str:
 
 
 def _choices(parameter: Parameter, text: str) -> list[Choice]:
-    """Give a box for each value of a parameter with few; with none ticked it keeps its default."""
+    """Return a box for each value of a parameter with few; with none ticked it keeps its default."""
     values = [False, True] if parameter.schema["type"] == "boolean" else parameter.schema.get("enum", [])
     ticked = {part.strip() for part in text.split(",")}
     labels = {False: _("off"), True: _("on")}

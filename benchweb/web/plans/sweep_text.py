@@ -17,7 +17,7 @@ MAXIMUM_TEXT = 100_000
 
 
 def parsed_values(parameter: Parameter, text: str) -> Any:
-    """Give one value, or a list when the text holds several; raise ParameterError with the part that can't be read."""
+    """Return one value, or a list if the text holds several; raise ParameterError with the part that can't be read."""
     if len(text) > MAXIMUM_TEXT:
         raise ParameterError(parameter.name, _("{label} is too long: shorten the sweep.").format(label=parameter.label))
     parts = _parts(parameter, text)

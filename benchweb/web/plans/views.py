@@ -101,7 +101,7 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def plan_steps(request: HttpRequest) -> HttpResponse:
-    """Give the editor's steps after a button or another kind; the preview follows out of band."""
+    """Return the editor's steps after a button or another kind; the preview follows out of band."""
     draft = changed(draft_of_form(request.POST), request.POST.get("action", ""))
     return render(request, "plans/partials/steps.html", {"editor": editor(draft), "out_of_band": True})
 

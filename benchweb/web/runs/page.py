@@ -85,7 +85,7 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
 
 
 def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
-    """Give all that may have spoiled a run, as its page notes it; one query."""
+    """Return all that may have spoiled a run, as its page notes it; one query."""
     facts = facts_of_runs([run.pk]).get(run.pk)
     return noted(warnings_of(trials), mtu_words(run.pair, *facts) if facts else "")
 

@@ -104,27 +104,27 @@ def _run_parts(run_id: int) -> dict[str, Any]:
 
 @login_required
 def run_charts_json(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Give the run's chart specs, for the script that draws them."""
+    """Return the run's chart specs, for the script that draws them."""
     return charts_answer(run_charts(get_object_or_404(runs_named(), pk=run_id)))
 
 
 @login_required
 def run_csv_file(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
-    """Give the run's trials as CSV, the same file as the API's."""
+    """Return the run's trials as CSV, the same file as the API's."""
     run = get_object_or_404(runs_named(), pk=run_id)
     return download(request, run_csv(run), media_type="text/csv", file_name=f"run-{run_id}.csv")
 
 
 @login_required
 def run_json_file(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
-    """Give the run with every result's document as JSON, the same file as the API's."""
+    """Return the run with every result's document as JSON, the same file as the API's."""
     run = get_object_or_404(runs_named(), pk=run_id)
     return download(request, run_json(run), media_type="application/json", file_name=f"run-{run_id}.json")
 
 
 @login_required
 def run_badge(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Give a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
+    """Return a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
     run = get_object_or_404(Run.objects.select_related("pair__source__host", "pair__sink"), pk=run_id)
     trials = trial_rows(run.pk)
     return figure_badge(
@@ -194,7 +194,7 @@ def _text_matches(text: str) -> Q:
 
 
 def _id(text: str) -> int:
-    """Give the id that a query string names; 0, which no row has, for anything else."""
+    """Return the id that a query string names; 0, which no row has, for anything else."""
     return row_id(text) or 0
 
 
@@ -206,7 +206,7 @@ def _clean_url(request: HttpRequest) -> str:
 
 
 def _choices(pair: str) -> dict[str, object]:
-    """Give what may be chosen; a pair by its hosts' names where there are too many for a list."""
+    """Return what may be chosen; a pair by its hosts' names where there are too many for a list."""
     return {
         "states": State.values,
         "without_result": WITHOUT_RESULT,
@@ -218,6 +218,6 @@ def _choices(pair: str) -> dict[str, object]:
 
 
 def _live_metrics() -> dict[str, dict[str, str]]:
-    """Give label, unit and quantity of each metric that a running trial's intervals may carry."""
+    """Return label, unit and quantity of each metric that a running trial's intervals may carry."""
     live = [catalog().metrics[kind.live] for kind in catalog().kinds.values()]
     return {each.key: {"label": each.label, "unit": each.unit, "quantity": each.quantity.capitalize()} for each in live}

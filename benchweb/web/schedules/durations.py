@@ -44,7 +44,7 @@ class DurationField(forms.CharField):
 
 
 def read_duration(text: str) -> int:
-    """Give the seconds that a text says; raise ValidationError."""
+    """Return the seconds that a text says; raise ValidationError."""
     if text[:1] in "pP":
         try:
             return duration_seconds(text)

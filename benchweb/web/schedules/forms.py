@@ -71,7 +71,7 @@ class LocalTimeField(forms.CharField):
 
 
 def time_of_day(label: StrOrPromise, help_text: StrOrPromise = "") -> forms.TimeField:
-    """Give a field of a local time of day."""
+    """Return a field of a local time of day."""
     widget = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
     return forms.TimeField(label=label, help_text=help_text, required=False, widget=widget)
 
@@ -79,7 +79,7 @@ def time_of_day(label: StrOrPromise, help_text: StrOrPromise = "") -> forms.Time
 def number(
     label: StrOrPromise, most: int, least: int = 0, help_text: StrOrPromise = "", **options: Any
 ) -> forms.IntegerField:
-    """Give a field of a whole number."""
+    """Return a field of a whole number."""
     widget = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
     return forms.IntegerField(
         label=label, min_value=least, max_value=most, help_text=help_text, widget=widget, **options
@@ -87,7 +87,7 @@ def number(
 
 
 def modes_field(label: StrOrPromise) -> forms.MultipleChoiceField:
-    """Give a field of network modes as boxes."""
+    """Return a field of network modes as boxes."""
     return forms.MultipleChoiceField(
         label=label,
         required=False,
@@ -200,7 +200,7 @@ class ScheduleForm(PageForm):
 
     @classmethod
     def of(cls, schedule: Schedule) -> Self:
-        """Give the form filled with a schedule's values."""
+        """Return the form filled with a schedule's values."""
         return cls(initial=_initial(schedule))
 
     def clean_timezone(self) -> str:
@@ -226,12 +226,12 @@ class ScheduleForm(PageForm):
         return self.cleaned_data
 
     def chosen(self, name: str) -> str:
-        """Give which of several is chosen, whether valid or not."""
+        """Return which of several is chosen, whether valid or not."""
         value = str(self[name].value() or "")
         return value if value in dict(self.fields[name].choices) else "pairs" if name == "target" else "cron"  # type: ignore[attr-defined]
 
     def values(self) -> dict[str, Any]:
-        """Give the values as the services take them; of a form that isn't valid, those that are."""
+        """Return the values as the services take them; of a form that isn't valid, those that are."""
         data = self.cleaned_data
         when = ("timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts")
         plain = ("name", "plan", "retries", *when)
@@ -251,11 +251,11 @@ class ScheduleForm(PageForm):
         return values | {"target": _READ[self.chosen("target")](data)}
 
     def target_fields(self) -> tuple[str, ...]:
-        """Give the fields that the chosen kind of target reads."""
+        """Return the fields that the chosen kind of target reads."""
         return _NEEDED[self.chosen("target")]
 
     def field_of(self, field: str) -> str:
-        """Give the form's name of the field that a service blames."""
+        """Return the form's name of the field that a service blames."""
         root = field.split(".", maxsplit=1)[0]
         if root in ("target", "pairs", "environment", "label", "mesh"):
             return self.target_fields()[0]

@@ -116,7 +116,7 @@ def _slots(values: dict[str, Any]) -> list[datetime]:
 
 
 def _faults(form: ScheduleForm) -> list[Fault]:
-    """Give what is wrong with what was typed; what wasn't yet is no fault."""
+    """Return what is wrong with what was typed; what wasn't yet is no fault."""
     named = {name: messages for name, messages in form.errors.items() if name in form.fields}
     return [
         Fault(form[name].id_for_label, str(form[name].label), str(messages[0]))

@@ -36,7 +36,7 @@ class ScheduleRow:
 
 
 def schedule_rows(schedules: Sequence[Schedule]) -> list[ScheduleRow]:
-    """Give schedules with last slot and success rate, in four queries whatever their number."""
+    """Return schedules with last slot and success rate, in four queries whatever their number."""
     names = environment_names(schedule.target for schedule in schedules)
     latest = Slot.objects.filter(schedule__in=schedules).order_by("schedule_id", "-at").distinct("schedule_id")
     last = {row.slot.schedule_id: row for row in slot_rows(list(latest))}
@@ -54,7 +54,7 @@ def schedule_rows(schedules: Sequence[Schedule]) -> list[ScheduleRow]:
 
 
 def slot_rows(slots: Sequence[Slot]) -> list[SlotRow]:
-    """Give slots with their campaigns' runs by state, and why they didn't finish; two queries."""
+    """Return slots with their campaigns' runs by state, and why they didn't finish; two queries."""
     ids = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
     summaries, reasons = campaign_summaries(ids), first_reasons(ids)
     return [

@@ -160,7 +160,7 @@ def schedule_preview_part(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def schedule_pairs(request: HttpRequest) -> HttpResponse:
-    """Give the pairs by the filter, with what was chosen kept."""
+    """Return the pairs by the filter, with what was chosen kept."""
     form = ScheduleForm(request.POST)
     return render(request, "schedules/partials/pairs.html", _pair_choice(form, request.POST.get("q", "")))
 
@@ -289,7 +289,7 @@ def _form_page(
 
 
 def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
-    """Give the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
+    """Return the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
     chosen = _chosen(form, "endpoints")
     others = list(endpoints_usable().exclude(pk__in=chosen)[: SHOWN_ENDPOINTS + 1])
     ticked = list(endpoints_usable().filter(pk__in=chosen)) if chosen else []

@@ -88,6 +88,6 @@ def target_words(target: Mapping[str, Any], environments: Mapping[int, str]) -> 
 
 
 def environment_names(targets: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Give the names of the environments that targets speak of; one query."""
+    """Return the names of the environments that targets speak of; one query."""
     ids = {target.get("environment") or target.get("mesh", {}).get("environment") for target in targets}
     return dict(Environment.objects.filter(pk__in=ids - {None}).values_list("pk", "name"))

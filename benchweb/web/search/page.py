@@ -84,7 +84,7 @@ def parsed(text: str) -> Query:
 
 
 def found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
-    """Give what matches, at most so many of each type; types without a match are left out."""
+    """Return what matches, at most so many of each type; types without a match are left out."""
     if not query.words and not query.facts:
         return []
     # One more than is shown tells whether there are more.
@@ -140,7 +140,7 @@ def _of_schedule(row: NamedRow) -> Hit:
 
 
 def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow], most: int) -> list[Hit]:
-    """Give the run of that number, then the newest on the pairs and of the plans that match."""
+    """Return the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = [number for word in query.words if (number := row_id(word)) is not None]
     versions = [plan.version for plan in plans if plan.version]
     wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
@@ -155,7 +155,7 @@ def _of_run(run: RunLine) -> Hit:
 
 
 def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
-    """Give the facts alone, where somebody wants to see all that match; one query."""
+    """Return the facts alone, where somebody wants to see all that match; one query."""
     if not query.words and not query.facts:
         return []
     group = _facts(query, most, zone, read_most=most + 1)
@@ -187,7 +187,7 @@ def _whole_number(value: str) -> str:
 
 
 def _line(words: str, patterns: Sequence[str]) -> str:
-    """Give the lines that matched, for the reader to see why."""
+    """Return the lines that matched, for the reader to see why."""
     lines = words.splitlines()
     shown = [line for line in lines if any(re.search(pattern, f"\n{line}", re.IGNORECASE) for pattern in patterns)]
     return " · ".join(Truncator(line).chars(_LONGEST_LINE) for line in shown[:2])

@@ -93,7 +93,7 @@ class FactsRow(NamedTuple):
 
 
 def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str, list[NamedRow]]:
-    """Give what has every word in what it is called or described by, by type, the best first; one query."""
+    """Return what has every word in what it is called or described by, by type, the best first; one query."""
     text = " ".join(words)
     values = {
         "text": text,

@@ -29,7 +29,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def suggestions(request: HttpRequest) -> HttpResponse:
-    """Give the list below the search in the top bar."""
+    """Return the list below the search in the top bar."""
     text = request.GET.get("q", "").strip()
     context = {"text": text, "groups": found(parsed(text), MOST_SUGGESTED, reader_zone(request))}
     return render(request, "search/partials/suggestions.html", context)

@@ -42,7 +42,7 @@ class SeriesGlance:
 
     @property
     def baseline(self) -> float | None:
-        """Give the median of the runs before; the first run has none. (In a template None.baseline would be "".)"""
+        """Return the median of the runs before; the first run has none. (In a template None.baseline would be "".)"""
         return self.change.baseline if self.change else None
 
     @property
@@ -73,13 +73,13 @@ def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
 
 
 def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[str, Any]) -> str:
-    """Give the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
+    """Return the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
     return f"{HISTORY}?{urlencode(of)}&{measured_query(kind.name, metric, json.dumps(params))}"
 
 
 @lru_cache(maxsize=4_096)
 def measured_query(kind: str, metric: str, written: str) -> str:
-    """Give the query for a metric with parameters, written as JSON; kept, for page after page links to the same."""
+    """Return the query for a metric with parameters, written as JSON; kept, for page after page links to the same."""
     params: Mapping[str, Any] = json.loads(written)
     told = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
     return urlencode({"kind": kind, "metric": metric, **told})
@@ -133,7 +133,7 @@ def glance_section(request: HttpRequest, scope: Scope) -> GlanceSection:
 
 
 def _charted(kind: str) -> list[Metric]:
-    """Give the metrics to choose from: those that charts show, of one kind or of all."""
+    """Return the metrics to choose from: those that charts show, of one kind or of all."""
     kinds = [catalog().kinds[kind]] if kind else catalog().kinds.values()
     keys = dict.fromkeys(key for each in kinds for chart in each.charts for key in chart.metrics)
     return [catalog().metrics[key] for key in keys]

@@ -61,5 +61,5 @@ def kept_runs(runs: QuerySet[Run], besides: str = "") -> str:
 
 
 def counted(number: int, noun: Noun) -> str:
-    """Give a number with its noun: 1 pair, 3 pairs."""
+    """Return a number with its noun: 1 pair, 3 pairs."""
     return _NOUNS[noun](number).format(number=f"{number:,}")

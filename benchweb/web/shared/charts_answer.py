@@ -8,5 +8,5 @@ from benchweb.charts.spec import ChartSpec, charts_text
 
 
 def charts_answer(charts: Sequence[ChartSpec]) -> HttpResponse:
-    """Give `{"charts": [...]}`, the same text as pages carry."""
+    """Return `{"charts": [...]}`, the same text as pages carry."""
     return HttpResponse(b'{"charts":%b}' % charts_text(charts), content_type="application/json")

@@ -59,7 +59,7 @@ TEXTS = (
 
 
 def script_words() -> dict[str, str]:
-    """Give the texts and the units that are words; nothing for English, which the scripts speak by themselves."""
+    """Return the texts and the units that are words; nothing for English, which the scripts speak by themselves."""
     if get_language() == "en":
         return {}
     units = sorted({metric.unit for metric in catalog().metrics.values() if metric.unit})
@@ -96,7 +96,7 @@ _BESIDE = {"web:hosts": ["/endpoints"], "web:plans": ["/launch"], "web:runs": ["
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
-    """Give the top bar's sections, the page of API tokens, and whether this is the demo."""
+    """Return the top bar's sections, the page of API tokens, and whether this is the demo."""
     sections = [_section(request, label, name, key) for label, name, key in _SECTIONS if _url(name)]
     return {
         "sections": sections,

@@ -48,7 +48,7 @@ def text_field(
     max_length: int = 255,
     **attributes: StrOrPromise,
 ) -> forms.CharField:
-    """Give a one-line text field."""
+    """Return a one-line text field."""
     return forms.CharField(
         label=label,
         help_text=help_text,
@@ -60,7 +60,7 @@ def text_field(
 
 
 def description_field() -> forms.CharField:
-    """Give the field for free words about a row."""
+    """Return the field for free words about a row."""
     return forms.CharField(
         label=_("Description"), required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
     )

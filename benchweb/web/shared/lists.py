@@ -83,7 +83,7 @@ class Listing(Generic[Row]):
 
     @property
     def exceeded(self) -> int | None:
-        """Give the number that there are more rows than, where they are too many to be counted."""
+        """Return the number that there are more rows than, where they are too many to be counted."""
         return self.most_counted if self.total is None else None
 
     @property
@@ -130,7 +130,7 @@ def _may_hide(rows: "QuerySet[Any, Any]", filters: Mapping[str, str]) -> bool:
 
 
 def _page(rows: "QuerySet[Any, Row]", sort: str, after: str, before: str) -> tuple[list[Row], bool, bool]:
-    """Give a page's rows in the order of `sort`, and whether there are more before and behind them."""
+    """Return a page's rows in the order of `sort`, and whether there are more before and behind them."""
     opposite = sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
     if (earlier := _beyond(rows, opposite, before)) is not None:
         found, more = _cut(earlier, opposite)

@@ -31,7 +31,7 @@ _WORDS = {
 
 
 def stages(following: Step, done: Container[Step]) -> list[tuple[str, bool, bool]]:
-    """Give all steps in words, whether each is done, and whether it is the next one."""
+    """Return all steps in words, whether each is done, and whether it is the next one."""
     return [(_(words), step in done, step == following) for step, words in _WORDS.items()]
 
 
@@ -42,7 +42,7 @@ def step_to_pair() -> tuple[Step, int | None]:
 
 
 def lone_host() -> int | None:
-    """Give the host of the only endpoint, which another one may join; one query."""
+    """Return the host of the only endpoint, which another one may join; one query."""
     return Endpoint.objects.filter(archived_at=None).values_list("host_id", flat=True).first()
 
 

@@ -18,5 +18,5 @@ _MOST_DIGITS = 18
 
 
 def row_id(text: str) -> int | None:
-    """Give the id that the text is, or None; Python itself refuses to read numbers of over 4,300 digits."""
+    """Return the id that the text is, or None; Python itself refuses to read numbers of over 4,300 digits."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None

@@ -19,22 +19,22 @@ _DAYS_KEPT = 4_096
 
 @lru_cache(maxsize=1)
 def zone_names() -> list[str]:
-    """Give the zones that this system knows, without the names kept for old systems."""
+    """Return the zones that this system knows, without the names kept for old systems."""
     return sorted(name for name in zone_keys() if name == "UTC" or ("/" in name and not name.startswith("Etc/")))
 
 
 def zone_named(name: str) -> ZoneInfo | None:
-    """Give the zone of that name, or None; a name is no path."""
+    """Return the zone of that name, or None; a name is no path."""
     return ZoneInfo(name) if name in zone_keys() else None
 
 
 def reader_zone(request: HttpRequest) -> ZoneInfo:
-    """Give the zone that the reader's browser is in; UTC until it has told."""
+    """Return the zone that the reader's browser is in; UTC until it has told."""
     return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
 
 
 def day_asked(text: str, zone: ZoneInfo) -> datetime | None:
-    """Give the begin of a day that an address names, YYYY-MM-DD, in a zone; None if it names none."""
+    """Return the begin of a day that an address names, YYYY-MM-DD, in a zone; None if it names none."""
     try:
         day = parse_date(text)
     except ValueError:

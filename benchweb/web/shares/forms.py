@@ -30,6 +30,6 @@ class ShareForm(PageForm):
 
     @property
     def expires_at(self) -> datetime | None:
-        """Give the time that the choice stands for."""
+        """Return the time that the choice stands for."""
         chosen = self.cleaned_data["lasts"]
         return None if chosen == _NEVER else timezone.now() + timedelta(days=int(chosen))

@@ -100,7 +100,7 @@ def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
 
 @_shared()
 def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
-    """Give the badge of a metric, or of the run's first headline."""
+    """Return the badge of a metric, or of the run's first headline."""
     frozen = FrozenRun.model_validate(found.page)
     asked = request.GET.get("metric", "")
     notes = noted(frozen.verdict.warnings, frozen.facts_note)

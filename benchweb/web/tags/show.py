@@ -58,7 +58,7 @@ def metric(
 
 
 def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None) -> str:
-    """Give a number as markup, as `metric` shows it."""
+    """Return a number as markup, as `metric` shows it."""
     shown = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
     unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
@@ -86,7 +86,7 @@ def state(value: str, reason: str = "") -> SafeString:
 
 @lru_cache(maxsize=4_096)
 def state_shown(value: str, reason: str, _language: str | None) -> str:
-    """Give a state as markup; kept, for lists say the same states and reasons again and again."""
+    """Return a state as markup; kept, for lists say the same states and reasons again and again."""
     title = escape(said(reason)) if reason else ""
     return f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
 
@@ -122,7 +122,7 @@ def pair_of_ends(ends: Sequence[str]) -> SafeString:
 
 @register.simple_tag
 def options(choices: Iterable[tuple[int, str]], chosen: str) -> SafeString:
-    """Give ids and names to choose from as a select has them, the chosen one marked.
+    """Return ids and names to choose from as a select has them, the chosen one marked.
 
     An address may ask for an id that isn't there: the page filters by it, so the select must not say "any".
     """
@@ -142,7 +142,7 @@ def when(value: datetime | None, form: str = "relative") -> SafeString:
 
 
 def time_shown(value: datetime, form: str, language: str | None) -> str:
-    """Give a time as markup; rows that are written in one piece ask for the language once."""
+    """Return a time as markup; rows that are written in one piece ask for the language once."""
     utc = value if value.tzinfo is UTC else value.astimezone(UTC)
     exact = _exact(utc)
     to_the_second = f"{exact[:10]} {exact[11:19]}"
@@ -192,7 +192,7 @@ def _exact(utc: datetime) -> str:
 
 @register.simple_tag
 def half(value: float | None) -> float | None:
-    """Give half of a value: a clock's offset is as uncertain as half of the round trip."""
+    """Return half of a value: a clock's offset is as uncertain as half of the round trip."""
     return None if value is None else value / 2
 
 
@@ -281,7 +281,7 @@ def time_left(ends_at: datetime) -> SafeString:
 
 @register.filter
 def kind_label(name: str) -> str:
-    """Give a kind's label; its bare name when an older run used a kind that has left the catalog."""
+    """Return a kind's label; its bare name when an older run used a kind that has left the catalog."""
     kind = catalog().kinds.get(name)
     return kind.label if kind else name
 
@@ -359,7 +359,7 @@ def _option(pk: str, name: str, *, is_chosen: bool) -> str:
 
 
 def _endpoint_name(host: str, name: str, network_mode: str) -> str:
-    """Give an endpoint's name as markup, escaped."""
+    """Return an endpoint's name as markup, escaped."""
     if name == host:
         return escape(host)
     return f'{escape(host)} <span class="meta">({escape(name or network_mode)})</span>'

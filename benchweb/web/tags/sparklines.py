@@ -56,7 +56,7 @@ def line_drawn(
     height: int = _HEIGHT,
     before: int = 0,
 ) -> str:
-    """Give the line as markup, with what is told of it to those who don't see it."""
+    """Return the line as markup, with what is told of it to those who don't see it."""
     shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds, before=before)
     told = escape(told)
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.

@@ -138,7 +138,7 @@ def _drawn(bars: Sequence[Bar], percent: Callable[[datetime], float], now: datet
 
 
 def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datetime, str]]:
-    """Give round local times; midnights name their day."""
+    """Return round local times; midnights name their day."""
     whole_seconds = (end - begin).total_seconds()
     step = next((step for step in _STEPS_SECONDS if whole_seconds / step <= _MOST_TICKS), _STEPS_SECONDS[-1])
     local = begin.astimezone(zone)
@@ -177,7 +177,7 @@ def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
 
 
 def _narrow_percent(label: str) -> float:
-    """Give the width of a label and the room that it needs, in per cent of an axis of a phone's width."""
+    """Return the width of a label and the room that it needs, in per cent of an axis of a phone's width."""
     letters = sum(_WIDE_PIXELS if east_asian_width(each) == "W" else _LETTER_PIXELS for each in label)
     return (_LABEL_ROOM + letters) / _NARROW_PIXELS * 100
 

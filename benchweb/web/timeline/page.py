@@ -62,13 +62,13 @@ class Day:
 
 
 def active_schedules() -> list[Schedule]:
-    """Give the schedules that will come due; one query."""
+    """Return the schedules that will come due; one query."""
     rows = Schedule.objects.filter(archived_at=None, paused_at=None).exclude(next_at=None)
     return list(rows.select_related("plan").order_by("name", "pk")[:MOST_SCHEDULES])
 
 
 def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> list[Coming]:
-    """Give the times to come between two moments, with what each schedule's last campaign was planned to take."""
+    """Return the times to come between two moments, with what each schedule's last campaign was planned to take."""
     latest = Slot.objects.filter(schedule__in=schedules, campaign__isnull=False).order_by("schedule_id", "-at")
     planned = dict(latest.distinct("schedule_id").values_list("schedule_id", "campaign__planned_seconds"))
     return [
@@ -81,7 +81,7 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
 
 
 def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[ListedRun]:
-    """Give the runs that were under way between two moments, the newest first."""
+    """Return the runs that were under way between two moments, the newest first."""
     # One that never began stands where it was given up.
     was_there = Q(started_at__lt=end) | Q(started_at=None, finished_at__lt=end)
     runs = Run.objects.filter(was_there).filter(Q(finished_at__gt=begin) | Q(finished_at=None))
@@ -98,7 +98,7 @@ def waiting_runs(*, campaign: int | None = None) -> int:
 
 
 def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
-    """Give a lane for each host that ran or will run something, the former first; `text` narrows by the host's name."""
+    """Return a lane for each host that ran or will run something, the former first; `text` filters by name."""
     bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)
     for run in runs:
         bar = _run_bar(run, now)
@@ -119,7 +119,7 @@ def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: dateti
 
 
 def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned: Sequence[Coming]) -> list[Lane]:
-    """Give a lane for each schedule with its slots, past and to come."""
+    """Return a lane for each schedule with its slots, past and to come."""
     bars: dict[int, list[Bar]] = defaultdict(list)
     rows = {schedule.pk: schedule for schedule in schedules} | {slot.schedule_id: slot.schedule for slot in slots}
     for slot in slots:
@@ -131,12 +131,12 @@ def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned
 
 
 def slots_between(begin: datetime, end: datetime) -> list[Slot]:
-    """Give the slots between two moments, the newest first; one query."""
+    """Return the slots between two moments, the newest first; one query."""
     return list(selectors.slots_between(begin, end).order_by("-at")[:MOST_RUNS])
 
 
 def week_days(first: date, today: date, slots: Sequence[Slot], planned: Sequence[Coming], zone: tzinfo) -> list[Day]:
-    """Give seven days with their slots; many of one schedule on a day are one entry."""
+    """Return seven days with their slots; many of one schedule on a day are one entry."""
     found: dict[tuple[date, int], list[Slot | Coming]] = defaultdict(list)
     for slot in reversed(slots):
         found[slot.at.astimezone(zone).date(), slot.schedule_id].append(slot)
@@ -218,7 +218,7 @@ def _coming_bar(each: Coming) -> Bar:
 
 
 def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:
-    """Give each schedule's hosts as names and ids; two queries whatever their number."""
+    """Return each schedule's hosts as names and ids; two queries whatever their number."""
     targets = {schedule.pk: schedule.target for schedule in schedules}
     if not targets:
         return {}
@@ -240,7 +240,7 @@ def _environment(target: dict[str, object]) -> object:
 
 
 def _ends(target: dict, known: dict[int, Endpoint], pairs: Sequence[tuple[int, int, int, int]]) -> set[int]:  # type: ignore[type-arg]
-    """Give the ids of the endpoints that a target means."""
+    """Return the ids of the endpoints that a target means."""
     if "label" in target:
         return {pk for pk, endpoint in known.items() if target["label"] in endpoint.host.labels}
     mesh = target.get("mesh", {})

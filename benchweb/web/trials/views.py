@@ -35,7 +35,7 @@ def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
 
 @login_required
 def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
-    """Give the trial's chart specs, for the script that draws them."""
+    """Return the trial's chart specs, for the script that draws them."""
     result = get_object_or_404(Result, trial__run=run_id, trial__index=index)
     return charts_answer(course_charts(result))
 

@@ -43,7 +43,7 @@ def look(**values: str) -> History:
 
 
 def only(found: History) -> ChartSeries:
-    """Give the only line of the only chart."""
+    """Return the only line of the only chart."""
     (chart,) = found.charts
     (line,) = chart.series
     return line

@@ -34,7 +34,7 @@ def asked(**values: object) -> HistoryQuery:
 
 @pytest.fixture
 def plans() -> tuple[Plan, Plan]:
-    """Give two plans of the same test: one that ran on 14 pairs, the other on the last of them only, a night later."""
+    """Return two plans of the same test: one ran on 14 pairs, the other on the last of them only, a night later."""
     usual, other = make_plan(name="usual", steps=RR), make_plan(name="other", steps=RR)
     pairs = [make_pair() for _ in range(14)]
     for pair in pairs:

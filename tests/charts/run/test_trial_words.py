@@ -52,7 +52,7 @@ def test_every_sentence_of_the_engine_is_known_to_be_translated_and_none_is_know
 
 
 def engine_texts() -> dict[str, re.Pattern[str]]:
-    """Give what the engine's verdicts are put together from, each with a pattern that its marks stand for anything in.
+    """Return what the engine's verdicts are made of, each with a pattern in which its marks stand for anything.
 
     A text may be the beginning of a sentence only. One of a single word isn't for readers.
     """

@@ -16,7 +16,7 @@ def save(client: Client, name: str = "Failed", path: str = RUNS):
 
 
 def names(user: User) -> list[str]:
-    """Give the names of a user's views in order."""
+    """Return the names of a user's views in order."""
     return list(SavedView.objects.filter(user=user).values_list("name", flat=True))
 
 

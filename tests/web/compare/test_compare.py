@@ -54,7 +54,7 @@ def around(value: float, count: int = 5) -> list[float]:
 
 @pytest.fixture
 def slower() -> list[Run]:
-    """Give a baseline, and a run that is 9 % slower at 1 KiB only."""
+    """Return a baseline, and a run that is 9 % slower at 1 KiB only."""
     return [finished({64: around(1e9), 1024: around(10e9)}), finished({64: around(1e9), 1024: around(9.1e9)})]
 
 

@@ -22,7 +22,7 @@ STREAM = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
 
 @pytest.fixture
 def pair(db: None):
-    """Give a pair with a week of nights."""
+    """Return a pair with a week of nights."""
     made = make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
     plan = make_plan(steps=STREAM, name="nightly")
     for night in range(7):
@@ -32,7 +32,7 @@ def pair(db: None):
 
 
 def charts(page: str) -> list[dict]:
-    """Give the specs that a page carries."""
+    """Return the specs that a page carries."""
     found = re.search(r'<div id="charts-data" hidden>(.*?)</div>', page, re.S)
     assert found
     return json.loads(found[1])

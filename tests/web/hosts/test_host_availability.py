@@ -36,7 +36,7 @@ def added_long_ago() -> Endpoint:
 
 
 def told_of(client: Client, endpoint: Endpoint) -> tuple[str, dict[str, str]]:
-    """Give the section's text, and what each row of its table says in its first cell."""
+    """Return the section's text, and what each row of its table says in its first cell."""
     text = client.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     rows = re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', text, re.DOTALL)
     return text, {label: re.sub(r"<[^>]+>", "", cells.split("</td>")[0]).strip() for label, cells in rows}

@@ -44,7 +44,7 @@ def plan(db: None) -> Plan:
 
 
 def cells(page: str) -> list[list[str]]:
-    """Give the text of each row's cells of all matrices, its heading first."""
+    """Return the text of each row's cells of all matrices, its heading first."""
     tables = re.findall(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", "".join(tables), re.DOTALL)
     found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]

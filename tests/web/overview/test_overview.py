@@ -19,7 +19,7 @@ MOST_QUERIES = 10
 
 
 def words(html: str) -> str:
-    """Give what a reader sees, on one line."""
+    """Return what a reader sees, on one line."""
     return re.sub(r"\s+", " ", re.sub(r"<(script|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL))
 
 
@@ -31,7 +31,7 @@ def summed_up() -> None:
 
 @pytest.fixture
 def last_nights(db: None) -> Pair:
-    """Give a pair with nine nights, of which the last is a tenth slower."""
+    """Return a pair with nine nights, of which the last is a tenth slower."""
     pair = make_pair(environment="same zone")
     now = timezone.now()
     for ago in range(8, -1, -1):

@@ -21,7 +21,7 @@ DOCUMENT = {
 
 
 def labels(text: str) -> dict[str, list[str]]:
-    """Give the labels found, by type."""
+    """Return the labels found, by type."""
     return {group.key: [hit.label for hit in group.hits] for group in found(parsed(text), 10)}
 
 

@@ -19,7 +19,7 @@ from tests.nights import DAY, measured
 
 @pytest.fixture
 def pair(db: None) -> Pair:
-    """Give a pair whose transactions got worse, and whose stream got better."""
+    """Return a pair whose transactions got worse, and whose stream got better."""
     pair = make_pair()
     for ago in range(8, -1, -1):
         at = timezone.now() - ago * DAY

@@ -21,7 +21,7 @@ def reader(client: Client, django_user_model) -> Client:
 
 @pytest.fixture
 def campaigns() -> list[int]:
-    """Give the ids of 120 campaigns, the newest first."""
+    """Return the ids of 120 campaigns, the newest first."""
     version = make_run().plan_version
     Campaign.objects.bulk_create(Campaign(plan_version=version) for _ in range(119))
     return list(Campaign.objects.order_by("-pk").values_list("pk", flat=True))

@@ -12,7 +12,7 @@ EMPTY = ["/", "/runs", "/history", "/history?kind=tcp_rr&view=heat", "/compare",
 
 
 def next_step(client: Client, url: str) -> str:
-    """Give where the last of a page's prominent links leads; one above may be there whenever."""
+    """Return where the last of a page's prominent links leads; one above may be there whenever."""
     *_, link = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
     return link
 
