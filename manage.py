@@ -22,7 +22,7 @@ def main():
     # Set by the first of the processes that one command is made of: set-up is looked at once.
     if sys.prefix == VENV and os.environ.get("BENCHWEB_SET_UP") == "1":
         sys.exit(run(command, words))
-    from benchweb.ops import bootstrap
+    from benchweb.ops.setup import bootstrap
 
     bootstrap.run(command, words[1:], STEPS.get(command, ("python",)))
     os.environ["BENCHWEB_SET_UP"] = "1"
@@ -33,11 +33,11 @@ def main():
 def run(command, words):
     """Run a command with the packages of .venv."""
     if command == "up":
-        from benchweb.ops import up
+        from benchweb.ops.running import up
 
         return up.run(words[1:])
     if command == "test":
-        from benchweb.ops import testing
+        from benchweb.ops.setup import testing
 
         return testing.run(words[1:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")

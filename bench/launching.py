@@ -21,7 +21,7 @@ def main() -> None:
     from benchweb.plans.services import plan_create
     from benchweb.runs import services
     from benchweb.schedules import targets
-    from benchweb.schedules.feasibility import feasibility
+    from benchweb.schedules.forecasts.feasibility import feasibility
     from benchweb.schedules.services import schedule_create, schedule_draft
 
     steps = [{"kind": "tcp_stream", "params": {"duration_seconds": 1}}]

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from benchweb.runs.placement import Job, arranged, lower_bound_seconds, makespan_seconds
-from benchweb.runs.queue_simulation import Queued, played
+from benchweb.runs.placement.meshes import Job, arranged, lower_bound_seconds, makespan_seconds
+from benchweb.runs.queueing.simulation import Queued, played
 from tests.runs.meshes import LENGTHS, mesh, overlaps
 
 ROUNDS = 5

@@ -21,7 +21,7 @@ import redis
 
 from bench.rig.load import Load
 from bench.rig.rig import API_TOKEN, Rig
-from benchweb.ops import valkey
+from benchweb.ops.running import valkey
 
 INTERVAL_SECONDS, TRIAL_SECONDS = 1.0, 2.0
 TRIALS = 400

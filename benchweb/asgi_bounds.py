@@ -18,7 +18,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.problems import Problem, problem_response
-from benchweb.loopback import is_loopback_name
+from benchweb.common.loopback import is_loopback_name
 from benchweb.web.middleware.security_headers import guarded
 
 Message = Mapping[str, Any]

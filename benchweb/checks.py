@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from benchweb.hosts.networks import NetworksError, parsed_networks
-from benchweb.loopback import is_loopback_name
+from benchweb.common.loopback import is_loopback_name
+from benchweb.hosts.addresses import NetworksError, parsed_networks
 
 SHORTEST_SECRET = 32
 

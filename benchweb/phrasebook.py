@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from django.utils.translation import get_language, gettext, gettext_noop, pgettext, to_locale
 
-from benchweb import po_files
+from benchweb.common import po_files
 
 _LOCALE = Path(__file__).parent / "locale"
 _PLACE = re.compile(r"\{(\w+)\}")

@@ -76,7 +76,7 @@ REQUESTS_AT_ONCE = int(os.environ.get("BENCHWEB_REQUESTS_AT_ONCE") or "256")
 # Live streams that one user may have open in one web process.
 LIVE_STREAMS_PER_USER = int(os.environ.get("BENCHWEB_LIVE_STREAMS_PER_USER") or "20")
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
-# Networks that engines may be in, read by benchweb.hosts.networks.
+# Networks that engines may be in, read by benchweb.hosts.addresses.
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.

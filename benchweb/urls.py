@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from benchweb.api.urls import api
-from benchweb.ops.views import healthz, livez, metrics, readyz
+from benchweb.ops.health.views import healthz, livez, metrics, readyz
 
 urlpatterns = [
     path("livez", livez, name="livez"),

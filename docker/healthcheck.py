@@ -32,7 +32,7 @@ def worker() -> str:
 
 def beat() -> str:
     """Look for the sign of life that the beat leaves with every tick."""
-    from benchweb.ops import heartbeat
+    from benchweb.ops.health import heartbeat
     from benchweb.settings import REDIS_URL
 
     with heartbeat.client(REDIS_URL) as broker:

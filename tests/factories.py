@@ -12,8 +12,8 @@ from benchweb.hosts.naming import free_names
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
-from benchweb.runs.claims import Claimed, begin, claim
 from benchweb.runs.models import Run
+from benchweb.runs.queueing.claims import Claimed, begin, claim
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.services import schedule_create

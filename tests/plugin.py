@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import postgres, processes, valkey
+from benchweb.ops.running import postgres, processes, valkey
 from benchweb.ops.translations import compile_translations
 from tests.requirements import require, write_not_run
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import requirements
-from benchweb.ops.testing import NOT_RUN_FILE
+from benchweb.ops.setup import requirements
+from benchweb.ops.setup.testing import NOT_RUN_FILE
 
 COULD_NOT_RUN = "could not run"
 
 
 def require(*names: str) -> None:
-    """Go on only where the machine has all of these, named as in benchweb/ops/requirements.py."""
+    """Go on only where the machine has all of these, named as in benchweb/ops/setup/requirements.py."""
     for name in names:
         if _is_met(name):
             continue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.formatting import duration, quantity, repetitions, setting, significant, spread
+from benchweb.common.formatting import duration, quantity, repetitions, setting, significant, spread
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from benchweb.names import name_key, stored_name
+from benchweb.common.names import name_key, stored_name
 
 
 @pytest.mark.parametrize(

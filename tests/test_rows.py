@@ -6,7 +6,7 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from benchweb.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all, from_json
 
 pytestmark = pytest.mark.django_db
 

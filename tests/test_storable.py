@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchweb.storable import MAXIMUM_NUMBER, TooDeepError, is_figure, storable, storable_text
+from benchweb.common.storable import MAXIMUM_NUMBER, TooDeepError, is_figure, storable, storable_text
 
 
 def test_what_can_be_stored_stays_as_it_is():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec
 
-from workers.connections import let_database_go
+from workers.engines.connections import let_database_go
 
 # Checks and probes wait seconds for a silent host: enough that a rack that is off holds up no other.
 _THREADS = 32

@@ -5,7 +5,7 @@ from typing import Any
 from celery import bootsteps
 from django.conf import settings
 
-from benchweb.ops.heartbeat import PERIOD_SECONDS, WORKER_KEY, beat_heart, client
+from benchweb.ops.health.heartbeat import PERIOD_SECONDS, WORKER_KEY, beat_heart, client
 
 
 class WorkerHeartbeat(bootsteps.StartStopStep):

@@ -8,11 +8,11 @@ from functools import cache
 
 from django.conf import settings
 
-from benchweb.runs import dispatch
-from benchweb.runs.dispatch import LOST_AFTER_SECONDS
-from workers import run
-from workers.connections import let_database_go
-from workers.leases import keeper
+from benchweb.runs.queueing import dispatch
+from benchweb.runs.queueing.dispatch import LOST_AFTER_SECONDS
+from workers.engines.connections import let_database_go
+from workers.runs import run
+from workers.runs.leases import keeper
 
 _log = logging.getLogger(__name__)
 

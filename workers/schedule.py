@@ -6,8 +6,8 @@ from typing import Any
 import redis
 from celery.beat import Scheduler
 
-from benchweb.ops.heartbeat import BEAT_KEY, beat_heart, client
-from benchweb.queue import TICK_QUEUE
+from benchweb.common.queue import TICK_QUEUE
+from benchweb.ops.health.heartbeat import BEAT_KEY, beat_heart, client
 from benchweb.settings import REDIS_URL
 
 TICK_SECONDS = 1.0

@@ -2,8 +2,9 @@
 
 from celery import shared_task
 
-from workers import check, path_check, probe, ticking
+from workers import ticking
 from workers.background import in_background
+from workers.checks import check, path_check, probe
 from workers.runner import runner
 
 

@@ -2,14 +2,32 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
-from benchweb.hosts import path_checks, probes
-from benchweb.results import nights, recents
-from benchweb.runs import dispatch, endings
+from benchweb.hosts.checks import path_checks, probes
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
+from benchweb.runs import endings
+from benchweb.runs.queueing import dispatch
+from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
-from workers.connections import let_database_go
-from workers.on_time import claim_on_time
+from workers.background import in_background
+from workers.engines.connections import let_database_go
+from workers.schedule import TICK_SECONDS
+
+
+def claim_on_time() -> None:
+    """Claim what comes before the next tick at its time: left to that tick it would be late by half a second."""
+    seconds = selectors.seconds_until_due(TICK_SECONDS)
+    if seconds is not None:
+        in_background(_claim_after, seconds)
+
+
+def _claim_after(seconds: float) -> None:
+    time.sleep(seconds)
+    services.claim_due()
+
 
 # In this order: what is too late isn't started, and what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.fleet.__main__ import SOCKET_NAME
-from benchweb.ops import processes
-from benchweb.ops.home import PROJECT
+from benchweb.ops.running import processes
+from benchweb.ops.setup.home import PROJECT
 
 PATIENCE_SECONDS = 30
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.published_tables.scene import PROJECT, dashboard, scene
-from benchweb.ops.bootstrap import set_up
+from benchweb.ops.setup.bootstrap import set_up
 
 CHILD_LIMIT_SECONDS = 3600
 

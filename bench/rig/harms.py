@@ -7,8 +7,8 @@ import time
 from celery import Celery
 
 from bench.rig.scene import Scene
-from benchweb.ops import processes
-from benchweb.queue import QUEUE, broker_url
+from benchweb.common.queue import QUEUE, broker_url
+from benchweb.ops.running import processes
 
 EXECUTE_TASK = "workers.tasks.execute_runs"
 ENGINE_AWAY_SECONDS = (0.5, 9.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import redis
 
 from bench.rig.rig import Rig
-from benchweb.ops import valkey
+from benchweb.ops.running import valkey
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bench.truth.topology import ENGINE
-from benchweb.ops import processes
+from benchweb.ops.running import processes
 
 PORT = 7410
 _PATIENCE_SECONDS = 10.0

@@ -17,9 +17,9 @@ from urllib.error import HTTPError
 import psycopg
 
 from bench.rig.api import Api
-from benchweb.ops import postgres, processes, programs, valkey
-from benchweb.ops.child import Program
-from benchweb.ops.home import PROJECT
+from benchweb.ops.running import postgres, processes, programs, valkey
+from benchweb.ops.running.child import Program
+from benchweb.ops.setup.home import PROJECT
 
 # A machine that compiles meanwhile takes its time.
 START_SECONDS = 120.0

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 
-from benchweb.loopback import Address, is_loopback_name, parsed_address
+from benchweb.common.loopback import Address, is_loopback_name, parsed_address
 
 Network = IPv4Network | IPv6Network
 # One customer of a network provider has at least a whole /64: they would have a new address for every attempt.

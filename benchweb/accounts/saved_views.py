@@ -6,7 +6,7 @@ from django.db.models import Max
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from benchweb.accounts.models import SavedView
-from benchweb.names import stored_name, text_fault
+from benchweb.common.names import stored_name, text_fault
 
 # More would be no menu any more.
 MOST_VIEWS = 100

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
-from benchweb.names import stored_name
+from benchweb.common.names import stored_name
 
 PREFIX = "bw_"
 # A token's last use is written at most once a minute: reading the API must not become a write load.

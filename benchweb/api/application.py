@@ -17,7 +17,7 @@ from ninja.operation import Operation
 
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
-from benchweb.database_faults import took_too_long
+from benchweb.common.database_faults import took_too_long
 from benchweb.hosts.errors import HostsError
 from benchweb.plans.expansion import PlanError
 from benchweb.runs.services import LaunchError

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
-from benchweb.names import text_fault
+from benchweb.common.names import text_fault
 
 Identifier = Annotated[int, Field(ge=1, le=MAXIMUM_INTEGER)]
 

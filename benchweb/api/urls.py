@@ -4,21 +4,9 @@ from benchweb.api.application import BenchwebAPI
 from benchweb.api.authentication import BearerToken
 from benchweb.api.parser import StrictParser
 from benchweb.api.renderer import MicrosecondRenderer
-from benchweb.api.resources import (
-    availability,
-    campaigns,
-    catalog,
-    compare,
-    endpoints,
-    environments,
-    hosts,
-    pairs,
-    plans,
-    runs,
-    schedules,
-    series,
-    shares,
-)
+from benchweb.api.resources import catalog, compare, runs, series, shares
+from benchweb.api.resources.inventory import availability, endpoints, environments, hosts, pairs
+from benchweb.api.resources.planning import campaigns, plans, schedules
 
 api = BenchwebAPI(
     title="benchweb",

@@ -10,7 +10,7 @@ from django.utils.translation import pgettext
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_said
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
-from benchweb.formatting import setting
+from benchweb.common.formatting import setting
 from benchweb.results.selectors import TrialRow
 
 # More labels than this overlap on a phone.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb.kept import keep
+from benchweb.common.kept import keep
 
 Document = Mapping[str, Any]
 # Gives documents by their digest: asked for only where words about them aren't known.

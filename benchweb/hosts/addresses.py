@@ -2,9 +2,14 @@
 
 import ipaddress
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
 import idna
+from django.conf import settings
 
 DEFAULT_CONTROL_PORT = 7410
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -81,3 +86,115 @@ def _checked(address: _Address) -> _Address:
     if address.version == 6 and address.is_link_local:
         raise AddressError(f"{address} is a link-local address, which is another on each network: {_ZONELESS}.")
     return address
+
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+LOOPBACK: tuple[Network, ...] = (IPv4Network("127.0.0.0/8"), IPv6Network("::1"))
+# No engine is there, whatever the setting says: unspecified, multicast, reserved and broadcast. IPv6 link-local
+# addresses need a zone, which is another one on each machine.
+_NEVER: tuple[Network, ...] = tuple(
+    map(ip_network, ("0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8", "fe80::/10"))
+)
+# Refused unless the setting names a network inside: the worker itself, and what clouds tell a machine of itself.
+_SPECIAL: tuple[Network, ...] = (
+    *LOOPBACK,
+    *map(
+        ip_network,
+        ("169.254.0.0/16", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"),
+    ),
+)
+# The IPv6 prefixes that carry an IPv4 address, with how many bits follow it.
+_CARRIERS = (
+    (IPv6Network("::/96"), 0),
+    (IPv6Network("::ffff:0:0:0/96"), 0),
+    (IPv6Network("64:ff9b::/96"), 0),
+    (IPv6Network("64:ff9b:1::/48"), 0),
+    (IPv6Network("2002::/16"), 80),
+)
+
+
+class NetworksError(ValueError):
+    """A setting that can't be read; the message names the part at fault."""
+
+
+@dataclass(frozen=True)
+class NetworkPolicy:
+    """What is allowed and denied; with nothing allowed by name, all but the default's refusals is."""
+
+    allowed: tuple[Network, ...] = ()
+    denied: tuple[Network, ...] = ()
+    # Allowed beside all others: the demo's own engines.
+    added: tuple[Network, ...] = ()
+
+    def admits(self, address: str) -> bool:
+        """Tell whether an engine may be at this IP address."""
+        parsed = _plain(address)
+        if parsed is None or self._is_refused(parsed):
+            return False
+        if any(self._is_refused(inner) for inner in _carried(parsed)):
+            return False
+        return self._is_named(parsed) or not self.allowed
+
+    def _is_refused(self, address: Address) -> bool:
+        if _within(address, _NEVER) or _within(address, self.denied):
+            return True
+        special = [network for network in _SPECIAL if address in network]
+        return bool(special) and not any(
+            address in named and _is_part(named, special[0]) for named in (*self.allowed, *self.added)
+        )
+
+    def _is_named(self, address: Address) -> bool:
+        return _within(address, (*self.allowed, *self.added))
+
+
+def parsed_networks(text: str) -> NetworkPolicy:
+    """Read networks with spaces or commas between them; one with ! before it is denied."""
+    allowed: list[Network] = []
+    denied: list[Network] = []
+    for part in filter(None, re.split(r"[\s,]+", text)):
+        try:
+            network = ip_network(part.removeprefix("!"))
+        except ValueError as error:
+            raise NetworksError(f"{part!r} is not a network: {error}.") from error
+        (denied if part.startswith("!") else allowed).append(network)
+    return NetworkPolicy(tuple(allowed), tuple(denied))
+
+
+def network_policy() -> NetworkPolicy:
+    """Return the policy of the settings; in the demo its engines on loopback are allowed too."""
+    return _policy(settings.ENGINE_NETWORKS, settings.DEMO)
+
+
+@cache
+def _policy(text: str, is_demo: bool) -> NetworkPolicy:
+    read = parsed_networks(text)
+    return NetworkPolicy(read.allowed, read.denied, LOOPBACK if is_demo else ())
+
+
+def _plain(text: str) -> Address | None:
+    """Parse an address, an IPv4-mapped one as the IPv4 address that it is; None for one with a zone."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        return None if address.scope_id else address.ipv4_mapped or address
+    return address
+
+
+def _carried(address: Address) -> list[IPv4Address]:
+    """Return the IPv4 addresses that a translator or tunnel would send an IPv6 address's traffic to."""
+    if isinstance(address, IPv4Address) or address in IPv6Network("::/127"):
+        return []
+    found = [IPv4Address((int(address) >> shift) & 0xFFFFFFFF) for network, shift in _CARRIERS if address in network]
+    return [*found, *(address.teredo or ())]
+
+
+def _within(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _is_part(network: Network, of: Network) -> bool:
+    return network.version == of.version and network.subnet_of(of)  # type: ignore[arg-type]

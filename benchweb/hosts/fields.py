@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from benchweb.names import name_key
+from benchweb.common.names import name_key
 
 
 class NameKeyField(models.CharField):  # type: ignore[type-arg]  # generic for the checker alone

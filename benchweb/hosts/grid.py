@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchweb.names import name_key
-from benchweb.rows import fetch_all
+from benchweb.common.names import name_key
+from benchweb.common.rows import fetch_all
 
 # Scalar, not EXISTS: that would be answered by reading all pairs once, instead of an index's first entry each.
 # The + 0 keeps the planner from an environment's index, which for no sink there means all of its pairs.

@@ -7,8 +7,8 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.common.names import MAXIMUM_KEY_LENGTH
 from benchweb.hosts.fields import NameKeyField
-from benchweb.names import MAXIMUM_KEY_LENGTH
 
 
 class Archivable(models.Model):

@@ -1,15 +1,15 @@
 """Names of hosts and environments: each is used once among those that are not archived."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
 
+from benchweb.common.names import MAXIMUM_LENGTH, name_fault, name_key, stored_name, text_fault
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import NamedOnce
-from benchweb.names import MAXIMUM_LENGTH, name_fault, name_key, stored_name
 
 Named = TypeVar("Named", bound=NamedOnce)
 
@@ -63,3 +63,34 @@ def _taken(other: NamedOnce, name: str) -> HostsError:
         return HostsError("name", f"The {what} {holder} ({holder_id}) has this name: choose another.", other)
     message = f"The {what} {holder} ({holder_id}) has this name in other case or spelling: choose another."
     return HostsError("name", message, other)
+
+
+MAXIMUM_LABELS = 20
+MAXIMUM_LABEL_LENGTH = 60
+
+
+def labels_fault(labels: Sequence[str]) -> str:
+    """Say what is wrong with a host's labels, or nothing."""
+    if len(labels) > MAXIMUM_LABELS:
+        return f"{len(labels):,} labels; a host has at most {MAXIMUM_LABELS}."
+    for label in labels:
+        if not 1 <= len(label.strip()) <= MAXIMUM_LABEL_LENGTH:
+            return f"A label has 1 to {MAXIMUM_LABEL_LENGTH} characters."
+        # Pages list labels with commas between them.
+        if "," in label:
+            return f"{label[:60]!r} has a comma, which parts labels: give two labels, or leave it out."
+        if fault := text_fault(label):
+            return fault.replace("a name", "a label")
+    return ""
+
+
+def uplink_fault(uplink: str) -> str:
+    """Say what is wrong with an uplink's name, or nothing; a host without one has none."""
+    if len(uplink) > MAXIMUM_LABEL_LENGTH:
+        return f"An uplink's name has at most {MAXIMUM_LABEL_LENGTH} characters."
+    return text_fault(uplink)
+
+
+def tidied(labels: Sequence[str]) -> list[str]:
+    """Return each label once, as names are stored, in the order given."""
+    return list(dict.fromkeys(map(stored_name, labels)))

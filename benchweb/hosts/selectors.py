@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
+from benchweb.common.names import name_key, searched, stored_name
+from benchweb.common.rows import fetch_all, from_json
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
-from benchweb.names import name_key, searched, stored_name
-from benchweb.rows import fetch_all, from_json
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"

@@ -9,18 +9,17 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from benchweb import queue
+from benchweb.common import queue
+from benchweb.common.loopback import is_loopback_name
+from benchweb.common.names import name_key, stored_name, text_fault
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.checks.path_checks import paths_forget
 from benchweb.hosts.errors import HostsError
-from benchweb.hosts.facts import facts_record
-from benchweb.hosts.labels import labels_fault, tidied, uplink_fault
+from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.machines import certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.naming import checked_name, name_holder, name_once
-from benchweb.hosts.path_checks import paths_forget
+from benchweb.hosts.naming import checked_name, labels_fault, name_holder, name_once, tidied, uplink_fault
 from benchweb.hosts.secrets import encrypted
-from benchweb.loopback import is_loopback_name
-from benchweb.names import name_key, stored_name, text_fault
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 # No link of today is outside: what is has lost a unit.

@@ -14,8 +14,8 @@ from benchweb.accounts.services import token_create, token_digest
 from benchweb.hosts import services as hosts
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.hosts.naming import free_names
-from benchweb.ops import engines
-from benchweb.ops.home import Home
+from benchweb.ops.running import engines
+from benchweb.ops.setup.home import Home
 from benchweb.plans import services as plans
 from benchweb.runs import services as runs
 

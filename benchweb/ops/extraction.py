@@ -17,9 +17,9 @@ from django.template.base import Lexer, TokenType
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
-from benchweb.ops.home import PROJECT
+from benchweb.common.po_files import Entry
 from benchweb.ops.sentences import of_room
-from benchweb.po_files import Entry
+from benchweb.ops.setup.home import PROJECT
 
 PACKAGE = PROJECT / "benchweb"
 SCRIPTS = PROJECT / "frontend" / "src"
@@ -35,7 +35,7 @@ ROOMS = (
     "benchweb/results",
     "workers",
 )
-ROOMS_OF_ONE_FILE = ("benchweb/names.py", "benchweb/catalog/validation.py")
+ROOMS_OF_ONE_FILE = ("benchweb/common/names.py", "benchweb/catalog/validation.py")
 # The functions that mark a text, by the places of context, text and plural among their arguments.
 _MARKS: dict[str, tuple[int | None, int, int | None]] = {
     "_": (None, 0, None),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
-from benchweb.names import searched
+from benchweb.common.names import searched
 from benchweb.plans.models import Plan, PlanVersion
 
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from benchweb.names import name_fault, stored_name
+from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.confidence import validated_confidence
 from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.hosts.pairs import pair_named, with_pairs
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200

@@ -5,8 +5,8 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.common.names import text_fault
 from benchweb.hosts.models import Environment, Host, Pair
-from benchweb.names import text_fault
 from benchweb.regressions.models import Annotation
 
 MOST_CHARACTERS = 500

@@ -10,15 +10,15 @@ from typing import Any
 from django.db import transaction
 
 from benchweb.catalog import catalog
-from benchweb.hosts.facts import facts_keep, facts_told
-from benchweb.hosts.facts_shapes import facts_fault
+from benchweb.common.rows import fetch_all, literals
+from benchweb.common.storable import TooDeepError, is_figure, storable
+from benchweb.hosts.facts.records import facts_keep, facts_told
+from benchweb.hosts.facts.shapes import facts_fault
 from benchweb.results.course import MOST_SHOWN, thinned
 from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
-from benchweb.rows import fetch_all, literals
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
-from benchweb.storable import TooDeepError, is_figure, storable
 
 _METRICS_SHOWN_LIVE = 40
 # Some three hundred kilobytes.

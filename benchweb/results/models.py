@@ -78,7 +78,7 @@ class Point(models.Model):
 class RunFigure(models.Model):
     """What a final run gave to a series: the median of its repetitions, so that a year of runs is read without them.
 
-    Written with the run's `has_figures`; see benchweb.results.recents. Until then a run has its points alone.
+    Written with the run's `has_figures`; see benchweb.results.run_summaries. Until then a run has its points alone.
     """
 
     # The run comes first: its rows go with it. A series' rows are found by the index.
@@ -104,7 +104,7 @@ class RunFigure(models.Model):
 class RecentMedians(models.Model):
     """A series' latest runs in one row, so that overviews of thousands of series read no points.
 
-    Written once a run is final; see benchweb.results.recents. The arrays go together, one entry a run, oldest first.
+    Written once a run is final, by run_summaries. The arrays go together, one entry a run, oldest first.
     """
 
     series = models.OneToOneField(Series, primary_key=True, on_delete=models.CASCADE, related_name="recent")
@@ -128,7 +128,7 @@ class RecentMedians(models.Model):
 
 
 class EnvironmentNights(models.Model):
-    """One figure of an environment, night by night: the median over its pairs; see benchweb.results.nights."""
+    """One figure of an environment, night by night: the median over its pairs; made by nightly_summaries."""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="nights")
     kind = models.CharField(max_length=60)

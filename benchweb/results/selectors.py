@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from benchweb.common.rows import fetch_all, from_json
 from benchweb.hosts.models import Facts
 from benchweb.results.models import IntervalPart, Point, Result, Series
-from benchweb.rows import fetch_all, from_json
 from benchweb.runs.models import State, Trial
 
 

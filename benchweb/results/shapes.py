@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from benchweb.storable import MAXIMUM_NUMBER
+from benchweb.common.storable import MAXIMUM_NUMBER
 
 Figure = Annotated[float, Field(strict=True, ge=-MAXIMUM_NUMBER, le=MAXIMUM_NUMBER)]
 Document = dict[str, Any]

@@ -8,14 +8,13 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from benchweb.common.in_parts import in_parts
+from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Endpoint
-from benchweb.in_parts import in_parts
 from benchweb.runs import live
-from benchweb.runs.break_offs import MAXIMUM
-from benchweb.runs.events import events_add
+from benchweb.runs.events import events_add, moment
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State, Trial
-from benchweb.runs.wording import moment
-from benchweb.storable import storable_text
+from benchweb.runs.queueing.break_offs import MAXIMUM
 
 # So many are ended in one transaction; the tick comes again a second later.
 _LIMIT = 5_000

@@ -9,12 +9,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
+from benchweb.common.storable import storable_text
 from benchweb.plans.expansion import PlannedTrial
 from benchweb.runs import live
-from benchweb.runs.claims import release
 from benchweb.runs.events import event_add
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
-from benchweb.storable import storable_text
+from benchweb.runs.queueing.claims import release
 
 
 def addresses_record(*, run_id: int, owner: str, addresses: dict[str, Any]) -> None:

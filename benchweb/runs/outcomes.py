@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from benchweb.rows import fetch_all
+from benchweb.common.rows import fetch_all
 from benchweb.runs.models import OPEN_STATES, State
 
 # So many days before are what the last one is compared with.

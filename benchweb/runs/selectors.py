@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from benchweb.common.names import name_key, searched
 from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
-from benchweb.names import name_key, searched
 from benchweb.plans.models import PlanVersion
-from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State, Trial
 
 # Everything that naming a run takes, in the same query.
 _NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
@@ -118,3 +119,33 @@ def _few_ids(rows: "QuerySet[Any, Any]") -> "list[int] | QuerySet[Any, Any]":
     """
     ids = list(rows.order_by().values_list("pk", flat=True)[: MOST_IDS + 1])
     return ids if len(ids) <= MOST_IDS else rows.order_by().values("pk")
+
+
+_EARLIER, _ELSEWHERE = 3, 8
+# Nightly runs start when their turn comes: the one before began some hours more or less than a day earlier.
+_NIGHT = timedelta(hours=20)
+_WEEK = timedelta(days=6, hours=20)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What a run may be compared with, each run once; None and empty where there is none."""
+
+    earlier: list[Run]
+    night_before: Run | None
+    week_before: Run | None
+    elsewhere: list[Run]
+
+
+def neighbours(run: Run) -> Neighbours:
+    """Find a run's neighbours by its pair and plan, whatever the version; four queries, each by an index."""
+    here = run_lines().filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
+    # One that gave nothing has nothing to compare.
+    has_result = Exists(Trial.objects.filter(run=OuterRef("pk"), state=State.FINISHED))
+    here = here.exclude(state__in=OPEN_STATES).filter(has_result).order_by("-pk")
+    earlier = list(here[:_EARLIER])
+    nights = [here.filter(created_at__lte=run.created_at - ago).first() for ago in (_NIGHT, _WEEK)]
+    known = {each.pk for each in earlier}
+    night, week = (None if each is None or each.pk in known else each for each in nights)
+    elsewhere = run_lines().filter(campaign=run.campaign_id).exclude(pk=run.pk).order_by("pk")[:_ELSEWHERE]
+    return Neighbours(earlier, night, None if night and week and night.pk == week.pk else week, list(elsewhere))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from benchweb.rows import fetch_all, literals
+from benchweb.common.rows import fetch_all, literals
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
 

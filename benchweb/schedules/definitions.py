@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchweb.names import name_fault, stored_name
+from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
-from benchweb.schedules.rules import cron_typed, rule_from, seed_of, window_text
-from benchweb.schedules.timing import Rule
+from benchweb.schedules.timing.rules import cron_typed, rule_from, seed_of, window_text
+from benchweb.schedules.timing.times import Rule
 
 MAXIMUM_RETRIES = 100
 MAXIMUM_PAUSE_SECONDS = 86_400

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from benchweb.common.names import name_key
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import name_holder
-from benchweb.names import name_key
 
 # The environment of a mesh that names none, when no pair among its endpoints is in one.
 MESH_ENVIRONMENT = "mesh"

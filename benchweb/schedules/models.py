@@ -43,7 +43,7 @@ class Schedule(Archivable):
     # Local times of day; a window that ends before it begins goes over midnight.
     window_from = models.TimeField(null=True, blank=True)
     window_until = models.TimeField(null=True, blank=True)
-    # As benchweb.schedules.timing has them: [{"from", "until"}] in local times of day, or in times with dates.
+    # As benchweb.schedules.timing.times has them: [{"from", "until"}] in local times of day, or in times with dates.
     blackouts = models.JSONField(default=list, blank=True)
     # Runs that have not begun this long after their slot end as nonstart; the window's end does the same.
     deadline_seconds = models.PositiveIntegerField(null=True, blank=True)

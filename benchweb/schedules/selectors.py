@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, dropwhile, islice, takewhile
+from typing import NamedTuple
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
-from benchweb.runs.models import OPEN_STATES, State
-from benchweb.schedules.claiming import slots_left
-from benchweb.schedules.clock import database_now
+from benchweb.common.rows import fetch_all
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
-from benchweb.schedules.rules import rule_of
-from benchweb.schedules.timing import Rule, occurrences
+from benchweb.schedules.slots.claiming import slots_left
+from benchweb.schedules.slots.clock import database_now
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import Rule, occurrences
 
 # The success rate is that of so many days.
 RATE_DAYS = 30
@@ -96,3 +98,78 @@ def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:
     if left is not None:
         times = islice(times, left)
     return times if after is None else dropwhile(lambda at: at <= after, times)
+
+
+_COMING = """
+SELECT s.id, s.name, s.next_at, s.timezone, p.name FROM schedules_schedule s JOIN plans_plan p ON p.id = s.plan_id
+WHERE s.archived_at IS NULL AND s.paused_at IS NULL AND s.next_at IS NOT NULL ORDER BY s.next_at, s.id LIMIT %(most)s
+"""
+_WITHOUT_RESULT = """
+SELECT s.at, s.state, s.reason, s.campaign_id, s.schedule_id, c.name
+FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
+WHERE s.at >= %(since)s AND s.state = ANY(%(states)s) ORDER BY s.at DESC, s.id DESC LIMIT %(most)s
+"""
+
+
+class ComingSchedule(NamedTuple):
+    """A schedule that comes due, and its plan by name."""
+
+    pk: int
+    name: str
+    next_at: datetime
+    timezone: str
+    plan: str
+
+
+class FaultySlot(NamedTuple):
+    """A slot that gave no whole result; without a campaign it never began."""
+
+    at: datetime
+    state: str
+    reason: str
+    campaign_id: int | None
+    schedule_id: int
+    schedule: str
+
+
+def coming_schedules(*, most: int) -> list[ComingSchedule]:
+    """Return the schedules that come due next, the first one first."""
+    return [ComingSchedule(*row) for row in fetch_all(_COMING, {"most": most})]
+
+
+def faulty_slots(*, since: datetime, most: int) -> list[FaultySlot]:
+    """Return the latest slots that gave no whole result, the latest first."""
+    values = {"since": since, "states": [state.value for state in FAULTY_STATES], "most": most}
+    return [FaultySlot(*row) for row in fetch_all(_WITHOUT_RESULT, values)]
+
+
+_SQL = """
+SELECT c.id, p.name, v.number, c.created_at, c.lower_bound_seconds, coalesce(u.username, ''), w.id, coalesce(w.name, '')
+FROM runs_campaign c
+JOIN plans_planversion v ON v.id = c.plan_version_id
+JOIN plans_plan p ON p.id = v.plan_id
+LEFT JOIN auth_user u ON u.id = c.created_by_id
+LEFT JOIN schedules_slot s ON s.campaign_id = c.id
+LEFT JOIN schedules_schedule w ON w.id = s.schedule_id
+WHERE c.id = ANY(%(ids)s::bigint[])
+"""
+
+
+class ListedCampaign(NamedTuple):
+    """A campaign as a line of a list; `schedule_id` is None for one that was launched by hand."""
+
+    pk: int
+    plan: str
+    version: int
+    created_at: datetime
+    lower_bound_seconds: float | None
+    created_by: str
+    schedule_id: int | None
+    schedule: str
+
+
+def listed_campaigns(ids: Iterable[int]) -> list[ListedCampaign]:
+    """Return campaigns in the order of their ids, without those that are no longer there; one query."""
+    wanted = list(ids)
+    found = {row[0]: ListedCampaign._make(row) for row in fetch_all(_SQL, {"ids": wanted})}
+    return [found[pk] for pk in wanted if pk in found]

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from benchweb.common.names import stored_name
 from benchweb.hosts.models import Endpoint, Environment, Pair
-from benchweb.names import stored_name
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.mesh import mesh_pairs
 

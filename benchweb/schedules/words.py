@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from benchweb.schedules.localtime import zone_of
+from benchweb.schedules.timing.localtime import zone_of
 
 
 def duration_said(length: timedelta) -> str:

@@ -17,7 +17,7 @@ from benchweb.charts.run.confidence import shown_combinations
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
 from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
 from benchweb.charts.spec import charts_text
-from benchweb.hosts.mtu import mtu_words
+from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run

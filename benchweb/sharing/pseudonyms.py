@@ -15,7 +15,7 @@ import idna
 from django.conf import settings
 
 from benchweb.catalog import catalog
-from benchweb.kept import keep
+from benchweb.common.kept import keep
 from benchweb.sharing.one_search import one_of
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 

@@ -1,4 +1,4 @@
-// The one formatter of numbers in the browser; benchweb/formatting.py is its twin on the server.
+// The one formatter of numbers in the browser; benchweb/common/formatting.py is its twin on the server.
 import { say } from "./words";
 
 /** A number split for display: `16.3` and `Gbit/s`. */

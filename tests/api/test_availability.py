@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import AvailabilitySpan
-from benchweb.hosts.probes import Load, Probe, probes_record
 from tests.factories import make_endpoint
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)

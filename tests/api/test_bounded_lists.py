@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from benchweb.api.paging import MAXIMUM_LIMIT
-from benchweb.api.resources import availability, schedules
+from benchweb.api.resources.inventory import availability
+from benchweb.api.resources.planning import schedules
 from benchweb.api.resources.series import MAXIMUM_POINTS
 from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import AvailabilitySpan

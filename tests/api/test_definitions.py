@@ -3,9 +3,9 @@
 import pytest
 from django.db.models.functions import Now
 
-from benchweb import queue
+from benchweb.common import queue
+from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.path_checks import PATHS_TASK
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import CHECK_TASK
 from tests.factories import make_endpoint, make_pair

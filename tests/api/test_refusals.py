@@ -8,7 +8,7 @@ from django.test import Client
 
 from benchweb.accounts.services import token_create, token_revoke
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
-from benchweb.api.resources import hosts as hosts_resource
+from benchweb.api.resources.inventory import hosts as hosts_resource
 from benchweb.hosts.models import Host
 from benchweb.plans.models import Plan
 from tests.api.conftest import ApiClient

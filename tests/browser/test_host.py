@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, Route, expect
 
 from benchweb.hosts.models import Endpoint
-from benchweb.results import recents
+from benchweb.results import run_summaries as recents
 from tests.browser.steps import PASSWORD, log_in, travel
 from tests.factories import make_pair, make_user
 from tests.nights import measured

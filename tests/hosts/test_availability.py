@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from benchweb.hosts.availability import Availability, Stretch, availability_of, best_of, by_state
+from benchweb.hosts.checks.availability import Availability, Stretch, availability_of, best_of, by_state
 from benchweb.hosts.models import AvailabilitySpan
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

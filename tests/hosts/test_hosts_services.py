@@ -6,8 +6,8 @@ import pytest
 
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.errors import HostsError
-from benchweb.hosts.labels import labels_fault
 from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
+from benchweb.hosts.naming import labels_fault
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import (
     CheckOutcome,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchweb.hosts.indicators import Hour, indicators, probe_hours, probe_loads
+from benchweb.hosts.checks.indicators import Hour, indicators, probe_hours, probe_loads
 from benchweb.hosts.models import ProbeHour
 from tests.factories import make_endpoint
 

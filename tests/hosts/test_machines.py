@@ -16,9 +16,9 @@ from benchweb.hosts.services import (
     host_create,
     restore,
 )
-from benchweb.runs.claims import claim
 from benchweb.runs.models import Reservation
-from benchweb.runs.occupancy import resources_of
+from benchweb.runs.queueing.claims import claim
+from benchweb.runs.queueing.occupancy import resources_of
 from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db

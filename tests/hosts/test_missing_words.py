@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.utils import translation
 
-from benchweb.hosts.missing_words import LINES
+from benchweb.hosts.facts.missing_words import LINES
 from benchweb.phrasebook import said
 
 CRATES = Path(__file__).parents[2] / "engine/crates"

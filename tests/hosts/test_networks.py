@@ -3,7 +3,7 @@
 import pytest
 
 from benchweb.checks import settings_are_usable
-from benchweb.hosts.networks import NetworksError, network_policy, parsed_networks
+from benchweb.hosts.addresses import NetworksError, network_policy, parsed_networks
 
 DEFAULT = parsed_networks("")
 

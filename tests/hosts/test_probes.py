@@ -8,9 +8,10 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from benchweb.hosts import probes, services
+from benchweb.hosts import services
+from benchweb.hosts.checks import probes
+from benchweb.hosts.checks.probes import Load, Probe, probes_claim, probes_record
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
-from benchweb.hosts.probes import Load, Probe, probes_claim, probes_record
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from benchweb.accounts.services import token_create, token_user
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.ops import demo
-from benchweb.ops.home import Home
 from benchweb.ops.login import DemoBackend
+from benchweb.ops.setup.home import Home
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run
 

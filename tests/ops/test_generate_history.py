@@ -16,17 +16,17 @@ from django.urls import reverse
 from hdrh.histogram import HdrHistogram
 
 from benchweb.catalog import catalog
-from benchweb.hosts import probes
+from benchweb.hosts.checks import probes
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair
 from benchweb.ops import synthetic
 from benchweb.ops.synthetic.loading import indexes_set_aside
 from benchweb.ops.synthetic.script import script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS
 from benchweb.plans.models import Plan
-from benchweb.results import recents
+from benchweb.results import run_summaries as recents
 from benchweb.results.models import EnvironmentNights, NightFigure, Point, Result, Series
 from benchweb.runs.models import Campaign, Run, State, Trial
-from benchweb.runs.occupancy import occupancy_of
+from benchweb.runs.queueing.occupancy import occupancy_of
 from benchweb.runs.services import LaunchError, launch
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules.models import Schedule, Slot

@@ -13,10 +13,11 @@ import redis
 from django.conf import settings as django_settings
 from django.utils import timezone
 
+from benchweb.common.queue import QUEUE
 from benchweb.hosts.models import Endpoint, Host
-from benchweb.ops import database_writes, health
-from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
-from benchweb.queue import QUEUE
+from benchweb.ops.health import checks as health
+from benchweb.ops.health import database_writes
+from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run
 from tests.factories import make_run
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchweb.accounts.services import token_create, token_revoke
+from benchweb.common.queue import QUEUE
 from benchweb.hosts.models import Endpoint
-from benchweb.ops.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
-from benchweb.queue import QUEUE
+from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_plan, make_run

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from benchweb.checks import settings_are_usable
-from benchweb.ops.home import Home
-from benchweb.ops.processes import SetupError
-from benchweb.ops.up import Up
+from benchweb.ops.running.processes import SetupError
+from benchweb.ops.running.up import Up
+from benchweb.ops.setup.home import Home
 
 
 def messages() -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
-from benchweb.ops import processes, valkey
+from benchweb.ops.running import processes, valkey
 from tests.packaging import rules
 from tests.packaging.image import Image
 

@@ -9,7 +9,7 @@ import psycopg
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
-from benchweb.ops import postgres
+from benchweb.ops.running import postgres
 from tests.packaging import rules
 
 PAGE = rules.PROJECT / "docs" / "operations.md"

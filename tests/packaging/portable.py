@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchweb.catalog import catalog
-from benchweb.ops import steps
-from benchweb.ops.testing import BUILT_ONCE
+from benchweb.ops.setup import steps
+from benchweb.ops.setup.testing import BUILT_ONCE
 
 START_SECONDS = 120
 RUN_SECONDS = 120

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.ops.steps import ENGINE
+from benchweb.ops.setup.steps import ENGINE
 from tests.packaging import portable
 from tests.requirements import require
 

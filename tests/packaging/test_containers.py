@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from benchweb.ops import processes
+from benchweb.ops.running import processes
 from tests.packaging.containers import READY_SECONDS, SECRETS, Containers
 from tests.packaging.database import Database
 from tests.packaging.image import Image

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import steps
+from benchweb.ops.setup import steps
 from tests.packaging import dockerfile, rules
 from tests.packaging.dockerfile import Stage
 

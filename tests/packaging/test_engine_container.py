@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import processes
+from benchweb.ops.running import processes
 from tests.conftest import ENGINE
 from tests.packaging import rules
 from tests.packaging.containers import READY_SECONDS, free_port, listens

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from benchweb.ops import steps
-from benchweb.ops.bootstrap import TOOLS
+from benchweb.ops.setup import steps
+from benchweb.ops.setup.bootstrap import TOOLS
 from tests.conftest import ENGINE
 from tests.packaging import rules
 

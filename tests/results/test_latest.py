@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchweb.results.latest import (
+from benchweb.results.latest_medians import (
     HISTORY_RUNS,
     SeriesTest,
     ended_runs,

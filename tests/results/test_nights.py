@@ -4,9 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from benchweb.results import nights, recents
-from benchweb.results.glances import environment_figures
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
 from benchweb.results.models import EnvironmentNights, NightFigure
+from benchweb.results.series_summaries import environment_figures
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, NIGHT, measured
 

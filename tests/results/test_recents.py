@@ -3,9 +3,10 @@
 import pytest
 from django.db import connection
 
-from benchweb.results import nights, recents
-from benchweb.results.glances import changes_since
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
 from benchweb.results.models import RecentMedians, RunFigure, Series
+from benchweb.results.series_summaries import changes_since
 from benchweb.runs.models import Run, State
 from tests.factories import make_pair
 from tests.nights import DAY, NIGHT, add_values, measured

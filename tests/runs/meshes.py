@@ -4,7 +4,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from benchweb.runs.placement import Job, Placed
+from benchweb.runs.placement.meshes import Job, Placed
 
 Length = Callable[[random.Random], float]
 

@@ -3,12 +3,12 @@
 import pytest
 from django.db.models.functions import Now
 
-from benchweb.results import recents
-from benchweb.runs import claims
+from benchweb.results import run_summaries as recents
 from benchweb.runs.models import Reservation, Run, State
+from benchweb.runs.queueing import claims
 from tests.factories import make_pair, make_run
 from tests.results.test_ingest import DOCUMENT
-from workers import run as running
+from workers.runs import run as running
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -154,7 +154,7 @@ def test_a_run_that_cannot_be_summed_up_does_not_hold_up_the_others(engines, mon
 
 
 def test_a_step_that_hangs_loses_its_lease():
-    from workers.leases import Keeper, Lease
+    from workers.runs.leases import Keeper, Lease
 
     moving, stuck = Lease("a", 1), Lease("b", 2)
     moving.expect(60)

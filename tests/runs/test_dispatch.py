@@ -7,11 +7,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
-from benchweb.runs import dispatch as module
-from benchweb.runs.claims import claim
-from benchweb.runs.dispatch import EXECUTE_TASK, dispatch, wake
 from benchweb.runs.execution import run_end
 from benchweb.runs.models import Reservation, Run, State
+from benchweb.runs.queueing import dispatch as module
+from benchweb.runs.queueing.claims import claim
+from benchweb.runs.queueing.dispatch import EXECUTE_TASK, dispatch, wake
 from benchweb.runs.services import launch
 from tests.factories import begun, make_endpoint, make_pair, make_plan, make_run
 

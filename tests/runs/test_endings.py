@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
-from benchweb.runs.claims import claim, end_unbegun, postpone
 from benchweb.runs.endings import expire, give_up_unreachable
 from benchweb.runs.models import Campaign, Reservation, Run, State
+from benchweb.runs.queueing.claims import claim, end_unbegun, postpone
 from benchweb.runs.services import campaign_cancel, launch
 from tests.factories import begun, make_endpoint, make_pair, make_plan, make_run
 

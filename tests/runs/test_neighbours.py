@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from benchweb.runs.models import Run, State, Trial
-from benchweb.runs.neighbours import neighbours
+from benchweb.runs.selectors import neighbours
 from benchweb.runs.services import launch
 from tests.factories import make_pair, make_plan
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from benchweb.runs.placement import Job, Placed, arranged, lower_bound_seconds, makespan_seconds
+from benchweb.runs.placement.meshes import Job, Placed, arranged, lower_bound_seconds, makespan_seconds
 from tests.runs.meshes import LENGTHS, mesh, overlaps, sites
 
 

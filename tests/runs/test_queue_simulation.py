@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from benchweb.runs.placement import arranged, lower_bound_seconds
-from benchweb.runs.queue_simulation import Played, Queued, played
+from benchweb.runs.placement.meshes import arranged, lower_bound_seconds
+from benchweb.runs.queueing.simulation import Played, Queued, played
 from tests.runs.meshes import LENGTHS, mesh, sites
 
 

@@ -7,9 +7,9 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from benchweb.hosts.models import Host, Pair
-from benchweb.runs.claims import Claimed, claim, reservation_extend
 from benchweb.runs.execution import run_end
 from benchweb.runs.models import Reservation, Resource, Run, State
+from benchweb.runs.queueing.claims import Claimed, claim, reservation_extend
 from tests.factories import begun, make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db

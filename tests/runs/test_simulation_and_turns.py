@@ -5,9 +5,9 @@ from heapq import heappop, heappush
 
 import pytest
 
-from benchweb.runs.placement import Job, lower_bound_seconds
-from benchweb.runs.queue_simulation import played
-from benchweb.runs.turns import Occupied, Waiting, turns
+from benchweb.runs.placement.meshes import Job, lower_bound_seconds
+from benchweb.runs.queueing.simulation import played
+from benchweb.runs.queueing.turns import Occupied, Waiting, turns
 from tests.runs.meshes import LENGTHS, mesh, sites
 from tests.runs.test_queue_simulation import queued
 

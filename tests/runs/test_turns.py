@@ -1,6 +1,6 @@
 """Whose turn it is: the order of the queue, and who may go before others without delaying them."""
 
-from benchweb.runs.turns import Blocked, Occupied, Waiting, turns
+from benchweb.runs.queueing.turns import Blocked, Occupied, Waiting, turns
 
 A, B, C, D = 1, 2, 3, 4
 

@@ -7,8 +7,8 @@ import pytest
 
 from benchweb.results.models import Point
 from benchweb.runs.models import Campaign, Run
-from benchweb.schedules.clock import GRACE
 from benchweb.schedules.models import Slot
+from benchweb.schedules.slots.clock import GRACE
 from tests.factories import make_endpoint, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db(transaction=True)

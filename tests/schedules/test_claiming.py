@@ -10,10 +10,10 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive, plan_update
 from benchweb.runs.models import Campaign, Run
-from benchweb.runs.occupancy import occupancy
-from benchweb.schedules import launching
+from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.services import claim_due
+from benchweb.schedules.slots import launching
 from tests.factories import SIZES, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

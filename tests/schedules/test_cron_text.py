@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from benchweb.schedules.cron import cron_check, cron_instants, leaves_months_out
-from benchweb.schedules.cron_text import cron_normalised
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.rules import rule_from
 from benchweb.schedules.services import schedule_update
+from benchweb.schedules.timing.cron import cron_check, cron_instants, leaves_months_out
+from benchweb.schedules.timing.cron_text import cron_normalised
+from benchweb.schedules.timing.rules import rule_from
 from tests.factories import make_schedule
 
 START = datetime(2027, 1, 1, tzinfo=UTC)

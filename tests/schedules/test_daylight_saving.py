@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from benchweb.schedules.timing import Rule, occurrences
+from benchweb.schedules.timing.times import Rule, occurrences
 
 ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Shanghai"]
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)

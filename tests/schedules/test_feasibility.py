@@ -10,12 +10,12 @@ from benchweb.phrasebook import said
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Resource
-from benchweb.schedules.collisions import MOST_OTHERS
-from benchweb.schedules.feasibility import feasibility
-from benchweb.schedules.forecast import Places, forecast
+from benchweb.schedules.forecasts.collisions import MOST_OTHERS
+from benchweb.schedules.forecasts.feasibility import feasibility
+from benchweb.schedules.forecasts.forecast import Places, forecast
+from benchweb.schedules.forecasts.together import GanttBar
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.services import schedule_draft, schedule_pause
-from benchweb.schedules.together import GanttBar
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

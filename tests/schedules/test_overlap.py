@@ -8,10 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from benchweb.runs.claims import begin, claim
 from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.queueing.claims import begin, claim
 from benchweb.runs.services import campaign_cancel
-from benchweb.schedules.clock import database_now
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import SuccessRate, success_rates
@@ -26,6 +25,7 @@ from benchweb.schedules.services import (
     schedule_update,
     settle_slots,
 )
+from benchweb.schedules.slots.clock import database_now
 from tests.factories import begun, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Campaign, Run
-from benchweb.schedules.clock import database_now
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import next_slots
@@ -22,6 +21,7 @@ from benchweb.schedules.services import (
     schedule_resume,
     schedule_update,
 )
+from benchweb.schedules.slots.clock import database_now
 from tests.factories import make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

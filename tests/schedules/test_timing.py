@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.rules import never_fires, rule_from
-from benchweb.schedules.timing import Rule, closes_at, occurrences, spread_start
+from benchweb.schedules.timing.durations import duration_seconds
+from benchweb.schedules.timing.rules import never_fires, rule_from
+from benchweb.schedules.timing.times import Rule, closes_at, occurrences, spread_start
 
 START = datetime(2026, 3, 1, 0, 0, tzinfo=UTC)
 BEFORE = START - timedelta(days=1)

@@ -6,8 +6,8 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from benchweb.schedules.localtime import zone_keys
 from benchweb.schedules.models import Schedule
+from benchweb.schedules.timing.localtime import zone_keys
 from tests.factories import make_schedule
 
 migration = import_module("benchweb.schedules.migrations.0003_canonical_zones")

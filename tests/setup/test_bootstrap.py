@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import bootstrap, steps
-from benchweb.ops.build import Build, build_all
-from benchweb.ops.home import PROJECT, digest_of_files
-from benchweb.ops.processes import SetupError, is_alive
+from benchweb.ops.running.processes import SetupError, is_alive
+from benchweb.ops.setup import bootstrap, steps
+from benchweb.ops.setup.build import Build, build_all
+from benchweb.ops.setup.home import PROJECT, digest_of_files
 
 
 def build(folder: Path, *scripts: str, name: str = "step", needs: tuple[str, ...] = ()) -> Build:
@@ -74,7 +74,7 @@ def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_ma
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
         "from tests.setup.test_bootstrap import build\n"
-        "from benchweb.ops.build import build_all\n"
+        "from benchweb.ops.setup.build import build_all\n"
         "folder = Path(sys.argv[2])\n"
         "build_all([build(folder, 'sleep 60 & echo $! > child; wait')], folder / 'logs')\n"
     )
@@ -173,7 +173,7 @@ def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_t
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")
     monkeypatch.delenv("PYTHONPYCACHEPREFIX")
     bootstrap.keep_bytecode()
-    words = [sys.executable, "-c", "import benchweb.formatting; print(benchweb.formatting.__cached__)"]
+    words = [sys.executable, "-c", "import benchweb.common.formatting; print(benchweb.common.formatting.__cached__)"]
     cached = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.strip()
     assert Path(cached).is_relative_to(bootstrap.TOOLS)
     assert Path(cached).exists()

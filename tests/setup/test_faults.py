@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchweb.ops.home import PROJECT, Home
+from benchweb.ops.setup.home import PROJECT, Home
 from tests.setup.processes import STOP_SECONDS
 
 SEED = 20_26

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import apt, bootstrap, requirements, testing
-from benchweb.ops.home import PROJECT
-from benchweb.ops.requirements import Requirement
-from benchweb.ops.testing import Part
+from benchweb.ops.setup import apt, bootstrap, requirements, testing
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.requirements import Requirement
+from benchweb.ops.setup.testing import Part
 
 
 def program(folder: Path, name: str, script: str) -> None:

@@ -1,7 +1,7 @@
 """`manage.py test`: what a part says is told, and what it could not judge is neither hidden nor taken for passed."""
 
-from benchweb.ops import testing
-from benchweb.ops.testing import Part
+from benchweb.ops.setup import testing
+from benchweb.ops.setup.testing import Part
 
 
 def test_what_a_part_could_not_judge_is_given_by_name():

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchweb.ops import testing
+from benchweb.ops.setup import testing
 from benchweb.ops.supply_chain import __main__ as command
 from benchweb.ops.supply_chain.findings import Finding
 

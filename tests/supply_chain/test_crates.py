@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops import requirements
-from benchweb.ops.steps import ENGINE
+from benchweb.ops.setup import requirements
+from benchweb.ops.setup.steps import ENGINE
 from benchweb.ops.supply_chain import crates
 
 pytestmark = pytest.mark.needs("Rust", "Git")

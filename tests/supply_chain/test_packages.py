@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchweb.ops.home import PROJECT
-from benchweb.ops.steps import FRONTEND
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.steps import FRONTEND
 from benchweb.ops.supply_chain import licences, npm_packages, policy, python_packages
 from benchweb.ops.supply_chain.policy import Exceptional
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.ops.home import PROJECT
+from benchweb.ops.setup.home import PROJECT
 from benchweb.ops.supply_chain import secret_strings
 
 pytestmark = pytest.mark.needs("Git")

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from benchweb import po_files
+from benchweb.common import po_files
 from benchweb.ops import extraction
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers import discretion
+from workers.engines import discretion
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,9 @@ from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_json
 from tests.workers.names import Resolver
 from tests.workers.test_dialing import silent
-from workers import check, discretion, probe, run
+from workers.checks import check, probe
+from workers.engines import discretion
+from workers.runs import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PIN = "sha256:" + "0" * 64

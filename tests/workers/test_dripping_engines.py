@@ -12,8 +12,9 @@ from benchweb.runs.models import State
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_chunks, answer_json, drip
 from tests.workers.test_engine_client import SPEC, client_of
-from workers import check, probe, run, trial
+from workers.checks import check, probe
 from workers.engine_client import EngineError, EngineUnreachable, client, shown_certificate
+from workers.runs import run, trial
 
 OK = b"HTTP/1.1 200 OK\r\n"
 LENGTH = OK + b"Content-Length: 1000000\r\n\r\n"

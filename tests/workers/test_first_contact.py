@@ -16,8 +16,9 @@ from tests.factories import make_endpoint, make_pair, make_run
 from tests.processes import Engine
 from tests.workers.broken_engine import Answer, BrokenEngine, answer_bytes, answer_json
 from tests.workers.real_runs import wait_for
-from workers import check, probe, run
+from workers.checks import check, probe
 from workers.engine_client.proof import token_proof
+from workers.runs import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Listen = Callable[..., BrokenEngine]

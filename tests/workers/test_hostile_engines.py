@@ -6,13 +6,14 @@ import math
 import pytest
 from django.db import DataError, IntegrityError, OperationalError
 
+from benchweb.hosts.checks.probes import Load
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
-from benchweb.hosts.probes import Load
 from benchweb.results import ingest as ingesting
 from benchweb.runs.models import OPEN_STATES, Reservation, State
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json
-from workers import check, probe, run, trial
+from workers.checks import check, probe
+from workers.runs import run, trial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

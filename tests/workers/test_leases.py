@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchweb.runs.claims import begin, claim
+from benchweb.runs.queueing.claims import begin, claim
 from tests.factories import begun, make_run
-from workers import leases as module
-from workers.leases import Keeper
+from workers.runs import leases as module
+from workers.runs.leases import Keeper
 
 pytestmark = pytest.mark.django_db
 

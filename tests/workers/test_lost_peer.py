@@ -10,10 +10,10 @@ from django.utils import timezone
 from benchweb.runs.models import State
 from tests.processes import killed
 from tests.workers.real_runs import ended, long_run, pair_of, running_trial
-from workers import lost_peer
 from workers.engine_client import About, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
-from workers.lost_peer import naming_the_end
+from workers.runs import lost_peer
+from workers.runs.lost_peer import naming_the_end
 
 SINK = "The engine of beta (eth1) (192.0.2.2:7410)"
 CLOSED = "the other end closed the link"

@@ -9,10 +9,10 @@ import pytest
 from benchweb.hosts.models import Endpoint
 from tests.factories import make_endpoint
 from tests.workers.names import Resolver
-from workers import check
-from workers.connections import client_for, shared_client
+from workers.checks import check
 from workers.engine_client import EngineError, EngineRefused, EngineUndisclosed
-from workers.resolution import data_addresses
+from workers.engines.connections import client_for, shared_client
+from workers.engines.resolution import data_addresses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

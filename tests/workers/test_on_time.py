@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from benchweb.schedules.clock import database_now
 from benchweb.schedules.models import Slot
 from benchweb.schedules.selectors import seconds_until_due
 from benchweb.schedules.services import schedule_pause
+from benchweb.schedules.slots.clock import database_now
 from tests.factories import make_schedule
-from workers import on_time
+from workers import ticking as on_time
 
 pytestmark = pytest.mark.django_db
 

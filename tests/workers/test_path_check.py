@@ -3,16 +3,16 @@
 import pytest
 from django.utils import timezone
 
-from benchweb.hosts import path_checks
+from benchweb.hosts.checks import path_checks
+from benchweb.hosts.checks.path_checks import Passage, PathFound, PathSize, path_found
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.path_checks import Passage, PathFound, PathSize, path_found
 from benchweb.hosts.services import archive, endpoint_update
 from tests.factories import make_endpoint, make_pair
 from tests.workers.broken_engine import BrokenEngine, answer_json
 from tests.workers.names import Resolver
 from tests.workers.real_runs import pair_of
-from workers import path_check
-from workers.path_words import path_verdict
+from workers.checks import path_check
+from workers.checks.path_check import path_verdict
 
 
 def checked(pair: Pair) -> Pair:
@@ -96,7 +96,7 @@ def test_a_name_that_came_to_mean_loopback_or_another_engine_is_refused_at_use(e
     names = Resolver(monkeypatch)
     Endpoint.objects.filter(pk=pair.sink_id).update(data_address="data.test")
     make_endpoint(host_name="gamma", control_address=third.control)
-    monkeypatch.setattr("workers.resolution._is_loopback", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr("workers.engines.resolution._is_loopback", lambda address: address == "127.0.0.1")
     names.set("data.test", "127.0.0.1")
     assert "means 127.0.0.1 now, every machine's own address" in checked(Pair.objects.get(pk=pair.pk)).path_reason
     names.set("data.test", "127.0.0.3")

@@ -8,9 +8,10 @@ from benchweb.runs.models import Run, State
 from tests.factories import begun, make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_json
 from tests.workers.names import Resolver
-from workers import check, run
+from workers.checks import check
 from workers.engine_client import EngineRefused
-from workers.paths import Path, Paths, paths_between
+from workers.engines.paths import Path, Paths, paths_between
+from workers.runs import run
 
 NAMES = ("alpha", "beta")
 V4, V6 = ["192.0.2.1"], ["2001:db8::1"]

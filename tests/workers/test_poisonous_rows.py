@@ -5,14 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import OperationalError
 
+from benchweb.common.in_parts import in_parts
 from benchweb.hosts.models import Endpoint
-from benchweb.in_parts import in_parts
-from benchweb.results import nights
+from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import EnvironmentNights
-from benchweb.runs import dispatch, endings, queues
+from benchweb.runs import endings
 from benchweb.runs.models import Campaign, Run, State
-from benchweb.schedules import claiming, launching, services, settling, turns
+from benchweb.runs.queueing import dispatch, queues
+from benchweb.schedules import services
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.slots import claiming, launching, settling, turns
 from tests.factories import make_pair, make_run, make_schedule
 from tests.runs.test_break_offs import executed
 from workers import ticking
@@ -205,7 +207,7 @@ def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatc
         return occupancy(version_id)
 
     monkeypatch.setattr(queues, "occupancy", broken)
-    monkeypatch.setattr("benchweb.runs.claims.occupancy", broken)
+    monkeypatch.setattr("benchweb.runs.queueing.claims.occupancy", broken)
     assert dispatch.dispatch() == 2
     assert executed(poisonous, times=3).reason == "3 workers broke off on this run: KeyError: 'kind'"
     good.refresh_from_db()

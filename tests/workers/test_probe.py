@@ -17,7 +17,7 @@ from benchweb.hosts.services import archive
 from tests.factories import make_endpoint
 from tests.processes import Engine, killed
 from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_json
-from workers import probe as probing
+from workers.checks import probe as probing
 from workers.engine_client import EngineUnreachable, client
 
 pytestmark = pytest.mark.django_db(transaction=True)

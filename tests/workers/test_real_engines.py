@@ -15,10 +15,10 @@ from benchweb.runs.services import campaign_cancel, launch, run_cancel
 from tests.factories import SIZES, begun, make_pair, make_plan, make_run
 from tests.processes import Engine, killed, stopped
 from tests.workers.real_runs import children, ended, long_run, pair_of, running_trial, wait_for
-from workers import trial as trials
-from workers.connections import shared_client
-from workers.leases import Lease
-from workers.paths import Path, Paths
+from workers.engines.connections import shared_client
+from workers.engines.paths import Path, Paths
+from workers.runs import trial as trials
+from workers.runs.leases import Lease
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from benchweb.ops.processes import wait_until
+from benchweb.ops.running.processes import wait_until
 from workers import runner as module
 from workers.runner import Runner
 

@@ -4,7 +4,7 @@ import pytest
 
 from benchweb.hosts.models import Endpoint, Host
 from tests.factories import make_endpoint
-from workers import check
+from workers.checks import check
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

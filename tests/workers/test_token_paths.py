@@ -9,9 +9,11 @@ from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import HostsError, endpoint_pin, endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import BrokenEngine, answer_json
-from workers import check, connections, first_contact, probe, run
-from workers.connections import shared_client
+from workers.checks import check, probe
 from workers.engine_client import EngineRefused, Shown
+from workers.engines import connections, first_contact
+from workers.engines.connections import shared_client
+from workers.runs import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Make = Callable[[], BrokenEngine]

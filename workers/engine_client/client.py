@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, Pro
 from urllib3.exceptions import TimeoutError as Timeout
 from urllib3.util.ssl_ import create_urllib3_context
 
-from benchweb.storable import TooDeepError, storable, storable_text
+from benchweb.common.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_of
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable

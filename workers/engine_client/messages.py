@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from benchweb.storable import MAXIMUM_NUMBER, is_figure, storable_text
+from benchweb.common.storable import MAXIMUM_NUMBER, is_figure, storable_text
 from workers.engine_client.errors import EngineGarbage
 
 FINAL_EVENTS = ("result", "failure")

@@ -14,7 +14,7 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, run_url
 from benchweb.charts import export
 from benchweb.charts.run.confidence import confidence_document
-from benchweb.downloads import download
+from benchweb.common.downloads import download
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.results.confidence import run_confidence

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
-from benchweb.hosts.pair_words import pair_named, with_pairs
-from benchweb.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.hosts.pairs import pair_named, with_pairs
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
+from benchweb.common.rows import fetch_all, from_json, literals
 from benchweb.phrasebook import said
-from benchweb.rows import fetch_all, from_json, literals
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.

@@ -18,9 +18,9 @@ from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Asked, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
+from benchweb.common.rows import fetch_all
 from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
-from benchweb.rows import fetch_all
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.

@@ -11,13 +11,13 @@ from benchweb.charts.history.choices import parameter_value
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
+from benchweb.common.kept import keep
+from benchweb.common.rows import fetch_all, from_json
 from benchweb.hosts.models import endpoint_label, pair_label
-from benchweb.hosts.pair_words import with_pairs
-from benchweb.kept import keep
+from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded
 from benchweb.plans.models import PlanVersion
 from benchweb.results.ingest import identity_digest
-from benchweb.rows import fetch_all, from_json
 
 Keys = frozenset[tuple[str, str]]
 

@@ -9,10 +9,10 @@ from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_ch
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
-from benchweb.hosts.links import told_link_bps
-from benchweb.kept import keep
+from benchweb.common.kept import keep
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.hosts.facts.links import told_link_bps
 from benchweb.regressions.selectors import Note, annotations_between
-from benchweb.rows import fetch_all, from_json
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, cast
 
 from benchweb.charts.spec import Measured
-from benchweb.rows import Rows, fetch_all
+from benchweb.common.rows import Rows, fetch_all
 
 # The longest that each of them is.
 STEPS = {

@@ -9,7 +9,7 @@ from benchweb.catalog import Metric
 from benchweb.charts.export import cell as csv_cell
 from benchweb.charts.matrix.figures import AxisItem, Cell, Key, MatrixTable
 from benchweb.charts.pair_ids import PAIR_IDS
-from benchweb.results.latest import SeriesTest
+from benchweb.results.latest_medians import SeriesTest
 
 _COLUMNS = ["environment", "source", "sink", "state", "kind", "identity", "metric", "unit"]
 _FIGURES = ["n", "median", "mean", "low", "high", "at", "runs", "reason"]

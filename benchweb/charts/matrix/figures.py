@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_pairs, grid_pairs_by_mode
-from benchweb.results.latest import HISTORY_RUNS, EndedRun, Newest, SeriesTest, ended_runs, newest_values
+from benchweb.results.latest_medians import HISTORY_RUNS, EndedRun, Newest, SeriesTest, ended_runs, newest_values
 from benchweb.runs.models import State
 from benchweb.statistics import Summary, summary
 

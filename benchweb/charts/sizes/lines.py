@@ -10,8 +10,8 @@ from benchweb.catalog import Kind
 from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Asked, Parts, chosen_lines, setting_parts
-from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.hosts.pairs import with_pairs
 
 # Of each place and parameters so many lines can be told apart.
 MOST_OVERLAID = 8

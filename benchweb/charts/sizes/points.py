@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.charts.history.points import OF_PLAN, run_figures
-from benchweb.rows import fetch_all
+from benchweb.common.rows import fetch_all
 
 # `place` says which point of which line a figure's series, or environment, belongs to; `part` parts it further, by run
 # or by span of time.

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import migrations
 
 from benchweb.hosts.naming import numbered
-from benchweb.names import name_key, stored_name
+from benchweb.common.names import name_key, stored_name
 
 
 def store_names(apps: Any, schema_editor: Any) -> None:

@@ -3,8 +3,9 @@
 import argparse
 from collections.abc import Callable, Iterator
 
-from benchweb.ops.home import PROJECT
-from benchweb.ops.steps import ENGINE, FRONTEND
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.steps import ENGINE, FRONTEND
+from benchweb.ops.setup.testing import NOT_JUDGED
 from benchweb.ops.supply_chain import (
     crates,
     known_faults,
@@ -15,7 +16,6 @@ from benchweb.ops.supply_chain import (
     secret_strings,
 )
 from benchweb.ops.supply_chain.findings import Finding
-from benchweb.ops.testing import NOT_JUDGED
 
 
 def main() -> int:

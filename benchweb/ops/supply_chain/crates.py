@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchweb.ops import requirements
-from benchweb.ops.steps import VENV
+from benchweb.ops.setup import requirements
+from benchweb.ops.setup.steps import VENV
 from benchweb.ops.supply_chain.commands import Answer, run
 from benchweb.ops.supply_chain.findings import Finding, unreachable
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchweb.ops import steps
-from benchweb.ops.bootstrap import TOOLS
-from benchweb.ops.home import PROJECT
-from benchweb.ops.steps import FRONTEND
+from benchweb.ops.setup import steps
+from benchweb.ops.setup.bootstrap import TOOLS
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.steps import FRONTEND
 from benchweb.ops.supply_chain.commands import json_object, run
 from benchweb.ops.supply_chain.findings import Finding, unreachable
 from benchweb.ops.supply_chain.policy import EXCEPTIONS

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchweb.ops.home import PROJECT
-from benchweb.ops.steps import ENGINE
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.steps import ENGINE
 
 EXCEPTIONS = "pyproject.toml, [tool.benchweb.dependencies]"
 

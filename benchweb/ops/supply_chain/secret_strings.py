@@ -7,7 +7,7 @@ from pathlib import Path
 from detect_secrets.core.secrets_collection import SecretsCollection
 from detect_secrets.settings import transient_settings
 
-from benchweb.ops.home import PROJECT
+from benchweb.ops.setup.home import PROJECT
 from benchweb.ops.supply_chain.commands import run
 from benchweb.ops.supply_chain.findings import Finding
 

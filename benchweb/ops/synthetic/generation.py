@@ -19,14 +19,15 @@ from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Te
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.ops.synthetic.stories import MTUS
-from benchweb.results import nights, recents
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import NightFigure, Point, Result, RunFigure, Series
 from benchweb.runs.bulk import new_ids
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.selectors import campaign_state
 from benchweb.schedules.models import Slot
-from benchweb.schedules.settling import reason_of
+from benchweb.schedules.slots.settling import reason_of
 
 # A histogram is some 150 bytes, an engine's intervals are 1.5 kB: some have them, as retention would leave it.
 _PAIRS_WITH_HISTOGRAMS = 12

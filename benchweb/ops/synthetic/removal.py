@@ -11,7 +11,7 @@ from django.db import connection, models, transaction
 
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
-from benchweb.results import nights
+from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import Point, Series
 from benchweb.runs.models import Campaign, Resource, Run
 from benchweb.schedules.models import Schedule

@@ -11,7 +11,7 @@ from benchweb.ops.synthetic.scene import Planned, planned_pairs
 from benchweb.ops.synthetic.shapes import METRICS
 from benchweb.ops.synthetic.stories import HostStory, PairStory, host_story, pair_story
 from benchweb.plans.expansion import PlannedTrial, expanded
-from benchweb.runs.placement import Job, arranged, lower_bound_seconds, makespan_seconds
+from benchweb.runs.placement.meshes import Job, arranged, lower_bound_seconds, makespan_seconds
 
 REPETITIONS = 3
 _SECONDS = {"duration_seconds": 10}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from benchweb.names import stored_name
+from benchweb.common.names import stored_name
 
 
 def store_names(apps: Any, schema_editor: Any) -> None:

@@ -12,11 +12,11 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.plans.models import Plan
-from benchweb.runs.listed import listed_runs
+from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
-from benchweb.schedules.listed import listed_campaigns
+from benchweb.schedules.selectors import listed_campaigns
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted
 from benchweb.web.shared.lists import Column, list_page, listing

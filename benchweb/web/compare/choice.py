@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from benchweb.runs.models import Run
-from benchweb.runs.neighbours import neighbours
-from benchweb.runs.selectors import run_lines
+from benchweb.runs.selectors import neighbours, run_lines
 from benchweb.web.compare.query import CompareQuery
 
 _RECENT = 20

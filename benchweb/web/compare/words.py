@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from benchweb.catalog import Metric
 from benchweb.charts.comparison.rows import Entry
-from benchweb.formatting import significant, three_digits
+from benchweb.common.formatting import significant, three_digits
 from benchweb.phrasebook import sentence_gap
 from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment
-from benchweb.hosts.pair_lines import first_pairs
-from benchweb.results.glances import Scope
-from benchweb.runs.latest import latest_runs
+from benchweb.hosts.pairs import first_pairs
+from benchweb.results.series_summaries import Scope
+from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night

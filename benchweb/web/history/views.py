@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.query import shown_words
 from benchweb.charts.history.series import asked_of, chosen_lines
-from benchweb.downloads import download
+from benchweb.common.downloads import download
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
 from benchweb.web.history.forms import AnnotationForm
 from benchweb.web.history.page import (

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.charts.host_charts import host_charts
 from benchweb.charts.spec import ChartSpec
-from benchweb.formatting import Quantity, duration, quantity
-from benchweb.hosts.availability import (
+from benchweb.common.formatting import Quantity, duration, quantity
+from benchweb.hosts.checks.availability import (
     ANSWERED,
     ENGINE_DOWN,
     STATES,
@@ -25,9 +25,9 @@ from benchweb.hosts.availability import (
     best_of,
     endpoints_availability,
 )
-from benchweb.hosts.indicators import Hour, Measured, indicators, probe_loads
+from benchweb.hosts.checks.indicators import Hour, Measured, indicators, probe_loads
+from benchweb.hosts.checks.probes import PROBE_GAP
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.probes import PROBE_GAP
 from benchweb.phrasebook import said
 
 # Before an endpoint was added: no state of it, and no gap in what is known.

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
-from benchweb.hosts.links import told_link_bps
+from benchweb.hosts.facts.links import told_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.web.facts.page import FactsGroup, facts_glance, facts_groups

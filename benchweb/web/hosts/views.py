@@ -15,9 +15,9 @@ from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
-from benchweb.hosts.pair_lines import first_pairs
-from benchweb.results.glances import Scope
-from benchweb.runs.latest import latest_runs
+from benchweb.hosts.pairs import first_pairs
+from benchweb.results.series_summaries import Scope
+from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.facts.history import facts_history
 from benchweb.web.facts.page import facts_glance

@@ -13,9 +13,9 @@ from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.charts.history.choices import parameter_text
 from benchweb.charts.matrix.difference import Difference, baseline_cell, difference, sequential_level
 from benchweb.charts.matrix.figures import Cell, MatrixTable
-from benchweb.formatting import Quantity, plain, quantity, repetitions
+from benchweb.common.formatting import Quantity, plain, quantity, repetitions
 from benchweb.phrasebook import said
-from benchweb.results.latest import SeriesTest
+from benchweb.results.latest_medians import SeriesTest
 from benchweb.web.matrix.query import MatrixQuery
 from benchweb.web.tags.sparklines import change_size
 

@@ -21,9 +21,9 @@ from benchweb.charts.matrix.figures import (
     value_range,
 )
 from benchweb.charts.matrix.picture import MOST_ITEMS, square_pixels
-from benchweb.formatting import Quantity, plain, quantity
+from benchweb.common.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
-from benchweb.results.latest import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
+from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
 from benchweb.web.matrix.cells import CellMaker, ShownCell
 from benchweb.web.matrix.query import MatrixQuery, chosen_test, test_key
 from benchweb.web.tags.show import kind_label, params_text

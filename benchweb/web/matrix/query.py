@@ -9,7 +9,7 @@ from django.http import HttpRequest, QueryDict
 
 from benchweb.charts.matrix.difference import Baseline
 from benchweb.charts.matrix.figures import By, Key
-from benchweb.results.latest import MatrixEnvironment, SeriesTest
+from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest
 from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.zones import day_asked, reader_zone
 

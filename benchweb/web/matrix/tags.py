@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.charts.sparkline import sparkline
-from benchweb.formatting import Quantity
+from benchweb.common.formatting import Quantity
 from benchweb.web.matrix.cells import ShownCell
 from benchweb.web.tags.escaping import escaped
 from benchweb.web.tags.sparklines import drawn_parts

@@ -9,7 +9,7 @@ from benchweb.charts.matrix.export import matrix_csv
 from benchweb.charts.matrix.figures import WINDOW, Axes, axes_of
 from benchweb.charts.matrix.picture import MOST_ITEMS, matrix_picture, square_pixels
 from benchweb.hosts.grid import grid_endpoints
-from benchweb.results.latest import MatrixEnvironment, last_values, matrix_environments
+from benchweb.results.latest_medians import MatrixEnvironment, last_values, matrix_environments
 from benchweb.web.matrix.page import filled_matrix, matrix_view
 from benchweb.web.matrix.query import MatrixQuery, matrix_query
 from benchweb.web.shared.lists import list_page

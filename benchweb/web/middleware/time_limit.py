@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from benchweb.database_faults import took_too_long
+from benchweb.common.database_faults import took_too_long
 
 _log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
-from benchweb.results.glances import FigureNights, changes_since, environment_figures
-from benchweb.results.nights import FIGURES, KEPT, night_of
-from benchweb.results.recents import deviation_of
+from benchweb.results.nightly_summaries import FIGURES, KEPT, night_of
+from benchweb.results.run_summaries import deviation_of
+from benchweb.results.series_summaries import FigureNights, changes_since, environment_figures
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series.glance import SeriesGlance, history_url, series_glances

@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from benchweb.hosts.selectors import faulty_paths, hosts_in_short
-from benchweb.runs.listed import open_and_ended
+from benchweb.runs.lists import open_and_ended
 from benchweb.runs.models import State
-from benchweb.schedules.in_short import coming_schedules, faulty_slots
+from benchweb.schedules.selectors import coming_schedules, faulty_slots
 from benchweb.web.overview.night import last_night
 from benchweb.web.overview.silent_hosts import silent_groups
 from benchweb.web.runs.rows import run_rows

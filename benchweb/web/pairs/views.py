@@ -12,12 +12,12 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.hosts import selectors, services
+from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.path_checks import path_check
-from benchweb.results.glances import Scope
 from benchweb.results.models import Series
-from benchweb.runs.latest import latest_runs
+from benchweb.results.series_summaries import Scope
+from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.plans import selectors, services
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
-from benchweb.runs.latest import latest_runs
+from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
 from benchweb.web.plans.editor import Editor, editor, preview_of

@@ -8,8 +8,8 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from benchweb import formatting
 from benchweb.charts.run.verdict import Headline
+from benchweb.common import formatting
 from benchweb.runs.models import State
 from benchweb.web.tags.show import settings_words
 

@@ -11,7 +11,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.charts.run.confidence import ShownCombination, shown_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
-from benchweb.hosts.mtu import mtu_words
+from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.phrasebook import said
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs

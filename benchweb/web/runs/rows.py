@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from benchweb.catalog import catalog
-from benchweb.rows import fetch_all, from_json
-from benchweb.runs.listed import ListedRun
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.runs.lists import ListedRun
 from benchweb.runs.models import OPEN_STATES, State
 
 # What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.

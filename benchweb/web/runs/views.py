@@ -21,13 +21,13 @@ from benchweb.charts.history.choices import MOST_PAIRS
 from benchweb.charts.run.charts import run_charts, trial_charts, with_ids
 from benchweb.charts.run.published import published_tables
 from benchweb.charts.run.verdict import metric_headlines
-from benchweb.downloads import download
+from benchweb.common.downloads import download
+from benchweb.common.names import name_key, searched
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
-from benchweb.names import name_key, searched
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
-from benchweb.runs.listed import listed_runs
+from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel

@@ -9,8 +9,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.phrasebook import said
-from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
+from benchweb.schedules.timing.durations import duration_seconds
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

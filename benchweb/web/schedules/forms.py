@@ -18,8 +18,8 @@ from benchweb.phrasebook import said
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.localtime import zone_checked
 from benchweb.schedules.models import Schedule
+from benchweb.schedules.timing.localtime import zone_checked
 from benchweb.web.schedules.blackouts import BlackoutsField
 from benchweb.web.schedules.durations import DurationField
 from benchweb.web.shared.forms import PageForm, text_field

@@ -10,12 +10,12 @@ from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules.definitions import Definition, rule_of_definition
 from benchweb.schedules.errors import ScheduleError, TimingError
-from benchweb.schedules.feasibility import Feasibility, feasibility
+from benchweb.schedules.forecasts.feasibility import Feasibility, feasibility
 from benchweb.schedules.models import Schedule
-from benchweb.schedules.rules import cron_typed, never_fires
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.services import schedule_draft
 from benchweb.schedules.targets import checked_and_counted
+from benchweb.schedules.timing.rules import cron_typed, never_fires
 from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.words import cron_hint, when_words
 from benchweb.web.timeline.gantt import gantt

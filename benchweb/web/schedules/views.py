@@ -14,17 +14,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.common.names import searched
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
-from benchweb.names import searched
 from benchweb.phrasebook import said, sentence_gap
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
 from benchweb.schedules.errors import ScheduleError
-from benchweb.schedules.feasibility import feasibility
+from benchweb.schedules.forecasts.feasibility import feasibility
 from benchweb.schedules.models import SKIPPED, Schedule
 from benchweb.schedules.selectors import next_slots, rates_since, success_rates
-from benchweb.schedules.turns import campaign_under_way, waiting_count
+from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
 from benchweb.web.schedules.forms import RETRY_PAUSE_SECONDS, ScheduleForm
 from benchweb.web.schedules.preview import schedule_preview
 from benchweb.web.schedules.rows import schedule_rows, slot_rows

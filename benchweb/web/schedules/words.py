@@ -6,12 +6,12 @@ from typing import Any
 from cronsim import CronSimError
 from django.utils.translation import gettext as _
 
-from benchweb.formatting import duration
+from benchweb.common.formatting import duration
 from benchweb.hosts.models import Environment
-from benchweb.schedules.cron import leaves_months_out
-from benchweb.schedules.durations import duration_seconds
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
+from benchweb.schedules.timing.cron import leaves_months_out
+from benchweb.schedules.timing.durations import duration_seconds
 from benchweb.web.schedules.cron_words import cron_words
 from benchweb.web.shared.archiving import counted
 

@@ -1,4 +1,4 @@
-"""What a search reads: all that is called so by one statement, facts by another; runs by benchweb.runs.latest."""
+"""What a search reads: all that is called so by one statement, facts by another; runs by benchweb.runs.lists."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import Facts
-from benchweb.hosts.pair_words import with_pairs
-from benchweb.rows import fetch_all
+from benchweb.hosts.pairs import with_pairs
 
 FACTS_READ = 200
 _LIKE_SIGNS = re.compile(r"([\\%_])")

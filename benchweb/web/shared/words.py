@@ -3,7 +3,7 @@
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext as _
 
-from benchweb import formatting
+from benchweb.common import formatting
 
 # A smaller difference is told as a number with its sign: it is no fault.
 WORDS_FROM_SECONDS = 1

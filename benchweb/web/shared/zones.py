@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import get_language, pgettext
 
 from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR
-from benchweb.schedules.localtime import zone_keys
+from benchweb.schedules.timing.localtime import zone_keys
 
 COOKIE = "zone"
 _DAYS_KEPT = 4_096

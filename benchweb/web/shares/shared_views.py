@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 
-from benchweb.downloads import download
+from benchweb.common.downloads import download
 from benchweb.sharing.frozen import FrozenRun
 from benchweb.sharing.models import SharePart
 from benchweb.sharing.selectors import Found, share_by_token, share_parts

@@ -15,11 +15,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb import formatting, phrasebook
+from benchweb import phrasebook
 from benchweb.catalog import Kind, catalog, value_said
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
 from benchweb.charts.run.verdict import Setting, limit_words
+from benchweb.common import formatting
 from benchweb.hosts.models import Pair
 from benchweb.web.shared import words as state_words
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words

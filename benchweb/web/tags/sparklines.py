@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb import formatting
 from benchweb.catalog import Metric
 from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
+from benchweb.common import formatting
 from benchweb.statistics import LEAST_BEFORE, Deviation
 from benchweb.web.shared.zones import moment_said, reader_zone
 

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
-from benchweb.formatting import duration
+from benchweb.common.formatting import duration
 from benchweb.phrasebook import said
-from benchweb.schedules.feasibility import Feasibility
+from benchweb.schedules.forecasts.feasibility import Feasibility
 from benchweb.web.shared.zones import zone_named
 from benchweb.web.timeline.lanes import Bar, Lane, Lanes, lanes_of
 

@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from benchweb.formatting import duration
+from benchweb.common.formatting import duration
+from benchweb.common.names import name_key
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.names import name_key
 from benchweb.phrasebook import said
-from benchweb.runs.listed import NAMES_OF_END, ListedRun, listed_runs
+from benchweb.runs.lists import NAMES_OF_END, ListedRun, listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules import selectors

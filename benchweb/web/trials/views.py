@@ -9,7 +9,7 @@ from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.charts.run.reproduce import engine_command
 from benchweb.charts.run.trial_charts import course_charts
 from benchweb.charts.run.trial_detail import trial_detail
-from benchweb.downloads import download
+from benchweb.common.downloads import download
 from benchweb.results.models import Result
 from benchweb.runs.models import Trial
 from benchweb.runs.selectors import runs_named

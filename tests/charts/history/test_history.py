@@ -19,7 +19,7 @@ from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.hosts.services import archive
 from benchweb.regressions.services import annotation_create
-from benchweb.results import recents
+from benchweb.results import run_summaries as recents
 from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot

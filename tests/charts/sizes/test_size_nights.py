@@ -10,7 +10,8 @@ from benchweb.charts.sizes import lines as size_lines
 from benchweb.charts.sizes.charts import Sizes, size_charts
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
-from benchweb.results import nights, recents
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_pair, make_plan
 

@@ -31,7 +31,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def send(task: str, *ids: int, **options: object) -> None:
         asked.extend(ids if task == CHECK_TASK else ())
 
-    monkeypatch.setattr("benchweb.queue.send", send)
+    monkeypatch.setattr("benchweb.common.queue.send", send)
     return asked
 
 

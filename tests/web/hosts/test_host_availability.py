@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.probes import Load, Probe, probes_record
 from benchweb.hosts.services import archive, endpoint_create
 from benchweb.web.hosts.availability import availability_figure, availability_section, period_of
 from tests.factories import make_endpoint

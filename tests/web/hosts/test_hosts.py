@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.hosts.facts import facts_record
+from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, host_create

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from benchweb import po_files
+from benchweb.common import po_files
 from tests.factories import make_plan
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}

@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.results import nights, recents
-from benchweb.results.glances import FigureNights
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
+from benchweb.results.series_summaries import FigureNights
 from benchweb.web.overview.night import figures_of
 from benchweb.web.overview.silent_hosts import silent_groups
 from tests.factories import make_endpoint, make_pair, make_run

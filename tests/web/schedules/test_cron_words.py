@@ -3,7 +3,7 @@
 import pytest
 from django.utils import translation
 
-from benchweb.schedules.cron_text import cron_normalised
+from benchweb.schedules.timing.cron_text import cron_normalised
 from benchweb.web.schedules.words import cron_hint, when_words
 
 WORDS = [

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.hosts.facts import facts_record
+from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.models import Facts, Host
 from benchweb.hosts.services import archive
 from benchweb.web.search.page import found, parsed

@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from benchweb.hosts.models import Pair
-from benchweb.results import nights, recents
-from benchweb.results.glances import Scope, series_at_a_glance
+from benchweb.results import nightly_summaries as nights
+from benchweb.results import run_summaries as recents
+from benchweb.results.series_summaries import Scope, series_at_a_glance
 from benchweb.web.series import glance as glance_section
 from benchweb.web.series.glance import series_glances
 from tests.factories import make_endpoint, make_pair

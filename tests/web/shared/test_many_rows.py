@@ -7,7 +7,7 @@ from django.test import Client
 
 from benchweb.hosts.selectors import pairs_matching
 from benchweb.hosts.services import pair_create
-from benchweb.runs.listed import listed_runs
+from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.web.search.views import MOST_OF_A_TYPE
 from benchweb.web.shared.lists import PAIRS_SHOWN

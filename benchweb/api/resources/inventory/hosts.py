@@ -1,0 +1,114 @@
+"""Hosts: machines."""
+
+from datetime import datetime
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+from pydantic import FailFast, Field
+
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
+from benchweb.common.names import name_key, stored_name
+from benchweb.hosts import services
+from benchweb.hosts.models import Host
+
+router = Router(tags=["hosts"])
+
+
+# Bounds of what one label holds are the service's, which says more.
+Labels = Annotated[list[str], Field(max_length=1000), FailFast()]
+
+
+class HostBody(Body):
+    name: Name
+    description: Description = ""
+    labels: Labels = []
+    uplink: str = ""
+
+
+class HostChange(Body):
+    name: Name = ""
+    description: Description = ""
+    labels: Labels = []
+    uplink: str = ""
+
+
+class HostQuery(ArchivableQuery):
+    name: Annotated[str, Field(max_length=200)] = ""
+    label: Annotated[str, Field(max_length=100)] = ""
+    uplink: Annotated[str, Field(max_length=100)] = ""
+
+
+class HostItem(Item):
+    id: int
+    name: str
+    description: str
+    labels: list[str]
+    uplink: str
+    # The host that stands for the machine that both are; null where it is this one.
+    machine: int | None
+    created_at: datetime
+    archived_at: datetime | None
+
+
+@router.get("/hosts", response=Page[HostItem])
+def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
+    """List hosts by id; `name` is the whole name, in any case and spelling."""
+    rows = Host.objects.filter(archived_at__isnull=not query.archived)
+    if query.name:
+        rows = rows.filter(name_key=name_key(query.name))
+    if query.label:
+        rows = rows.filter(labels__contains=[stored_name(query.label)])
+    if query.uplink:
+        rows = rows.filter(uplink=stored_name(query.uplink))
+    return page(request, query, rows, _item)
+
+
+@router.post("/hosts", response={201: HostItem})
+def host_create(request: HttpRequest, body: HostBody) -> Status[HostItem]:
+    """Create a host."""
+    return Status(201, _item(services.host_create(**body.model_dump())))
+
+
+@router.get("/hosts/{host_id}", response=HostItem)
+def host_detail(request: HttpRequest, host_id: Identifier) -> HostItem:
+    """Show a host, archived or not."""
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+@router.patch("/hosts/{host_id}", response=HostItem)
+def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> HostItem:
+    """Change what the body names."""
+    host = row_or_404(Host.objects.all(), host_id)
+    values = {name: getattr(host, name) for name in HostChange.model_fields} | given(body)
+    services.host_update(host=host, **values)
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+@router.delete("/hosts/{host_id}", response={204: None})
+def host_archive(request: HttpRequest, host_id: Identifier) -> Status[None]:
+    """Archive a host with its endpoints and pairs; what was measured stays."""
+    services.archive(row=row_or_404(Host.objects.all(), host_id))
+    return Status(204, None)
+
+
+@router.post("/hosts/{host_id}/restore", response=HostItem)
+def host_restore(request: HttpRequest, host_id: Identifier) -> HostItem:
+    """Bring an archived host back; its endpoints and pairs are restored one by one."""
+    services.restore(row=row_or_404(Host.objects.all(), host_id))
+    return _item(row_or_404(Host.objects.all(), host_id))
+
+
+def _item(host: Host) -> HostItem:
+    return HostItem(
+        id=host.pk,
+        name=host.name,
+        description=host.description,
+        labels=host.labels,
+        uplink=host.uplink,
+        machine=host.machine_id,
+        created_at=host.created_at,
+        archived_at=host.archived_at,
+    )

@@ -1,0 +1,142 @@
+"""Pairs: source endpoint to sink endpoint in an environment."""
+
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.resources.inventory.endpoints import Accepted
+from benchweb.api.rows import row_named, row_or_404
+from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.hosts import services
+from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
+from benchweb.hosts.models import Endpoint, Environment, Pair
+
+router = Router(tags=["pairs"])
+
+
+class PairBody(Body):
+    source: Identifier
+    sink: Identifier
+    environment: Identifier
+
+
+class PairChange(Body):
+    environment: Identifier
+
+
+class PairQuery(ArchivableQuery):
+    source: Identifier | None = None
+    sink: Identifier | None = None
+    environment: Identifier | None = None
+    host: Identifier | None = None
+    path_status: Pair.Path | None = None
+
+
+class PairItem(Item):
+    id: int
+    name: str
+    source: int
+    source_name: str
+    source_host: int
+    sink: int
+    sink_name: str
+    sink_host: int
+    environment: int
+    environment_name: str
+    # What the last check of the data path found.
+    path_status: str
+    path_reason: str
+    path_checked_at: datetime | None
+    path: PathFound | None
+    created_at: datetime
+    archived_at: datetime | None
+
+
+@router.get("/pairs", response=Page[PairItem])
+def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
+    """List pairs by id; `host` finds those with it at either end."""
+    rows = _pairs().filter(archived_at__isnull=not query.archived)
+    wanted = {"source": query.source, "sink": query.sink, "environment": query.environment}
+    rows = rows.filter(**{field: value for field, value in wanted.items() if value is not None})
+    if query.path_status is not None:
+        rows = rows.filter(path_status=query.path_status)
+    if query.host is not None:
+        rows = rows.filter(Q(source__host=query.host) | Q(sink__host=query.host))
+    return page(request, query, rows, _item)
+
+
+@router.post("/pairs", response={201: PairItem})
+def pair_create(request: HttpRequest, body: PairBody) -> Status[PairItem]:
+    """Create a pair; an equal one that isn't archived is refused."""
+    endpoints = Endpoint.objects.select_related("host")
+    pair = services.pair_create(
+        source=row_named(endpoints, body.source, "source"),
+        sink=row_named(endpoints, body.sink, "sink"),
+        environment=row_named(Environment.objects.all(), body.environment, "environment"),
+    )
+    return Status(201, _item(pair))
+
+
+@router.get("/pairs/{pair_id}", response=PairItem)
+def pair_detail(request: HttpRequest, pair_id: Identifier) -> PairItem:
+    """Show a pair, archived or not."""
+    return _item(row_or_404(_pairs(), pair_id))
+
+
+@router.patch("/pairs/{pair_id}", response=PairItem)
+def pair_update(request: HttpRequest, pair_id: Identifier, body: PairChange) -> PairItem:
+    """Move a pair to another environment; its ends stay, for its history belongs to them."""
+    pair = row_or_404(_pairs(), pair_id)
+    environment = row_named(Environment.objects.all(), body.environment, "environment")
+    services.pair_update(pair=pair, environment=environment)
+    return _item(row_or_404(_pairs(), pair_id))
+
+
+@router.delete("/pairs/{pair_id}", response={204: None})
+def pair_archive(request: HttpRequest, pair_id: Identifier) -> Status[None]:
+    """Archive a pair; what was measured stays."""
+    services.archive(row=row_or_404(_pairs(), pair_id))
+    return Status(204, None)
+
+
+@router.post("/pairs/{pair_id}/restore", response=PairItem)
+def pair_restore(request: HttpRequest, pair_id: Identifier) -> PairItem:
+    """Bring an archived pair back."""
+    services.restore(row=row_or_404(_pairs(), pair_id))
+    return _item(row_or_404(_pairs(), pair_id))
+
+
+@router.post("/pairs/{pair_id}/check", response={202: Accepted})
+def pair_check(request: HttpRequest, pair_id: Identifier) -> Status[Accepted]:
+    """Ask a worker to check the data path from source to sink; `path_checked_at` changes when it has."""
+    pair = row_or_404(_pairs(), pair_id)
+    path_check(pair=pair)
+    return Status(202, Accepted(id=pair.pk, status=pair.path_status))
+
+
+def _pairs() -> "QuerySet[Pair, Pair]":
+    return Pair.objects.select_related("source__host", "sink__host", "environment")
+
+
+def _item(pair: Pair) -> PairItem:
+    return PairItem(
+        id=pair.pk,
+        name=str(pair),
+        source=pair.source_id,
+        source_name=str(pair.source),
+        source_host=pair.source.host_id,
+        sink=pair.sink_id,
+        sink_name=str(pair.sink),
+        sink_host=pair.sink.host_id,
+        environment=pair.environment_id,
+        environment_name=pair.environment.name,
+        path_status=pair.path_status,
+        path_reason=pair.path_reason,
+        path_checked_at=pair.path_checked_at,
+        path=path_found(pair),
+        created_at=pair.created_at,
+        archived_at=pair.archived_at,
+    )

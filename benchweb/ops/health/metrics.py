@@ -1,0 +1,121 @@
+"""What Prometheus is told: gauges that are read from the database and the broker when it asks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import connection, transaction
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from benchweb.hosts.models import Endpoint
+from benchweb.ops.health.heartbeat import Pulse, client, pulse
+from benchweb.runs.models import OPEN_STATES, State
+from benchweb.schedules.models import SKIPPED
+
+# A scrape that takes longer would meet the next one.
+_STATEMENT_TIMEOUT_MILLISECONDS = 2_000
+_FINAL_STATES = [state for state in State.values if state not in OPEN_STATES]
+
+# Each is bounded by an index or a small table: a scrape costs the same after years of nights.
+_OPEN_SQL = "select state, count(*) from runs_run where state in ('pending', 'running') group by state"
+_ENDED_SQL = """
+    select state, count(*) from runs_run where finished_at > statement_timestamp() - interval '24 hours' group by state
+"""
+_OLDEST_SQL = """
+    select coalesce(extract(epoch from statement_timestamp() - min(created_at)), 0) from runs_run
+    where state = 'pending' and (not_before is null or not_before <= statement_timestamp())
+"""
+_ENDPOINTS_SQL = "select status, count(*) from hosts_endpoint where archived_at is null group by status"
+_SLOTS_SQL = """
+    select state, count(*) from schedules_slot where at > statement_timestamp() - interval '24 hours' group by state
+"""
+_LATENESS_SQL = """
+    select id::text, name, greatest(0, extract(epoch from statement_timestamp() - next_at)) from schedules_schedule
+    where next_at is not null and paused_at is null and archived_at is null order by id
+"""
+
+
+def exposition() -> bytes:
+    """Return all metrics in Prometheus' text format; the broker's are missing while it is away."""
+    registry = CollectorRegistry()
+    registry.register(_Scrape())
+    return generate_latest(registry)
+
+
+class _Scrape(Collector):
+    """One scrape: nothing is remembered between two."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Read everything."""
+        return [*_of_database(), *_of_broker()]
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: to be registered alone, it need not say what it will collect."""
+        return []
+
+
+@transaction.atomic
+def _of_database() -> list[Metric]:
+    _rows(f"set local statement_timeout = {_STATEMENT_TIMEOUT_MILLISECONDS}")
+    return [
+        _counted("benchweb_runs_open", "Runs that wait or run", "state", OPEN_STATES, _OPEN_SQL),
+        _counted("benchweb_runs_ended_24h", "Runs that ended in the last 24 hours", "state", _FINAL_STATES, _ENDED_SQL),
+        _gauge("benchweb_oldest_waiting_seconds", "Age of the oldest run that may start; 0 without", _one(_OLDEST_SQL)),
+        _counted("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
+        _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL),
+        _lateness(),
+    ]
+
+
+def _of_broker() -> list[Metric]:
+    try:
+        with client(settings.REDIS_URL) as broker:
+            now = pulse(broker)
+    except redis.RedisError:
+        return [_gauge("benchweb_broker_up", "Whether the broker answers", 0)]
+    queues = GaugeMetricFamily("benchweb_queue_messages", "Messages that no worker has taken yet", labels=["queue"])
+    for name, length in now.queued.items():
+        queues.add_metric([name], length)
+    return [_gauge("benchweb_broker_up", "Whether the broker answers", 1), queues, *_hearts(now)]
+
+
+def _hearts(now: Pulse) -> Iterable[Metric]:
+    for name, heart in (("worker", now.worker), ("beat", now.beat)):
+        yield _gauge(f"benchweb_{name}_up", f"Whether a {name} gave a sign of life lately", int(heart.is_alive))
+        if heart.seen_seconds_ago is not None:
+            what = f"Time since the last sign of life of a {name}"
+            yield _gauge(f"benchweb_{name}_seen_seconds_ago", what, heart.seen_seconds_ago)
+
+
+def _lateness() -> Metric:
+    what = "How long a schedule's next slot is due and not claimed; 0 in time"
+    family = GaugeMetricFamily("benchweb_schedule_lateness_seconds", what, labels=["schedule", "name"])
+    for identifier, name, seconds in _rows(_LATENESS_SQL):
+        family.add_metric([identifier, name], float(seconds))
+    return family
+
+
+def _counted(name: str, what: str, label: str, values: Sequence[str], sql: str) -> Metric:
+    """Return a count for each of the values, those that no row has too: an alert on a missing one never fires."""
+    found: Mapping[str, int] = dict(_rows(sql))
+    family = GaugeMetricFamily(name, what, labels=[label])
+    for value in values:
+        family.add_metric([value], found.get(value, 0))
+    return family
+
+
+def _gauge(name: str, what: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, what, value=value)
+
+
+def _one(sql: str) -> float:
+    return float(_rows(sql)[0][0])
+
+
+def _rows(sql: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall() if cursor.description else []

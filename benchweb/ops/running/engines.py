@@ -1,0 +1,92 @@
+"""The demo's two engines on this machine: their ports stay the same over restarts; standard library only."""
+
+import json
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchweb.ops.running.child import Program
+from benchweb.ops.running.processes import SetupError
+from benchweb.ops.setup.home import PROJECT, Home
+
+NAMES = ("a", "b")
+LOOPBACK = "127.0.0.1"
+TOKEN_FILE = "engine-token"  # noqa: S105  (a file's name)
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where an engine answers, as it says itself."""
+
+    control: str
+    data_port: int
+    fingerprint: str
+
+
+def binary() -> Path:
+    """Find the engine that this checkout built, or the one that BENCHWEB_ENGINE names."""
+    default = PROJECT / "engine" / "target" / "release" / "benchweb-engine"
+    found = Path(os.environ.get("BENCHWEB_ENGINE") or default)
+    if not os.access(found, os.X_OK):
+        raise SetupError(f"The engine {found} is missing: run 'python3 manage.py up' again to build it.")
+    return found
+
+
+def program(home: Home, name: str) -> Program:
+    """Serve on the ports of the last time, or on free ones where they are taken."""
+    state = state_folder(home, name)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home.secret(TOKEN_FILE)
+
+    def command() -> list[str | Path]:
+        last = listening(home, name)
+        control = last.control if last and _is_free(last.control) else f"{LOOPBACK}:0"
+        data = last.data_port if last and _is_free(f"{LOOPBACK}:{last.data_port}", udp=True) else 0
+        options: list[str | Path] = ["--state-dir", state, "--token-file", home.folder / TOKEN_FILE]
+        return [binary(), "serve", "--listen", control, "--data-port", str(data), *options]
+
+    return Program(name=f"engine-{name}", command=command, patience_seconds=0.7)
+
+
+def listening(home: Home, name: str) -> Listening | None:
+    """Read where the engine said that it listens, this time or the last."""
+    try:
+        values = json.loads((state_folder(home, name) / "listening.json").read_text(encoding="utf-8"))
+        return Listening(values["control"], int(values["data_port"]), values["fingerprint"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def answers(home: Home, name: str) -> bool:
+    """Tell whether something listens on the engine's control address."""
+    last = listening(home, name)
+    if last is None:
+        return False
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(_address(last.control)) == 0
+
+
+def state_folder(home: Home, name: str) -> Path:
+    """Return the folder where the engine keeps its certificate and its unread results."""
+    return home.folder / "engines" / name
+
+
+def _is_free(address: str, *, udp: bool = False) -> bool:
+    kinds = [socket.SOCK_STREAM, *([socket.SOCK_DGRAM] if udp else [])]
+    try:
+        for kind in kinds:
+            with socket.socket(socket.AF_INET, kind) as probe:
+                if kind == socket.SOCK_STREAM:
+                    # Connections of the last run in TIME_WAIT don't occupy a port.
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(_address(address))
+    except OSError:
+        return False
+    return True
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host, int(port)

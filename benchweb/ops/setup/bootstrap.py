@@ -1,0 +1,97 @@
+"""Set up a checkout: Python's packages, the frontend's bundle, the engine; standard library only.
+
+Each step is skipped when its sources are as they were when it last succeeded, so a warm start calls no tool.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from benchweb.ops.running import up
+from benchweb.ops.running.processes import SetupError
+from benchweb.ops.setup import apt, requirements, steps
+from benchweb.ops.setup.build import Build, build_all
+from benchweb.ops.setup.home import PROJECT, Home
+
+TOOLS = PROJECT / ".tools"
+
+
+def run(command: str, words: list[str], names: Sequence[str]) -> None:
+    """Set up what `command` needs; a fault of the machine's ends the program with one sentence."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    keep_bytecode()
+    try:
+        if command == "up":
+            _check_up(words)
+        set_up(_possible(command, names))
+    except SetupError as error:
+        sys.exit(f"{command}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _possible(command: str, names: Sequence[str]) -> Sequence[str]:
+    """Install what the machine lacks; return the steps that can be done then.
+
+    Tests go on without an engine and tell at the end what they could not run; `up` is refused by its step.
+    """
+    if command != "test" and not _stale(names):
+        return names
+    absent = {each.name for each in apt.install_missing(command)}
+    if command == "test" and requirements.RUST in absent and "CI" not in os.environ:
+        return [name for name in names if name not in ("engine", "fixture")]
+    return names
+
+
+def keep_bytecode() -> None:
+    """Keep bytecode in .tools where the environment wants none beside the sources.
+
+    Without any, each Python process compiles all packages anew: three quarters of its start.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", str(TOOLS / "bytecode"))
+
+
+def _check_up(words: list[str]) -> None:
+    """Refuse what can't succeed before a minute goes into building."""
+    options = up.arguments(words)
+    home = Home.from_environment()
+    home.create()
+    os.close(home.lock())
+    up.check_free(options.port)
+
+
+def set_up(names: Sequence[str]) -> None:
+    """Build what is not up to date; SetupError for what the machine lacks."""
+    if not _stale(names):
+        return
+    lock = _lock()
+    try:
+        # Looked at again: whoever held the lock may have done the work.
+        build_all(_stale(names), TOOLS / "logs")
+    finally:
+        os.close(lock)
+
+
+def _stale(names: Sequence[str]) -> list[Build]:
+    builds = [steps.STEPS[name](TOOLS) for name in names]
+    return [build for build in builds if not build.is_done()]
+
+
+def _lock() -> int:
+    try:
+        for folder in (TOOLS / "logs", TOOLS / "stamps"):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f"{TOOLS} can't be written ({error.strerror}): set up from a checkout of yours.") from error
+    descriptor = os.open(TOOLS, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("Another set-up of this checkout is under way; waiting for it…", flush=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor

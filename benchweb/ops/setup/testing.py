@@ -1,0 +1,178 @@
+"""`manage.py test`: every check and test of Rust, Python and the browser; standard library only."""
+
+import os
+import secrets
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchweb.ops.setup import requirements, steps
+from benchweb.ops.setup.bootstrap import TOOLS
+from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.setup.requirements import Requirement
+from benchweb.ops.setup.steps import ENGINE, FRONTEND, VENV
+
+TAIL_LINES = 200
+# How a line begins that says what this machine could not judge: it stood still, or a database can't be reached.
+NOT_JUDGED = "NOT JUDGED"
+
+# Tests that keep a CPU busy and watch no clock.
+FOLDERS = tuple(
+    f"tests/{name}"
+    for name in (
+        *("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics"),
+        *("ops", "sharing", "regressions"),
+    )
+)
+# Each process has a database and a broker of its own.
+# In the order of their names: the files with few and long tests, of the browser, would else come last and alone.
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
+SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
+# Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
+THREE_BESIDE = ("-n", "3", *BY_FILE)
+WAITING = ("tests/workers", "tests/faults")
+RUST = (requirements.RUST,)
+RUST_CHECKED = (requirements.RUST, requirements.RUST_CHECKS)
+# What would help a second build only.
+BUILT_ONCE = {"CARGO_INCREMENTAL": "0"}
+
+
+# Where pytest writes, a line each, what it could not run: tests/requirements.py.
+NOT_RUN_FILE = "BENCHWEB_TESTS_NOT_RUN"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One command and what it checks; a `loud` one prints for itself."""
+
+    name: str
+    command: Sequence[str | Path]
+    folder: Path = PROJECT
+    environment: Mapping[str, str] = field(default_factory=dict)
+    loud: bool = False
+    needs: Sequence[str] = ()
+
+    @property
+    def absent(self) -> list[Requirement]:
+        """Return what this part needs and the machine lacks."""
+        return [each for each in map(requirements.by_name, self.needs) if not each.is_met()]
+
+
+def parts() -> list[Part]:
+    """Return everything that is checked, cheap parts first."""
+    python = str(VENV / "bin" / "python")
+    cargo = str(requirements.cargo_path())
+    npm, npm_environment = steps.npm_command(TOOLS)
+    tool = str(VENV / "bin") + "/"
+    supply_chain = [python, "-m", "benchweb.ops.supply_chain"]
+    return [
+        Part("Python style", [f"{tool}ruff", "check", "."]),
+        Part("Python format", [f"{tool}ruff", "format", "--check", "."]),
+        Part("Python types", [f"{tool}mypy"]),
+        Part("room boundaries", [f"{tool}lint-imports"]),
+        Part("templates", [f"{tool}djlint", "benchweb", "--lint", "--quiet"]),
+        Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
+        Part("script types and style", [*npm, "run", "check"], FRONTEND, npm_environment),
+        Part("script tests", [*npm, "test"], FRONTEND, npm_environment),
+        # What the project is made from: docs/dependencies.md.
+        Part("crates: licences, sources, duplicates, known faults", [*supply_chain, "crates"], needs=RUST),
+        Part("Python packages: licences, sources, known faults", [*supply_chain, "python"]),
+        Part("npm packages: licences, sources, duplicates, known faults", [*supply_chain, "npm"]),
+        Part("secrets in files", [*supply_chain, "secrets"], needs=(requirements.GIT,)),
+        Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE, needs=RUST_CHECKED),
+        Part(
+            "Rust style",
+            [cargo, "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            ENGINE,
+            BUILT_ONCE,
+            needs=RUST_CHECKED,
+        ),
+        Part(
+            "Rust unit tests",
+            [cargo, "test", "--locked", "--workspace", "--no-fail-fast", "--lib"],
+            ENGINE,
+            BUILT_ONCE,
+            needs=RUST,
+        ),
+        # What measures, or gives parsers thousands of inputs, is compiled as it is used.
+        Part(
+            "Rust tests",
+            [cargo, "test", "--release", "--locked", "--workspace", "--no-fail-fast", "--test", "*"],
+            ENGINE,
+            needs=RUST,
+        ),
+        Part("Python tests of the rooms", [python, "-m", "pytest", *SIDE_BY_SIDE, *FOLDERS], loud=True),
+        Part("Python tests of workers and faults", [python, "-m", "pytest", *THREE_BESIDE, *WAITING], loud=True),
+        Part(
+            "Python and browser tests, the others",
+            [python, "-m", "pytest", *THREE_BESIDE, *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
+            loud=True,
+        ),
+    ]
+
+
+Result = tuple[Part, bool, float, list[str]]
+
+
+def run(words: list[str]) -> int:
+    """Run everything, or with arguments pytest alone; the status is 0 only if all that ran passed.
+
+    What could not run for want of a program is listed by name; that is an error where CI is set.
+    """
+    if words:
+        return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
+    every = parts()
+    with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
+        os.environ[NOT_RUN_FILE] = not_run_file.name
+        results = [(part, *_passes(part)) for part in every if not part.absent]
+        not_run = not_run_file.read().decode().splitlines()
+    not_run = [*_not_run(every), *not_run]
+    failed = [part.name for part, passed, _, _ in results if not passed]
+    _summary(results, failed, not_run)
+    return 1 if failed or (not_run and "CI" in os.environ) else 0
+
+
+def _summary(results: Sequence[Result], failed: list[str], not_run: list[str]) -> None:
+    print("\nSummary")
+    for part, passed, seconds, not_judged in results:
+        print(f"  {'passed' if passed else 'FAILED':7}{part.name} ({seconds:.0f} s)")
+        print(*[f"         {line}\n" for line in not_judged], sep="", end="")
+    unknown = sum(len(not_judged) for *_, not_judged in results)
+    every = "Every part passed." if not not_run else "Every part that could run passed."
+    print(f"{len(failed)} of {len(results)} parts failed: {', '.join(failed)}" if failed else every)
+    if unknown:
+        print(f"{unknown} neither passed nor failed, for the reasons above.")
+    if not_run:
+        print(f"{len(not_run)} could not run on this machine:", *not_run, sep="\n  ")
+
+
+def _not_run(every: Sequence[Part]) -> list[str]:
+    return [f"{part.name}: needs {each.name}: {each.command}" for part in every for each in part.absent[:1]]
+
+
+def _passes(part: Part) -> tuple[bool, float, list[str]]:
+    """Run one part; print its output when it fails. Give also what it could not judge on this machine."""
+    print(f"{part.name}…", flush=True)
+    started_at = time.monotonic()
+    environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "NO_COLOR": "1", **part.environment}
+    with tempfile.TemporaryFile() as output:
+        status = subprocess.run(
+            part.command,
+            cwd=part.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=None if part.loud else output,
+            stderr=None if part.loud else subprocess.STDOUT,
+            check=False,
+        ).returncode
+        output.seek(0)
+        lines = output.read().decode(errors="replace").splitlines()
+    seconds = time.monotonic() - started_at
+    if status != 0:
+        # Of a thousand tests of Rust's each has its line.
+        told = [line for line in lines if not line.endswith(" ... ok")]
+        print("\n".join([*told[-TAIL_LINES:], f"{part.name}: FAILED with status {status}"]), flush=True)
+    return status == 0, seconds, [line[line.index(NOT_JUDGED) :] for line in lines if NOT_JUDGED in line]

@@ -1,0 +1,264 @@
+"""What pairs gave last in one test: a few queries whatever the number of pairs, each by index."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from benchweb.catalog import catalog
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.plans.models import PlanVersion
+from benchweb.results.models import Point
+from benchweb.runs.models import OPEN_STATES
+
+# Runs that a sparkline tells of.
+HISTORY_RUNS = 8
+# Eight runs of five repetitions; of plans that repeat more often, fewer runs.
+_POINTS = 40
+# Plan versions whose steps are kept: they never change.
+_MOST_VERSIONS = 2_000
+_steps_of_version: dict[int, list[dict[str, Any]]] = {}
+
+# Endpoints that tell which environments have network modes of their own; more would tell the same.
+_ENDPOINTS_ASKED = 200
+
+_ENVIRONMENTS = """
+SELECT id, name,
+  id IN (SELECT pair.environment_id FROM hosts_pair pair WHERE pair.archived_at IS NULL AND pair.source_id IN (
+    SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s)),
+  coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
+    ORDER BY run.id DESC LIMIT 1), false),
+  is_synthetic,
+  EXISTS (SELECT FROM results_environmentnights night
+    WHERE night.environment_id = hosts_environment.id AND night.night IS NOT NULL)
+FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
+"""
+_TESTS = """
+SELECT kind, identity_digest, identity, count(*) FROM results_series
+WHERE pair_id = ANY(%(pairs)s::bigint[]) AND metric = ANY(%(metrics)s) AND kind || '.' || metric = ANY(%(headlines)s)
+GROUP BY kind, identity_digest, identity
+"""
+_METRICS = """
+SELECT DISTINCT metric FROM results_series
+WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind = %(kind)s AND identity_digest = %(digest)s
+"""
+_NEWEST = """
+SELECT series.pair_id, series.id, newest.at, newest.runs, newest.values
+FROM results_series series CROSS JOIN LATERAL (
+  SELECT max(at) AS at, array_agg(run_id) AS runs, array_agg(value) AS values
+  FROM (SELECT run_id, at, value FROM results_point
+        WHERE series_id = series.id {over} {until}
+        ORDER BY at DESC LIMIT %(points)s) AS point
+) AS newest
+WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND series.metric = %(metric)s
+  AND series.identity_digest = %(digest)s AND newest.at IS NOT NULL
+"""
+
+# What a run that isn't over has given so far is no result of it yet.
+_OVER = "AND run_id <> ALL (ARRAY(SELECT id FROM runs_run WHERE state = 'running'))"
+
+_ENDS = """
+SELECT pair.id, run.ids, run.states, run.versions, run.reason
+FROM unnest(%(pairs)s::bigint[]) AS pair (id) CROSS JOIN LATERAL (
+  SELECT array_agg(id) AS ids, array_agg(state) AS states, array_agg(plan_version_id) AS versions,
+         (array_agg(reason))[1] AS reason
+  FROM (SELECT id, state, plan_version_id, reason FROM runs_run
+        WHERE pair_id = pair.id AND state <> ALL(%(open)s) {until}
+        ORDER BY id DESC LIMIT %(runs)s) AS run
+) AS run
+WHERE run.ids IS NOT NULL
+"""
+
+_LAST = """
+SELECT pair.source_id, pair.sink_id, point.value
+FROM hosts_pair pair JOIN results_series series ON series.pair_id = pair.id
+CROSS JOIN LATERAL (
+  SELECT value FROM results_point WHERE series_id = series.id
+    {over} {until} ORDER BY at DESC LIMIT 1
+) AS point
+WHERE pair.environment_id = %(environment)s AND pair.archived_at IS NULL
+  AND series.kind = %(kind)s AND series.metric = %(metric)s AND series.identity_digest = %(digest)s
+"""
+
+
+@dataclass(frozen=True)
+class SeriesTest:
+    """A kind with its identity parameters: what one series has in common over all pairs and metrics."""
+
+    kind: str
+    digest: str
+    identity: dict[str, Any]
+    # How many of the pairs asked about have it.
+    pairs: int = 0
+
+
+class MatrixEnvironment(NamedTuple):
+    """An environment in use: whether a pair starts anywhere but at a host itself, whether the newest run was here,
+    and whether anything was ever summed up here."""
+
+    pk: int
+    name: str
+    has_modes: bool
+    is_latest: bool
+    is_synthetic: bool
+    has_results: bool
+
+
+# Frozen dataclasses would take three times as long to make, and a matrix has a thousand.
+class RunValues(NamedTuple):
+    """The values that one run gave to a series, newest first."""
+
+    run: int
+    values: list[float]
+
+
+class Newest(NamedTuple):
+    """A pair's newest runs with a result in a series, newest first; `at` is the newest value's time."""
+
+    at: datetime
+    runs: list[RunValues]
+
+
+class EndedRun(NamedTuple):
+    """A run that is final."""
+
+    id: int
+    state: str
+    reason: str
+
+
+def matrix_environments() -> list[MatrixEnvironment]:
+    """Return the environments in use, by name; one query."""
+    return [MatrixEnvironment._make(row) for row in fetch_all(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
+
+
+def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
+    """Return the tests that any of these pairs has a series of, in the catalog's order; one query."""
+    kinds = catalog().kinds
+    headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
+    metrics = [kind.headline for kind in kinds.values()]
+    rows = fetch_all(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
+    found = [SeriesTest(kind, digest, from_json(identity), count) for kind, digest, identity, count in rows]
+    order = {name: place for place, name in enumerate(kinds)}
+    return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
+
+
+def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
+    """Return the metrics that any of these pairs has of a test, in the catalog's order; one query."""
+    rows = fetch_all(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
+    found = {metric for (metric,) in rows}
+    return [key for key in catalog().kinds[test.kind].metrics if key in found]
+
+
+def newest_values(
+    *, pairs: Sequence[int], test: SeriesTest, metric: str, until: datetime | None = None
+) -> dict[int, Newest]:
+    """Return each pair's newest runs that are over in a series, by its id, where it has a value; one query.
+
+    A run of more repetitions than are read here costs its pair one query more.
+    """
+    asked: dict[str, Any] = {
+        "pairs": list(pairs),
+        "kind": test.kind,
+        "metric": metric,
+        "digest": test.digest,
+        "until": until,
+        "points": _POINTS,
+    }
+    rows = fetch_all(_NEWEST.format(over=_OVER, until=_upto("at", until)), asked)
+    return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
+
+
+def last_values(
+    *, environment: int, test: SeriesTest, metric: str, until: datetime | None = None
+) -> list[tuple[int, int, float]]:
+    """Return (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
+
+    The last repetition alone, of a run that is over, for a picture of tens of thousands of pairs: an index's last
+    entry each.
+    """
+    asked: dict[str, Any] = {
+        "environment": environment,
+        "kind": test.kind,
+        "metric": metric,
+        "digest": test.digest,
+        "until": until,
+    }
+    return fetch_all(_LAST.format(over=_OVER, until=_upto("at", until)), asked)
+
+
+def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
+    """Return each pair's newest final runs of plans with this test, newest first; two queries.
+
+    Of older runs than the newest the reason is left out.
+    """
+    asked: dict[str, Any] = {
+        "pairs": list(pairs),
+        "open": [state.value for state in OPEN_STATES],
+        "until": until,
+        "runs": HISTORY_RUNS,
+    }
+    rows = fetch_all(_ENDS.format(until=_upto("finished_at", until)), asked)
+    tested = _versions_with(test, {version for row in rows for version in row[3]})
+    return {pair: _ended(ids, states, versions, reason, tested) for pair, ids, states, versions, reason in rows}
+
+
+def _upto(column: str, until: datetime | None) -> str:
+    """Return the condition, written only where it is asked for: of one that may be empty a plan expects few rows."""
+    return "" if until is None else f"AND {column} <= %(until)s"
+
+
+def _by_size(identity: dict[str, Any]) -> list[tuple[str, float, str]]:
+    return [
+        (name, value if isinstance(value, int | float) else 0.0, str(value)) for name, value in sorted(identity.items())
+    ]
+
+
+def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues]:
+    grouped: dict[int, list[float]] = {}
+    # A run's values lie together, but for a few: where another run begins, what was passed is taken in one piece.
+    first = 0
+    for place, run in enumerate([*runs[1:], None], 1):
+        if run != runs[first]:
+            grouped.setdefault(runs[first], []).extend(values[first:place])
+            first = place
+    if len(values) == _POINTS and len(grouped) > 1:
+        # What was read of the oldest run may not be all of it.
+        grouped.popitem()
+    elif len(values) == _POINTS:
+        whole = Point.objects.filter(series=series, run=runs[0]).order_by("-at")
+        grouped[runs[0]] = list(whole.values_list("value", flat=True))
+    return [RunValues(run, values) for run, values in grouped.items()][:HISTORY_RUNS]
+
+
+def _ended(ids: list[int], states: list[str], versions: list[int], reason: str, tested: set[int]) -> list[EndedRun]:
+    rows = enumerate(zip(ids, states, versions, strict=True))
+    return [
+        EndedRun(run, state, reason if place == 0 else "") for place, (run, state, version) in rows if version in tested
+    ]
+
+
+def _versions_with(test: SeriesTest, versions: set[int]) -> set[int]:
+    """Keep the plan versions that have a test."""
+    if len(_steps_of_version) > _MOST_VERSIONS:
+        _steps_of_version.clear()
+    if unknown := versions - _steps_of_version.keys():
+        _steps_of_version.update(PlanVersion.objects.filter(pk__in=unknown).values_list("pk", "steps"))
+    return {version for version in versions if any(_is_step_of(step, test) for step in _steps_of_version[version])}
+
+
+def _is_step_of(step: dict[str, Any], test: SeriesTest) -> bool:
+    """Tell whether a step, swept or not, makes trials whose results join a test's series."""
+    kind = catalog().kinds[test.kind]
+    if step["kind"] != kind.name:
+        return False
+    given = {name: value if isinstance(value, list) else [value] for name, value in step["params"].items()}
+    return all(
+        any(kind.identity({name: value}) == _wanted(test, name) for value in given.get(name, [parameter.default]))
+        for name, parameter in kind.parameters.items()
+        if parameter.identity
+    )
+
+
+def _wanted(test: SeriesTest, name: str) -> dict[str, Any]:
+    return {name: test.identity[name]} if name in test.identity else {}

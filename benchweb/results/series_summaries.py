@@ -1,0 +1,190 @@
+"""Read what is kept of series' recent runs: changes worth a look, series at a glance, an environment's nights."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from benchweb.catalog import catalog
+from benchweb.common.rows import fetch_all, from_json
+from benchweb.hosts.pairs import NAME_COLUMNS, ends_named, with_pairs
+from benchweb.results.nightly_summaries import FIGURES
+
+# One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
+_CHANGES = with_pairs("""
+    with changed as (
+        select distinct on (series.pair_id) series.id as series_id, series.pair_id, pair.environment_id, recent.score,
+               series.kind, series.metric, series.identity, count(*) over (partition by series.pair_id) as together
+        from results_recentmedians recent
+        join results_series series on series.id = recent.series_id
+        join hosts_pair pair on pair.id = series.pair_id and pair.archived_at is null
+        where recent.is_change and recent.at >= %(since)s
+        order by series.pair_id, series.kind || '.' || series.metric <> all(%(headlines)s), abs(recent.score) desc,
+               series.id
+    ), ranked as (
+        select *, row_number() over (order by abs(score) desc, series_id) as place from changed
+    )
+    select ranked.environment_id, ranked.pair_id, ranked.series_id, together, ranked.kind, ranked.metric,
+           ranked.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
+           recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
+           {pair_names}
+    from ranked
+    left join results_recentmedians recent on recent.series_id = ranked.series_id and place <= %(most)s
+    left join hosts_pair pair on pair.id = ranked.pair_id and place <= %(most)s
+    {pair_ends_if_any}
+    order by place
+""")
+
+
+# Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
+# to its bad side, in units of its noise.
+_GLANCES = with_pairs("""
+    select series.pair_id, series.id, 1, series.kind, series.metric, series.identity, recent.at, recent.median,
+           recent.n, recent.low, recent.high, recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
+           {pair_names}
+    from results_recentmedians recent
+    join results_series series on series.id = recent.series_id
+    join hosts_pair pair on pair.id = series.pair_id
+    {pair_ends}
+    where {only}
+    order by case when series.metric = any(%(lower)s) then -recent.score else recent.score end nulls last, series.id
+    limit %(most)s offset %(first)s
+""")
+
+
+# Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure, and of
+# those the best over all of them, so that figures below each other are of one setting where they can be.
+_FIGURES = """
+    select distinct on (n.environment_id, n.metric)
+           n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs, n.low, n.high
+    from (
+        select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
+        from results_environmentnights where metric = any(%(metrics)s)
+        window setting as (partition by kind, metric, identity_digest)
+    ) n join hosts_environment e on e.id = n.environment_id
+    where n.night >= %(since)s and e.archived_at is null {only}
+    order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc, n.places desc,
+             case when n.metric = any(%(lower)s) then n.typical_anywhere else -n.typical_anywhere end, n.identity_digest
+"""
+
+
+class FigureNights(NamedTuple):
+    """A figure of an environment, night by night, in one setting; the lists go together, oldest first."""
+
+    environment_id: int
+    environment: str
+    kind: str
+    metric: str
+    identity: dict[str, Any]
+    nights: list[date]
+    medians: list[float]
+    pairs: list[int]
+    # Over the pairs of the latest night.
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose series are wanted: of one pair, or of the pairs in use of an environment or of some endpoints."""
+
+    pair: int | None = None
+    environment: int | None = None
+    endpoints: Sequence[int] = ()
+
+    @property
+    def condition(self) -> str:
+        if self.pair is not None:
+            return "pair.id = %(pair)s"
+        if self.environment is not None:
+            return "pair.archived_at is null and pair.environment_id = %(environment)s"
+        return "pair.archived_at is null and (pair.source_id = any(%(endpoints)s) or pair.sink_id = any(%(endpoints)s))"
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A series' recent medians with what names it; `n`, `low` and `high` are the latest run's."""
+
+    source: str
+    sink: str
+    pair_id: int
+    series_id: int
+    # How many series of the same pair stand out, where this one stands for all of them.
+    together: int
+    kind: str
+    metric: str
+    identity: dict[str, Any]
+    at: datetime
+    median: float
+    n: int
+    low: float
+    high: float
+    run: int
+    ats: list[datetime]
+    medians: list[float]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The largest changes, and how many each environment has."""
+
+    largest: list[Glance]
+    by_environment: Mapping[int, int]
+
+
+def changes_since(since: datetime, most: int) -> Changes:
+    """Return the series whose latest run began since then and stands out, one a pair."""
+    rows = fetch_all(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
+    counts = Counter(environment_id for environment_id, *_ in rows)
+    return Changes([_glance(row) for _, *row in rows[:most]], counts)
+
+
+def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
+    """Return the series of a scope, the worst first. Without a metric: each kind's headline."""
+    values = {
+        "pair": scope.pair,
+        "environment": scope.environment,
+        "endpoints": list(scope.endpoints),
+        "headlines": _headlines(),
+        "headline_metrics": [kind.headline for kind in catalog().kinds.values()],
+        "metric": metric,
+        "kind": kind,
+        "lower": [each.key for each in catalog().metrics.values() if each.better == "lower"],
+        "first": first,
+        "most": most,
+    }
+    # By the metric alone first: to put kind and metric together for each series of a host takes ten times as long.
+    headlines = "series.metric = any(%(headline_metrics)s) and series.kind || '.' || series.metric = any(%(headlines)s)"
+    chosen = "series.metric = %(metric)s" if metric else headlines
+    only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
+    statement = _GLANCES.format(only=" and ".join(only))
+    return [_glance(row) for row in fetch_all(statement, values)]
+
+
+def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
+    """Return each environment's nights of each figure, by the setting that most of its pairs measure.
+
+    Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
+    with the best figure. Only what gave a result since that night.
+    """
+    values = {
+        "metrics": list(FIGURES),
+        "usual": [f"{kind}.{metric}" for metric, kind in FIGURES.items()],
+        "lower": [key for key in FIGURES if catalog().metrics[key].better == "lower"],
+        "since": since,
+        "environment": environment_id,
+    }
+    only = "" if environment_id is None else "and n.environment_id = %(environment)s"
+    rows = fetch_all(_FIGURES.format(only=only), values)
+    return [FigureNights._make([*row[:4], from_json(row[4]), *row[5:]]) for row in rows]
+
+
+def _glance(row: Sequence[Any]) -> Glance:
+    values = list(row[:-NAME_COLUMNS])
+    values[5] = from_json(values[5])
+    return Glance(*ends_named(row[-NAME_COLUMNS:]), *values)
+
+
+def _headlines() -> list[str]:
+    return [f"{kind.name}.{kind.headline}" for kind in catalog().kinds.values()]

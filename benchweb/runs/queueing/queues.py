@@ -1,0 +1,125 @@
+"""Read who occupies resources and who waits for them: bounded, however many runs wait."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from benchweb.runs.queueing.occupancy import occupancy
+from benchweb.runs.queueing.turns import Occupied, Waiting
+
+# How many of each queue are looked at: deep enough for backfill, and some 2,000 rows for 200 hosts.
+NEAR = 8
+# Room for what the slots can't know: claim, ingest, a reattachment.
+RESERVATION_MARGIN_SECONDS = 10.0
+_log = logging.getLogger(__name__)
+
+# By the runs that workers hold, which are few: the table keeps the reservations of years.
+_OCCUPIED = """
+SELECT reservation.resource_id, reservation.run_id, reservation.exclusive = 1,
+    extract(epoch FROM upper(reservation.during) - statement_timestamp())::float8
+FROM runs_run run JOIN runs_reservation reservation ON reservation.run_id = run.id
+WHERE run.lease_owner <> '' AND reservation.during IS NOT NULL
+"""
+# Those whose turn by the plan is later while an end does not answer wait aside, so that they hold up nobody.
+_NEAR = """
+WITH away AS MATERIALIZED (
+    SELECT pair.id FROM hosts_endpoint endpoint JOIN hosts_pair pair ON pair.source_id = endpoint.id
+    WHERE endpoint.unreachable_since IS NOT NULL
+    UNION ALL
+    SELECT pair.id FROM hosts_endpoint endpoint JOIN hosts_pair pair ON pair.sink_id = endpoint.id
+    WHERE endpoint.unreachable_since IS NOT NULL
+)
+SELECT near.*
+FROM {resources} AS resource(id) CROSS JOIN LATERAL (
+    SELECT resource.id, reservation.run_id, reservation.planned_at, reservation.exclusive = 1, run.plan_version_id,
+        run.waiting_for,
+        ARRAY(SELECT every.resource_id FROM runs_reservation every WHERE every.run_id = reservation.run_id)
+    FROM runs_reservation reservation JOIN runs_run run ON run.id = reservation.run_id
+    WHERE reservation.resource_id = resource.id AND reservation.during IS NULL
+        AND run.state = 'pending' AND (run.not_before IS NULL OR run.not_before <= statement_timestamp())
+        AND NOT (run.planned_at > statement_timestamp() AND run.pair_id IN (SELECT id FROM away))
+    ORDER BY reservation.planned_at, reservation.run_id
+    LIMIT %(near)s
+) near
+"""
+_THESE = "unnest(%(ids)s::bigint[])"
+_ALL_BUT = "(SELECT id FROM runs_resource WHERE id <> ALL(%(ids)s::bigint[]))"
+
+
+@dataclass(frozen=True)
+class Queues:
+    """What was found: `waiting` in the order of the queue, `texts` what its runs say that they wait for."""
+
+    waiting: list[Waiting]
+    occupied: list[Occupied]
+    texts: dict[int, str]
+
+
+@dataclass(frozen=True)
+class _Near:
+    resource: int
+    run: int
+    planned_at: datetime
+    is_exclusive: bool
+    version: int
+    waiting_for: str
+    resources: list[int]
+
+
+def queues(resource_ids: Collection[int] | None = None) -> Queues:
+    """Read the queues of some resources, or of all that are not occupied against everybody; three queries.
+
+    Of those that are occupied for longer than planned as well: who waits there was told until when.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_OCCUPIED)
+        occupied = [
+            Occupied(resource, run, is_exclusive, seconds - RESERVATION_MARGIN_SECONDS)
+            for resource, run, is_exclusive, seconds in cursor.fetchall()
+        ]
+        if resource_ids is None:
+            near = _near(cursor, _ALL_BUT, {each.resource for each in occupied if each.is_exclusive and each.until > 0})
+        else:
+            near = _near(cursor, _THESE, resource_ids)
+        seen = {row.resource for row in near} | set(resource_ids or ())
+        partners = {resource for row in near for resource in row.resources} - seen
+        near += _near(cursor, _THESE, partners)
+    return Queues(_in_order(near), occupied, {row.run: row.waiting_for for row in near})
+
+
+def _near(cursor: Any, resources: str, ids: Collection[int]) -> list[_Near]:
+    if resources is _THESE and not ids:
+        return []
+    cursor.execute(_NEAR.format(resources=resources), {"ids": list(ids), "near": NEAR})
+    return [_Near(*row) for row in cursor.fetchall()]
+
+
+def _seconds(version_id: int) -> float:
+    """Return how long a run of a plan version takes; of one that can't be told, its own claim says what is wrong."""
+    try:
+        return occupancy(version_id).seconds
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        _log.exception("How long plan version %s takes can't be told", version_id)
+        return 0.0
+
+
+def _in_order(near: Sequence[_Near]) -> list[Waiting]:
+    seen_on: dict[int, set[int]] = defaultdict(set)
+    for row in near:
+        seen_on[row.run].add(row.resource)
+    rows = {row.run: row for row in near}
+    return [
+        Waiting(
+            run=row.run,
+            resources=tuple(row.resources),
+            is_exclusive=row.is_exclusive,
+            seconds=_seconds(row.version),
+            is_near=seen_on[row.run] >= set(row.resources),
+        )
+        for row in sorted(rows.values(), key=lambda row: (row.planned_at, row.run))
+    ]

@@ -1,0 +1,146 @@
+"""Other schedules that want the same hosts at the same time."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
+
+from benchweb.plans.selectors import latest_versions
+from benchweb.schedules import targets
+from benchweb.schedules.forecasts.forecast import Forecast, Places, Span, forecast
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import Rule, occurrences
+
+# Of so many others, and so many runs of theirs in all, the campaigns are predicted; what comes after is only counted.
+MOST_OTHERS = 50
+MOST_RUNS = 10_000
+# Campaigns of one other schedule that may lie within one of ours.
+_MOST_WITHIN = 100
+# Spans that meet don't overlap, whatever the last bits of their sums say.
+_ROUNDING_SECONDS = 1e-3
+_JUST_BEFORE = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another active schedule with what its campaigns are expected to occupy."""
+
+    schedule: Schedule
+    rule: Rule
+    expected: Forecast
+
+    def campaigns(self, begins: datetime, ends: datetime) -> list[datetime]:
+        """Return the starts of its campaigns that are under way between two times."""
+        after = begins - timedelta(seconds=self.expected.makespan_seconds)
+        # Its `next_at` is the first that is no slot yet.
+        next_at = self.schedule.next_at
+        if next_at is not None:
+            after = max(after, next_at - _JUST_BEFORE)
+        within = takewhile(lambda at: at < ends, occurrences(self.rule, after))
+        return list(islice(within, _MOST_WITHIN))
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A place that campaigns of two schedules, each alone, would have at the same time."""
+
+    schedule: int
+    name: str
+    place: str
+    # When our campaign and the other's begin.
+    slot_at: datetime
+    other_slot_at: datetime
+    at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Others:
+    """The others that were compared, and how many were not."""
+
+    compared: list[Other]
+    left_out: int
+
+
+def others_of(schedule: Schedule, places: Places) -> Others:
+    """Predict the campaigns of the other active schedules that share a place with it; those due first, come first."""
+    active = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__isnull=False).exclude(pk=schedule.pk)
+    rows = list(active.select_related("plan").order_by("next_at", "pk"))
+    versions = latest_versions(plans=[row.plan for row in rows])
+    wanted = set(places.names)
+    found: list[Other] = []
+    # Schedules often differ in their times alone.
+    known: dict[str, Forecast] = {}
+    for number, row in enumerate(rows):
+        if number >= MOST_OTHERS or sum(len(each.jobs) for each in known.values()) >= MOST_RUNS:
+            return Others(found, len(rows) - number)
+        what = json.dumps([row.plan_id, row.target], sort_keys=True)
+        if what not in known:
+            known[what] = forecast(versions[row.plan_id], targets.resolved(row.target).pairs, places)
+        expected = known[what]
+        if not expected.is_background and wanted & expected.spans.keys():
+            found.append(Other(row, rule_of(row), expected))
+    return Others(found, 0)
+
+
+def first_conflict(
+    slots: Sequence[datetime], own: Forecast, others: Sequence[Other], places: Places
+) -> Conflict | None:
+    """Return the first time at which a campaign of one of these slots and another schedule's exclude each other."""
+    for slot in slots:
+        found = list(_conflicts(slot, own, others, places))
+        if found:
+            return min(found, key=lambda conflict: conflict.at)
+    return None
+
+
+def _conflicts(slot: datetime, own: Forecast, others: Sequence[Other], places: Places) -> Iterator[Conflict]:
+    for other in others:
+        if not (own.is_exclusive or other.expected.is_exclusive):
+            continue
+        for at in other.campaigns(slot, slot + timedelta(seconds=own.makespan_seconds)):
+            overlap = _first_overlap(own.spans, other.expected.spans, (at - slot).total_seconds())
+            if overlap is None:
+                continue
+            place, begins, ends = overlap
+            yield Conflict(
+                schedule=other.schedule.pk,
+                name=other.schedule.name,
+                place=places.names[place],
+                slot_at=slot,
+                other_slot_at=at,
+                at=slot + timedelta(seconds=begins),
+                until=slot + timedelta(seconds=ends),
+            )
+            break
+
+
+def _first_overlap(
+    own: Mapping[int, Sequence[Span]], other: Mapping[int, Sequence[Span]], later_seconds: float
+) -> tuple[int, float, float] | None:
+    """Return the place and span of the earliest overlap, the other's spans being moved by so many seconds."""
+    found = [
+        (overlap, place)
+        for place in own.keys() & other.keys()
+        if (overlap := _overlap(own[place], other[place], later_seconds))
+    ]
+    if not found:
+        return None
+    (begins, ends), place = min(found)
+    return place, begins, ends
+
+
+def _overlap(own: Sequence[Span], other: Sequence[Span], later_seconds: float) -> Span | None:
+    mine, theirs = 0, 0
+    while mine < len(own) and theirs < len(other):
+        begins = max(own[mine][0], other[theirs][0] + later_seconds)
+        ends = min(own[mine][1], other[theirs][1] + later_seconds)
+        if begins < ends - _ROUNDING_SECONDS:
+            return begins, ends
+        if own[mine][1] < other[theirs][1] + later_seconds:
+            mine += 1
+        else:
+            theirs += 1
+    return None

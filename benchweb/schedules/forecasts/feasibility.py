@@ -1,0 +1,206 @@
+"""Whether what a schedule launches will be done in time: said when it is saved, and nothing is written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice, pairwise
+
+from benchweb.hosts.models import Pair
+from benchweb.hosts.selectors import SILENT_STATUSES
+from benchweb.schedules import targets
+from benchweb.schedules.forecasts.collisions import Conflict, Others, first_conflict, others_of
+from benchweb.schedules.forecasts.forecast import Forecast, Places, forecast
+from benchweb.schedules.forecasts.room import Change, Room, Shortage, shortage
+from benchweb.schedules.forecasts.together import GanttBar, together
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.selectors import next_slots
+from benchweb.schedules.slots.clock import database_now
+from benchweb.schedules.timing.localtime import zone_of
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import Rule, closes_at, occurrences
+from benchweb.schedules.words import duration_said, time_said
+
+# How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
+_SLOTS = 50
+_HORIZON = timedelta(days=14)
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """What is to be expected of a schedule's campaigns; times are those of the slot that says most.
+
+    That is the first slot whose campaign doesn't fit, else the first in conflict, else the next.
+    """
+
+    fits: bool
+    # Why it doesn't fit, in words; empty when it does.
+    reason: str
+    # What would make it fit, the smallest change first; empty when it fits.
+    smallest_change: str
+    runs: int
+    host_minutes_needed: float
+    # Of its hosts together, until the window closes or the next slot follows; None where neither does.
+    host_minutes_available: float | None
+    starts_at: datetime | None
+    # With the campaigns of other schedules in the way.
+    ends_at: datetime | None
+    # Alone, and the least that any order could take.
+    makespan_seconds: float
+    lower_bound_seconds: float
+    conflict: Conflict | None
+    conflict_text: str
+    bars: list[GanttBar]
+    # Too many runs to place them one by one: the lower bound is taken for the length.
+    is_estimated: bool
+    # Other schedules that were not looked at, for there are too many.
+    others_left_out: int
+    # How many hosts its pairs have, and the names of those whose engine gives no usable answer now.
+    hosts: int
+    silent_hosts: list[str]
+
+
+def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
+    """Predict the campaigns of a schedule, saved or not, over the next slots."""
+    now = now or database_now()
+    rule = rule_of(schedule)
+    version = schedule.plan.versions.order_by("-number")[0]
+    places = Places()
+    pairs = targets.resolved(schedule.target).pairs
+    own = forecast(version, pairs, places)
+    slots = _slots(schedule, rule, now)
+    if schedule.plan.archived_at is not None:
+        return _impossible(own, f"Plan {schedule.plan} is archived: restore it, or choose another.")
+    if not own.jobs or not slots:
+        return _impossible(own, "No pair is left to run on." if slots else "It has no time to come.")
+    others = others_of(schedule, places)
+    rooms = _rooms(schedule, rule, slots)
+    short = _first_shortage(rooms, own, version.maximum_repetitions)
+    conflict = first_conflict([room.at for room in rooms], own, others.compared, places)
+    room = short[0] if short else next((each for each in rooms if conflict and each.at == conflict.slot_at), rooms[0])
+    return _said(
+        schedule=schedule,
+        pairs=pairs,
+        own=own,
+        room=room,
+        short=short[1] if short else None,
+        conflict=conflict,
+        others=others,
+        places=places,
+    )
+
+
+def _slots(schedule: Schedule, rule: Rule, now: datetime) -> list[datetime]:
+    """Return the times to come, one more than is looked at; of a paused schedule those it had, were it resumed."""
+    times = next_slots(schedule, _SLOTS + 1, after=now) or list(islice(occurrences(rule, now), _SLOTS + 1))
+    return [at for index, at in enumerate(times) if index < 2 or at <= now + _HORIZON]
+
+
+def _rooms(schedule: Schedule, rule: Rule, slots: Sequence[datetime]) -> list[Room]:
+    deadline = schedule.deadline_seconds
+    following = [*pairwise(slots), *([(slots[-1], None)] if len(slots) <= _SLOTS else [])]
+    return [
+        Room(
+            at=at,
+            closes=closes_at(rule, at),
+            deadline=at + timedelta(seconds=deadline) if deadline else None,
+            next_at=next_at,
+            zone=schedule.timezone,
+        )
+        for at, next_at in following
+    ]
+
+
+def _first_shortage(rooms: Sequence[Room], own: Forecast, repetitions: int) -> tuple[Room, Shortage] | None:
+    found = ((room, shortage(room, own, repetitions)) for room in rooms)
+    return next(((room, short) for room, short in found if short), None)
+
+
+def _said(
+    *,
+    schedule: Schedule,
+    pairs: Sequence[Pair],
+    own: Forecast,
+    room: Room,
+    short: Shortage | None,
+    conflict: Conflict | None,
+    others: Others,
+    places: Places,
+) -> Feasibility:
+    expected = together(schedule.name, room.at, own, others.compared, places)
+    short = short or _delayed(room, expected.ends, conflict)
+    return Feasibility(
+        fits=short is None,
+        reason=short.reason if short else "",
+        smallest_change=_sentence(short) if short else "",
+        runs=len(own.jobs),
+        host_minutes_needed=own.host_seconds / 60,
+        host_minutes_available=None if room.seconds is None else own.hosts * room.seconds / 60,
+        starts_at=room.at,
+        ends_at=expected.ends,
+        makespan_seconds=own.makespan_seconds,
+        lower_bound_seconds=own.lower_bound_seconds,
+        conflict=conflict,
+        conflict_text=_conflict_text(conflict, schedule.timezone) if conflict else "",
+        bars=expected.bars,
+        is_estimated=own.is_estimated,
+        others_left_out=others.left_out,
+        hosts=own.hosts,
+        silent_hosts=_silent_hosts(pairs),
+    )
+
+
+def _impossible(own: Forecast, reason: str) -> Feasibility:
+    return Feasibility(
+        fits=False,
+        reason=reason,
+        smallest_change="",
+        runs=len(own.jobs),
+        host_minutes_needed=own.host_seconds / 60,
+        host_minutes_available=None,
+        starts_at=None,
+        ends_at=None,
+        makespan_seconds=own.makespan_seconds,
+        lower_bound_seconds=own.lower_bound_seconds,
+        conflict=None,
+        conflict_text="",
+        bars=[],
+        is_estimated=own.is_estimated,
+        others_left_out=0,
+        hosts=own.hosts,
+        silent_hosts=[],
+    )
+
+
+def _silent_hosts(pairs: Sequence[Pair]) -> list[str]:
+    """Name the hosts of which an endpoint was unreachable or refused at its last probe; no queries."""
+    ends = (end for pair in pairs for end in (pair.source, pair.sink))
+    return sorted({end.host.name for end in ends if end.status in SILENT_STATUSES})
+
+
+def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:
+    """Say that the campaign fits alone, but not behind another's."""
+    limit = min((each for each in (room.closes, room.next_at) if each), default=None)
+    if conflict is None or limit is None or ends <= limit + timedelta(milliseconds=1):
+        return None
+    missing = -((limit - ends) // timedelta(minutes=1))
+    what = "its time closes" if limit == room.closes else "its next slot follows"
+    reason = (
+        f"Alone it would fit, but behind schedule {conflict.name} on {conflict.place} it takes until "
+        f"{time_said(ends, room.zone)}, and {what} at {time_said(limit, room.zone)}."
+    )
+    later = limit + timedelta(minutes=missing)
+    return Shortage(reason, [Change(missing, f"give it {missing:,} min more, until {time_said(later, room.zone)}")])
+
+
+def _conflict_text(conflict: Conflict, zone: str) -> str:
+    day = conflict.at.astimezone(zone_of(zone)).strftime("%Y-%m-%d")
+    lasts = duration_said(conflict.until - conflict.at)
+    return (
+        f"On {day} at {time_said(conflict.at, zone)} schedule {conflict.name} (its slot of "
+        f"{time_said(conflict.other_slot_at, zone)}) wants {conflict.place} too, for {lasts}: runs wait for each other."
+    )
+
+
+def _sentence(short: Shortage) -> str:
+    text = ", or ".join(change.text for change in short.changes)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,106 @@
+"""What a campaign of a schedule would occupy, from its start on: predicted, nothing is launched."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import PlanVersion
+from benchweb.runs.placement.meshes import Job, Placed, arranged, lower_bound_seconds, makespan_seconds
+from benchweb.runs.queueing.occupancy import occupancy_of, uplinks_of
+
+# Beyond so many runs the bound is taken for the length: a mesh meets it, and saving a schedule stays quick.
+EXACT_RUNS = 5_000
+
+Span = tuple[float, float]
+
+
+@dataclass
+class Places:
+    """Numbers for hosts and uplinks, the same for all forecasts that are compared, and their names."""
+
+    numbers: dict[int | str, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    def of(self, pair: Pair) -> tuple[int, ...]:
+        """Return what a run of the pair occupies: its hosts first."""
+        hosts = {host.machine_key: host for host in (pair.source.host, pair.sink.host)}
+        numbers = [self._number(key, "host", hosts[key].name) for key in sorted(hosts)]
+        return (*numbers, *(self._number(name, "uplink", name) for name in sorted(uplinks_of(pair))))
+
+    def _number(self, key: int | str, what: str, name: str) -> int:
+        if key not in self.numbers:
+            self.names[len(self.numbers)] = f"{what} {name}"
+            self.numbers[key] = len(self.numbers)
+        return self.numbers[key]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A campaign's runs with their starts, in seconds from its own; `spans` are when each place is occupied."""
+
+    run_seconds: float
+    is_exclusive: bool
+    is_background: bool
+    hosts: int
+    host_seconds: float
+    jobs: list[Job]
+    placed: list[Placed]
+    makespan_seconds: float
+    lower_bound_seconds: float
+    spans: Mapping[int, list[Span]]
+    # Too many runs to place them one by one: the spans reach from the campaign's start to its end.
+    is_estimated: bool
+
+
+def forecast(version: PlanVersion, pairs: Sequence[Pair], places: Places) -> Forecast:
+    """Predict a campaign of this version on the pairs, which come with their endpoints and hosts; no queries."""
+    held = occupancy_of(version)
+    occupied = [places.of(pair) for pair in pairs]
+    hosts = [{pair.source.host_id, pair.sink.host_id} for pair in pairs]
+    jobs = [
+        Job(number, () if held.is_background else resources, held.seconds, held.is_exclusive)
+        for number, resources in enumerate(occupied)
+    ]
+    bound = lower_bound_seconds(jobs)
+    is_estimated = len(jobs) > EXACT_RUNS
+    placed = [] if is_estimated else arranged(jobs)
+    makespan = bound if is_estimated else makespan_seconds(jobs, placed)
+    return Forecast(
+        run_seconds=held.seconds,
+        is_exclusive=held.is_exclusive,
+        is_background=held.is_background,
+        hosts=len(set().union(*hosts)),
+        host_seconds=held.seconds * sum(map(len, hosts)),
+        jobs=jobs,
+        placed=placed,
+        makespan_seconds=makespan,
+        lower_bound_seconds=bound,
+        spans=_whole(jobs, makespan) if is_estimated else _spans(jobs, placed),
+        is_estimated=is_estimated,
+    )
+
+
+def joined(spans: Sequence[Span], gap_seconds: float = 1e-6) -> list[Span]:
+    """Join spans, ordered by their beginnings, that touch or leave no more than a gap."""
+    found: list[Span] = []
+    for begins, ends in spans:
+        if found and begins <= found[-1][1] + gap_seconds:
+            found[-1] = (found[-1][0], max(found[-1][1], ends))
+        else:
+            found.append((begins, ends))
+    return found
+
+
+def _spans(jobs: Sequence[Job], placed: Sequence[Placed]) -> dict[int, list[Span]]:
+    job_of = {job.key: job for job in jobs}
+    found: dict[int, list[Span]] = defaultdict(list)
+    for each in placed:
+        job = job_of[each.key]
+        for resource in job.resources:
+            found[resource].append((each.start_seconds, each.start_seconds + job.seconds))
+    return {resource: joined(spans) for resource, spans in found.items()}
+
+
+def _whole(jobs: Sequence[Job], makespan: float) -> dict[int, list[Span]]:
+    return {resource: [(0.0, makespan)] for job in jobs for resource in job.resources}

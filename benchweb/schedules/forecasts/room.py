@@ -1,0 +1,142 @@
+"""Whether a campaign has time enough at one of its schedule's times, and by which change it would."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from benchweb.schedules.forecasts.forecast import Forecast
+from benchweb.schedules.words import duration_said, time_said
+
+_MINUTE_SECONDS = 60
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Room:
+    """What limits the campaign that begins `at`; None where that doesn't."""
+
+    at: datetime
+    # All runs must be over by then: the end of the window, or the next blackout.
+    closes: datetime | None
+    # All runs must have begun by then.
+    deadline: datetime | None
+    # When the schedule's next campaign begins.
+    next_at: datetime | None
+    # The zone in which times are said.
+    zone: str
+
+    @property
+    def seconds(self) -> float | None:
+        """Return for how long the hosts can be had."""
+        ends = min((each for each in (self.closes, self.next_at) if each), default=None)
+        return (ends - self.at).total_seconds() if ends else None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and how large it is beside what there is now."""
+
+    size: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Why a campaign doesn't fit, and the changes each of which alone makes it fit, the smallest first."""
+
+    reason: str
+    changes: list[Change]
+
+
+def shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+    """Return what keeps the campaign from fitting, or None; `repetitions` are those that its runs make at most."""
+    return (
+        _of_window(room, expected, repetitions)
+        or _of_deadline(room, expected, repetitions)
+        or _of_interval(room, expected, repetitions)
+    )
+
+
+def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+    if room.closes is None:
+        return None
+    takes, one = expected.makespan_seconds, expected.run_seconds
+    available = (room.closes - room.at).total_seconds()
+    if takes <= available + _ROUNDING:
+        return None
+    begins = time_said(room.at, room.zone).removesuffix(f" {room.zone}")
+    there = f"from {begins} until its time closes at {time_said(room.closes, room.zone)} there are {_said(available)}"
+    late = _count_late(expected, available)
+    if one > available + _ROUNDING:
+        reason = f"One run takes up to {_said(one)}, but {there}."
+    else:
+        reason = f"All runs take {_said(takes)}, but {there}: {_of_all(late, expected)} would not start."
+    missing = _minutes(takes - available)
+    until = time_said(room.closes + timedelta(minutes=missing), room.zone)
+    longer = Change((takes - available) / available, f"give it {missing:,} min more, until {until}")
+    return _shortage(reason, longer, *_fewer(expected, repetitions, available / takes, late))
+
+
+def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+    if room.deadline is None:
+        return None
+    last_begins = expected.makespan_seconds - expected.run_seconds
+    available = (room.deadline - room.at).total_seconds()
+    if last_begins <= available + _ROUNDING:
+        return None
+    late = _count_late(expected, available + expected.run_seconds)
+    reason = (
+        f"The last run begins {_said(last_begins)} after the first, but all must begin within {_said(available)}: "
+        f"{_of_all(late, expected)} would not start."
+    )
+    later = Change(last_begins / available - 1, f"give its runs {_minutes(last_begins):,} min to begin")
+    return _shortage(reason, later, *_fewer(expected, repetitions, available / last_begins, late))
+
+
+def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+    if room.next_at is None:
+        return None
+    takes = expected.makespan_seconds
+    available = (room.next_at - room.at).total_seconds()
+    if takes <= available + _ROUNDING:
+        return None
+    reason = f"A slot follows {_said(available)} after the one before, but a campaign takes {_said(takes)}."
+    rarer = Change(takes / available - 1, f"leave at least {_minutes(takes):,} min between two slots")
+    return _shortage(reason, rarer, *_fewer(expected, repetitions, available / takes, _count_late(expected, available)))
+
+
+def _shortage(reason: str, *changes: Change) -> Shortage:
+    return Shortage(reason, sorted(changes, key=lambda change: change.size))
+
+
+def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Change]:
+    """Return how many repetitions, or how many of the pairs (`late` are too many), fit into that part of the time."""
+    found = []
+    # A run is as long as it has repetitions, and so is the campaign.
+    enough = int(repetitions * part + _ROUNDING)
+    if 1 <= enough < repetitions:
+        found.append(Change(1 - enough / repetitions, f"repeat {enough:,} in place of {repetitions:,} times"))
+    count = len(expected.jobs)
+    if 0 < late < count:
+        found.append(Change(late / count, f"run on {count - late:,} of the {count:,} pairs"))
+    return found
+
+
+def _count_late(expected: Forecast, available_seconds: float) -> int:
+    """Count the runs that are not over by then."""
+    if expected.is_estimated:
+        return ceil(len(expected.jobs) * (1 - min(1.0, available_seconds / expected.makespan_seconds)))
+    last_start = available_seconds - expected.run_seconds + _ROUNDING
+    return sum(each.start_seconds > last_start for each in expected.placed)
+
+
+def _of_all(late: int, expected: Forecast) -> str:
+    return f"{late:,} of {len(expected.jobs):,} runs"
+
+
+def _said(seconds: float) -> str:
+    return duration_said(timedelta(seconds=seconds))
+
+
+def _minutes(seconds: float) -> int:
+    return ceil(round(seconds / _MINUTE_SECONDS, 6))

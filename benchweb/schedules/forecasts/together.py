@@ -1,0 +1,110 @@
+"""One campaign among those of other schedules: who has which place when, by the rule of the queues."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from benchweb.runs.queueing.simulation import Queued, played
+from benchweb.schedules.forecasts.collisions import Other
+from benchweb.schedules.forecasts.forecast import Forecast, Places, Span, joined
+
+# With more runs than this it is taken that nobody waits for anybody: saving a schedule has to be quick.
+_MOST_RUNS = 4_000
+# Shorter gaps than this part of the whole are not drawn.
+_DRAWN_PART = 0.01
+
+
+@dataclass(frozen=True)
+class GanttBar:
+    """A place that a schedule's campaign has for a time; `is_own` for the one in question."""
+
+    who: str
+    place: str
+    begins: datetime
+    ends: datetime
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class Together:
+    """When the own campaign is over, and the bars of all that is on its places meanwhile."""
+
+    ends: datetime
+    bars: list[GanttBar]
+
+
+@dataclass(frozen=True)
+class _Campaign:
+    who: str
+    at: datetime
+    expected: Forecast
+
+
+def together(name: str, slot: datetime, own: Forecast, others: Sequence[Other], places: Places) -> Together:
+    """Play one of our campaigns through, with those of others that are under way in its time."""
+    ends = slot + timedelta(seconds=own.makespan_seconds)
+    campaigns = [_Campaign(name, slot, own)]
+    for other in others:
+        for at in other.campaigns(slot, ends):
+            campaigns.append(_Campaign(other.schedule.name, at, other.expected))
+    # Alone it goes as it is planned.
+    spans = _played(campaigns, slot) if len(campaigns) > 1 else None
+    if spans is None:
+        spans = {
+            (number, place): [(begins + _after(slot, each), until + _after(slot, each)) for begins, until in alone]
+            for number, each in enumerate(campaigns)
+            for place, alone in each.expected.spans.items()
+        }
+    last = max((span[-1][1] for (number, _), span in spans.items() if number == 0), default=own.makespan_seconds)
+    return Together(slot + timedelta(seconds=last), _bars(campaigns, spans, slot, last, places))
+
+
+def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
+    """Return the spans by campaign and place; None when they are too many to be played through."""
+    if sum(len(each.expected.jobs) for each in campaigns) > _MOST_RUNS:
+        return None
+    queue: list[Queued] = []
+    whose: list[int] = []
+    for number, campaign in enumerate(campaigns):
+        launched = _after(slot, campaign)
+        seconds = campaign.expected.run_seconds
+        for each in campaign.expected.placed:
+            resources = campaign.expected.jobs[each.key].resources
+            planned = launched + each.start_seconds
+            exclusive = campaign.expected.is_exclusive
+            queue.append(Queued(len(queue), resources, planned, seconds, seconds, exclusive, launched))
+            whose.append(number)
+    found: dict[tuple[int, int], list[Span]] = defaultdict(list)
+    for run in played(queue):
+        for place in queue[run.key].resources:
+            found[whose[run.key], place].append((run.from_seconds, run.until_seconds))
+    return {key: joined(spans) for key, spans in found.items()}
+
+
+def _bars(
+    campaigns: Sequence[_Campaign],
+    spans: dict[tuple[int, int], list[Span]],
+    slot: datetime,
+    last: float,
+    places: Places,
+) -> list[GanttBar]:
+    """Draw what is on the own places until the own end, the own campaign first, places by name."""
+    own = {place for number, place in spans if number == 0}
+    shown = [(number, places.names[place], each) for (number, place), each in spans.items() if place in own]
+    return [
+        GanttBar(
+            who=campaigns[number].who,
+            place=name,
+            begins=slot + timedelta(seconds=begins),
+            ends=slot + timedelta(seconds=ends),
+            is_own=number == 0,
+        )
+        for number, name, each in sorted(shown, key=lambda bar: (bar[0], bar[1]))
+        for begins, ends in joined(each, _DRAWN_PART * last)
+        if ends > 0 and begins < last
+    ]
+
+
+def _after(slot: datetime, campaign: _Campaign) -> float:
+    return (campaign.at - slot).total_seconds()

@@ -1,0 +1,57 @@
+"""A schedule that can't go on: tried three times, then the slot at hand fails with the reason, and the next counts."""
+
+import logging
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from benchweb.common.storable import storable_text
+from benchweb.runs.models import State
+from benchweb.runs.queueing.break_offs import MAXIMUM
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import occurrences
+
+_log = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
+    """Count a try that failed by the schedule's own fault; the third one steps over its slot."""
+    at = schedule.next_at
+    tried = Schedule.objects.filter(pk=schedule.pk, next_at=at)
+    tried.update(break_offs=F("break_offs") + 1)
+    if at is None or not tried.filter(break_offs__gte=MAXIMUM).exists():
+        return
+    why = storable_text(f"{type(error).__name__}: {error}")
+    reason = f"Could not be launched: {why}"
+    following = _following(schedule, now)
+    if following is None:
+        reason = f"{reason} No later slot can be told: save the schedule again."
+    values = {"claimed_at": now, "state": State.FAILED, "reason": reason}
+    Slot.objects.get_or_create(schedule=schedule, at=at, defaults=values)
+    tried.update(next_at=following, break_offs=0)
+
+
+@transaction.atomic
+def waiting_break_off(schedule_id: int, error: Exception) -> None:
+    """Count a try to launch a schedule's slot that waits; the third one that failed by its own fault fails the slot."""
+    waiting = Slot.objects.filter(schedule=schedule_id, state=State.PENDING, campaign=None)
+    longest = waiting.order_by("at").first()
+    if longest is None:
+        return
+    tried = waiting.filter(pk=longest.pk)
+    tried.update(break_offs=F("break_offs") + 1)
+    why = storable_text(f"{type(error).__name__}: {error}")
+    given_up = tried.filter(break_offs__gte=MAXIMUM)
+    given_up.update(state=State.FAILED, reason=f"Could not be launched: {why}")
+
+
+def _following(schedule: Schedule, now: datetime) -> datetime | None:
+    """Return the schedule's next time after now; None where its rule itself can't be followed."""
+    try:
+        return next(occurrences(rule_of(schedule), now), None)
+    except Exception:
+        _log.exception("Schedule %s has a rule that can't be followed", schedule.pk)
+        return None

@@ -1,0 +1,138 @@
+"""One slot: its campaign, or the reason why there is none."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import InterfaceError, OperationalError, transaction
+
+from benchweb.common.storable import storable_text
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.runs import services as runs
+from benchweb.runs.models import Campaign, State
+from benchweb.runs.queueing.occupancy import occupancy
+from benchweb.schedules import targets
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.slots.clock import GRACE
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import closes_at
+from benchweb.schedules.words import duration_said, time_said
+
+# A host silent for so long is not tried by a slot; the probes go on, and find it when it returns.
+SILENT_AFTER = timedelta(minutes=5)
+# A mesh may grow by itself; beyond this factor somebody has to agree anew.
+GROWTH_WITHOUT_QUESTION = 2
+_SHOWN = 3
+_log = logging.getLogger(__name__)
+
+
+class _Unlaunchable(Exception):
+    """Why a slot has no campaign."""
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """Runs that have not begun by `at` never do; `why` says so."""
+
+    at: datetime
+    why: str
+
+
+def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | None) -> None:
+    """Launch the campaign of a slot that is pending and has none, or end the slot with the reason why it has none."""
+    try:
+        with transaction.atomic():
+            slot.campaign, slot.reason = _launched(schedule, slot.at, now, user, slot.is_extra)
+    except (_Unlaunchable, runs.LaunchError) as refusal:
+        slot.state, slot.reason = State.NONSTART, str(refusal)
+    except (OperationalError, InterfaceError):
+        # The database's own trouble passes: nothing is kept, and the next tick tries again.
+        raise
+    except Exception as error:
+        # A bug would fail each second anew, and hold up the schedule for ever.
+        _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
+        why = storable_text(f"{type(error).__name__}: {error}")
+        slot.state, slot.reason = State.FAILED, f"Could not be launched: {why}"
+    if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
+        lateness = duration_said(slot.claimed_at - slot.at)
+        slot.reason = " ".join(filter(None, [f"Found {lateness} after its time.", slot.reason]))
+        slot.state = State.MISSED if slot.state == State.NONSTART else slot.state
+    slot.save(update_fields=["campaign", "state", "reason"])
+
+
+def _launched(
+    schedule: Schedule, at: datetime, now: datetime, user: User | None, is_extra: bool
+) -> tuple[Campaign, str]:
+    version = schedule.plan.versions.order_by("-number")[0]
+    limit = _limit(schedule, at, occupancy(version.pk).seconds, is_extra)
+    if limit and limit.at <= now:
+        raise _Unlaunchable(limit.why)
+    found = targets.resolved(schedule.target, make=True)
+    left_out = _left_out(found.left_out)
+    if not found.pairs:
+        raise _Unlaunchable(left_out or "No pair is left to run on.")
+    _check_count(schedule, len(found.pairs))
+    _check_hosts(found.pairs, now)
+    return _campaign(schedule, found.pairs, user, limit.at if limit else None), left_out
+
+
+def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_before: datetime | None) -> Campaign:
+    return runs.launch(
+        plan=schedule.plan,
+        pairs=pairs,
+        user=user,
+        start_before=start_before,
+        retries=schedule.retries,
+        retry_pause_seconds=schedule.retry_pause_seconds,
+    )
+
+
+def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool) -> _Limit | None:
+    limits = []
+    # "Run now" is somebody's own decision: it heeds no window.
+    closes = None if is_extra else closes_at(rule_of(schedule), at)
+    if closes:
+        takes = timedelta(seconds=run_seconds)
+        said = (
+            f"Its time closes at {time_said(closes, schedule.timezone)}, and a run takes up to {duration_said(takes)}."
+        )
+        limits.append(_Limit(closes - takes, said))
+    if schedule.deadline_seconds:
+        deadline = timedelta(seconds=schedule.deadline_seconds)
+        limits.append(_Limit(at + deadline, f"It had to begin within {duration_said(deadline)}."))
+    return min(limits, key=lambda limit: limit.at, default=None)
+
+
+def _check_count(schedule: Schedule, count: int) -> None:
+    agreed = schedule.confirmed_runs or 0
+    if count > max(runs.CONFIRM_ABOVE, GROWTH_WITHOUT_QUESTION * agreed):
+        told = f"and {agreed:,} were agreed to" if agreed else "and nobody agreed to so many"
+        raise _Unlaunchable(f"It would be {count:,} runs, {told}: save the schedule again with that number.")
+
+
+def _check_hosts(pairs: list[Pair], now: datetime) -> None:
+    """Refuse when every pair has an end that has been silent for long; single ones are the runs' own matter."""
+    silent = {}
+    for pair in pairs:
+        end = next((end for end in (pair.source, pair.sink) if _is_silent(end, now)), None)
+        if end is None:
+            return
+        silent[end.pk] = end
+    told = [
+        f"{end} has given no valid answer since {end.unreachable_since:%Y-%m-%d %H:%M} UTC" for end in silent.values()
+    ]
+    raise _Unlaunchable(f"No pair can run: {_listed(told)}.")
+
+
+def _is_silent(end: Endpoint, now: datetime) -> bool:
+    return end.unreachable_since is not None and now - end.unreachable_since >= SILENT_AFTER
+
+
+def _left_out(reasons: list[str]) -> str:
+    return f"Left out: {_listed(reasons)}." if reasons else ""
+
+
+def _listed(reasons: list[str]) -> str:
+    left = len(reasons) - _SHOWN
+    return "; ".join([*reasons[:_SHOWN], *([f"and {left:,} more"] if left > 0 else [])])

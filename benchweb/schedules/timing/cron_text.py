@@ -1,0 +1,170 @@
+"""Cron as people type it, rewritten as what cronsim evaluates, or refused with the part at fault and what to write.
+
+Texts come from crontab, Quartz and Spring, AWS, Jenkins, Kubernetes and chats; docs/schedules.md has the table.
+"""
+
+import re
+import unicodedata
+
+from benchweb.schedules.errors import TimingError
+from benchweb.schedules.timing.cron_fields import FIELDS, WEEKDAY, field_normalised
+from benchweb.schedules.timing.localtime import zone_checked
+
+FORM = "five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day"
+_SHOWN = 60
+_MACROS = {
+    "@HOURLY": "0 * * * *",
+    "@DAILY": "0 0 * * *",
+    "@MIDNIGHT": "0 0 * * *",
+    "@WEEKLY": "0 0 * * 0",
+    "@MONTHLY": "0 0 1 * *",
+    "@YEARLY": "0 0 1 1 *",
+    "@ANNUALLY": "0 0 1 1 *",
+}
+# What chats and word processors make of the characters of an expression, beyond what NFKC undoes.
+_TYPED = str.maketrans({"、": ",", "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-", "∗": "*", "✱": "*", "⁄": "/"})
+_QUOTES = "'\"`“”‘’「」"
+_LIST_BLANKS = re.compile(r"\s*,\s*|(?<=\S)\s+(?=[-/]\s)|(?<=\s[-/])\s+|(?<=\S[-/])\s+(?=\d|[A-Z]{3}\b)", re.IGNORECASE)
+_ZONE = re.compile(r"(?:CRON_)?TZ\s*=\s*(\S+)\s*(.*)", re.IGNORECASE | re.DOTALL)
+_ZONE_BEHIND = re.compile(r"(.*\S)\s+((?:CRON_)?TZ\s*=\s*\S+)", re.IGNORECASE | re.DOTALL)
+_CALL = re.compile(r"(CRON|RATE)\s*\((.*)\)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20|21)\d\d\b[\d,*/-]*")
+_SIX, _SEVEN = 6, 7
+
+
+def cron_normalised(text: str, timezone: str) -> str:
+    """Return the expression that cronsim evaluates, in capitals; raise TimingError. Normalised, it stays as it is."""
+    expression = _without_zone(_plain(text), timezone)
+    if call := _CALL.fullmatch(expression):
+        raise _fault(_of_call(*call.groups()))
+    if expression.startswith("@"):
+        return _of_macro(expression.upper())
+    fields = _five_or_six(_LIST_BLANKS.sub(_joint, expression).upper().split())
+    try:
+        return _joined(fields)
+    except TimingError:
+        if len(fields) == _SIX and _is_sound(fields[:-1]) and not _is_sound([*fields[:-1], "*"]):
+            raise _one_too_many(fields) from None
+        raise
+
+
+def _joined(fields: list[str]) -> str:
+    of = FIELDS[-len(fields) :]
+    return " ".join(field_normalised(field, value) for field, value in zip(of, fields, strict=True))
+
+
+def _is_sound(fields: list[str]) -> bool:
+    try:
+        _joined(fields)
+    except TimingError:
+        return False
+    return True
+
+
+def _one_too_many(fields: list[str]) -> TimingError:
+    cron_part, first = fields[-1][:_SHOWN], " ".join(fields[:-1])[:_SHOWN]
+    return _fault(f"{cron_part!r} is one field too many: six fields begin with seconds. Write {first!r} without it.")
+
+
+def _plain(text: str) -> str:
+    """Return the text in plain characters: full-width ones, typographic dashes, quotes and invisible ones undone."""
+    plain = unicodedata.normalize("NFKC", text).translate(_TYPED)
+    visible = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return visible.strip().strip(_QUOTES).strip()
+
+
+def _joint(match: re.Match[str]) -> str:
+    return "," if "," in match.group() else ""
+
+
+def _without_zone(expression: str, timezone: str) -> str:
+    if behind := _ZONE_BEHIND.fullmatch(expression):
+        expression = f"{behind[2]} {behind[1]}"
+    match = _ZONE.fullmatch(expression)
+    if match is None:
+        return expression
+    zone, rest = match.group(1).strip(_QUOTES), match.group(2)
+    try:
+        zone_checked(zone)
+    except TimingError as error:
+        raise _fault(error.message) from error
+    if rest and zone.casefold() != timezone.casefold():
+        zone, rest = zone[:_SHOWN], rest[:_SHOWN]
+        raise _fault(
+            f"The expression names the time zone {zone}, the schedule's is {timezone}: write {rest!r} here, and {zone} "
+            f"as the time zone."
+        )
+    return rest
+
+
+def _of_call(name: str, inside: str) -> str:
+    inside = inside[:_SHOWN]
+    if name.upper() == "RATE":
+        return f"rate({inside}) is an interval: set the schedule to an interval, such as PT5M, in place of cron."
+    return f"Leave out 'cron(' and ')', and the year at the end: write {FORM}."
+
+
+def _of_macro(macro: str) -> str:
+    if macro in _MACROS:
+        return _MACROS[macro]
+    shown = macro[:_SHOWN].lower()
+    if macro == "@REBOOT":
+        raise _fault(
+            "@reboot is no time: a schedule runs by the clock. Let the host's start-up script ask for a run, by "
+            "POST /api/v1/schedules/ID/run, or press Run now."
+        )
+    if macro.startswith("@EVERY"):
+        raise _fault(f"{shown!r} is an interval: set the schedule to an interval, such as PT5M, in place of cron.")
+    raise _fault(f"{shown!r} is not known: write @hourly, @daily, @midnight, @weekly, @monthly or @yearly, or {FORM}.")
+
+
+def _five_or_six(fields: list[str]) -> list[str]:
+    """Return the fields without a year that says nothing; refuse other numbers of fields, and other years."""
+    count = len(fields)
+    if count == _SEVEN and fields[-1] in ("*", "?"):
+        fields = fields[:-1]
+    elif count == _SEVEN and _YEAR.fullmatch(fields[-1]):
+        raise _year_fault(fields[-1], "seventh")
+    elif count == _SIX and _YEAR.fullmatch(fields[-1]):
+        raise _year_fault(fields[-1], "sixth")
+    elif count == _SIX and "?" in (fields[2], fields[4]):
+        first = " ".join(fields[:5])
+        raise _fault(f"Six fields begin with seconds here. Without the year at the end it is {first!r}.")
+    elif count not in (5, _SIX):
+        raise _count_fault(fields)
+    if len(fields) == _SIX and "?" in fields[3:]:
+        _check_named(fields[-1])
+    return fields
+
+
+def _check_named(weekday: str) -> None:
+    number = re.search(r"(?:^|[,-])(\d)", weekday)
+    if number:
+        cron_part, cron_field = number.group(1), WEEKDAY.what
+        raise _fault(
+            f"{cron_part!r} in {cron_field}: where ? is written, as in Quartz, days count from SUN = 1, in cron from "
+            f"SUN = 0. Write the day's name, such as MON."
+        )
+
+
+def _year_fault(part: str, place: str) -> TimingError:
+    cron_part = part[:_SHOWN]
+    return _fault(
+        f"{cron_part!r} in the {place} field: a cron expression has no year here. Leave it out, and set when the "
+        f"schedule starts and ends."
+    )
+
+
+def _count_fault(fields: list[str]) -> TimingError:
+    count, shown = len(fields), " ".join(fields)[:_SHOWN].lower()
+    if count == 0:
+        return _fault(f"The cron expression is empty: write {FORM}.")
+    if count == 1:
+        return _fault(f"{shown!r} is no cron expression: write {FORM}, or @hourly, @daily, @weekly, @monthly, @yearly.")
+    if count >= _SEVEN:
+        return _fault(f"The expression has {count} fields: write {FORM}, without a user or a command.")
+    return _fault(f"{shown!r} has {count} fields: a cron expression has {FORM}.")
+
+
+def _fault(message: str) -> TimingError:
+    return TimingError("cron", message)

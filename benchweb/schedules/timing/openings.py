@@ -1,0 +1,132 @@
+"""When a schedule may run: inside its window, outside its blackouts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from benchweb.schedules.errors import TimingError
+from benchweb.schedules.timing.localtime import instant, reading
+
+MAXIMUM_BLACKOUTS = 100
+# A day's span may be empty where the clocks skip it; two days in a row never are.
+_DAYS_AROUND = range(-1, 4)
+
+
+@dataclass(frozen=True)
+class DailySpan:
+    """Local times of day; over midnight when it ends before it begins."""
+
+    begins: time
+    ends: time
+
+
+@dataclass(frozen=True)
+class DatedSpan:
+    """From one instant to another."""
+
+    begins: datetime
+    ends: datetime
+
+
+Span = DailySpan | DatedSpan
+
+
+@dataclass(frozen=True)
+class Openings:
+    """A zone's window (None is always) and the blackouts in it."""
+
+    zone: ZoneInfo
+    window: DailySpan | None = None
+    blackouts: tuple[Span, ...] = ()
+
+    def opens_at(self, at: datetime) -> datetime:
+        """Return `at` when it is open then, else the end of what is in the way first."""
+        if self.window:
+            opens, _ = _daily(self.window, at, self.zone)
+            if at < opens:
+                return opens
+        for blackout in self.blackouts:
+            span = _next_span(blackout, at, self.zone)
+            if span and span[0] <= at:
+                return span[1]
+        return at
+
+    def closes_at(self, at: datetime) -> datetime | None:
+        """Return when the opening that `at` is in ends; None when it never does."""
+        spans = (_next_span(blackout, at, self.zone) for blackout in self.blackouts)
+        ends = [span[0] for span in spans if span]
+        if self.window:
+            ends.append(_daily(self.window, at, self.zone)[1])
+        return min(ends, default=None)
+
+
+def window_of(values: Mapping[str, Any] | None) -> DailySpan | None:
+    """Read {"from": "02:00", "until": "06:00"}; raise TimingError."""
+    if not values:
+        return None
+    begins, ends = (_time_of_day(values.get(key), "window") for key in ("from", "until"))
+    if begins == ends:
+        raise TimingError("window", "A window ends at another time than it begins: leave it out for the whole day.")
+    return DailySpan(begins, ends)
+
+
+def blackouts_of(values: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> tuple[Span, ...]:
+    """Read [{"from", "until"}], each of two times of day or two dates with or without a time; raise TimingError."""
+    if len(values) > MAXIMUM_BLACKOUTS:
+        raise TimingError("blackouts", f"{len(values):,} blackouts; at most {MAXIMUM_BLACKOUTS} are possible.")
+    return tuple(_blackout(value, zone) for value in values)
+
+
+def _next_span(span: Span, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
+    if isinstance(span, DailySpan):
+        return _daily(span, at, zone)
+    return (span.begins, span.ends) if span.ends > at else None
+
+
+def _daily(span: DailySpan, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return the span that is under way at `at`, or the next."""
+    today = reading(at, zone).date()
+    over_midnight = timedelta(days=int(span.ends <= span.begins))
+    for days in _DAYS_AROUND:
+        day = today + timedelta(days=days)
+        begins = instant(datetime.combine(day, span.begins), zone)
+        ends = instant(datetime.combine(day + over_midnight, span.ends), zone)
+        if ends > at and ends > begins:
+            return begins, ends
+    raise AssertionError(f"no {span} near {at}: a zone skipped {len(_DAYS_AROUND)} days")
+
+
+def _blackout(value: Mapping[str, Any], zone: ZoneInfo) -> Span:
+    texts = [str(value.get(key, "")).strip() for key in ("from", "until")]
+    if all(len(text) <= len("00:00:00") for text in texts):
+        begins, ends = (_time_of_day(text, "blackouts") for text in texts)
+        if begins == ends:
+            raise TimingError("blackouts", "A blackout ends at another time than it begins.")
+        return DailySpan(begins, ends)
+    first, last = (_dated(text, zone) for text in texts)
+    if first >= last:
+        raise TimingError("blackouts", f"The blackout from {texts[0]} ends before it begins, at {texts[1]}.")
+    return DatedSpan(first, last)
+
+
+def _time_of_day(value: Any, field: str) -> time:
+    try:
+        # 02:00 and 02:00:00; ISO's other spellings are taken for mistakes.
+        found = time.fromisoformat(str(value)) if ":" in str(value) else None
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo or found.microsecond:
+        raise TimingError(field, f"{str(value)[:60]!r} is no time of day in the schedule's zone, such as 02:00.")
+    return found
+
+
+def _dated(text: str, zone: ZoneInfo) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise TimingError(
+            "blackouts", f"{text[:60]!r} is no date with or without a time, such as 2026-12-24 or 2026-12-24T18:00."
+        ) from error
+    return found.astimezone(UTC) if found.tzinfo else instant(found, zone)

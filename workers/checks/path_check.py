@@ -1,0 +1,174 @@
+"""Check a pair's data path before a test does: do TCP and UDP pass, which packets, how fast."""
+
+import logging
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeVar
+
+from benchweb.common.storable import storable_text
+from benchweb.hosts.checks.path_checks import Passage, PathFound, PathOutcome, PathSize, path_record
+from benchweb.hosts.models import Pair
+from benchweb.hosts.secrets import SecretUnreadable
+from workers.engine_client import EngineClient, EngineError, EngineRefused
+from workers.engine_client.messages import PathLook, PathPassage
+from workers.engines.connections import let_database_go
+from workers.engines.ends import client_of, paths_of
+from workers.engines.paths import Path
+
+Answer = TypeVar("Answer")
+_log = logging.getLogger(__name__)
+
+
+def check(pair_id: int) -> None:
+    """Check one pair's path and record what was found."""
+    pairs = Pair.objects.select_related("source__host", "sink__host")
+    pair = pairs.filter(pk=pair_id, archived_at=None).first()
+    if pair is None:
+        return
+    path_record(pair=pair, outcome=_outcome(pair))
+    let_database_go()
+
+
+def _outcome(pair: Pair) -> PathOutcome:
+    try:
+        with ExitStack() as stack:
+            source, sink = client_of(pair.source, stack), client_of(pair.sink, stack)
+            paths = paths_of(pair.source, pair.sink, source, sink)
+            let_database_go()
+            return _looked(pair, source, sink, paths)
+    except (EngineError, SecretUnreadable) as error:
+        return PathOutcome(Pair.Path.UNCHECKED, str(error))
+    except Exception as error:
+        # A pair whose check ends without a word would be shown as it was before.
+        _log.exception("The check of the path of pair %s broke off", pair.pk)
+        reason = storable_text(f"The check broke off: {type(error).__name__}: {error}")
+        return PathOutcome(Pair.Path.UNCHECKED, reason)
+
+
+def _looked(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[Path]) -> PathOutcome:
+    """Look at every path; tell of the first that carries both protocols, else of the first, which a run tries first."""
+    looks = [_look(pair, source, sink, path) for path in paths]
+    chosen = next((look for look in looks if look.is_whole), looks[0])
+    found = PathFound(
+        address=chosen.path.sink,
+        data_port=chosen.data_port,
+        tcp=_passage(chosen.seen.tcp),
+        udp=_passage(chosen.seen.udp),
+        forward=_size(chosen.seen.forward),
+        backward=_size(chosen.seen.backward),
+        dead=[look.path.sink for look in looks if look is not chosen and not look.is_whole],
+    )
+    names = {"source": str(pair.source), "sink": str(pair.sink)}
+    status, reason = path_verdict(found, udp_arrived=chosen.udp_arrived, **names)
+    return PathOutcome(status, reason, found)
+
+
+@dataclass(frozen=True)
+class _Look:
+    path: Path
+    data_port: int
+    seen: PathLook
+    udp_arrived: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.seen.tcp.passes and self.seen.udp.passes
+
+
+def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: Path) -> _Look:
+    cookie = secrets.token_hex(32)
+    opened = _of_new_engine(sink, lambda: sink.open_path(cookie))
+    known = pair.sink.data_port
+    if known is not None and opened.data_port != known:
+        raise EngineRefused(
+            f"{sink.name} has data port {opened.data_port}, and had {known} when it was checked. If it was started "
+            "with another --data-port, check it on the page of its host.",
+            code="data_port",
+        )
+    bind = {"address": path.source, "device": pair.source.bind_device}
+    peer = {"address": path.sink, "data_port": opened.data_port}
+    bound = {key: value for key, value in bind.items() if value} or None
+    look = _of_new_engine(source, lambda: source.look_at_path(cookie, peer, bound))
+    return _Look(path, opened.data_port, look, sink.open_path(cookie).udp)
+
+
+def _of_new_engine(client: EngineClient, ask: Callable[[], Answer]) -> Answer:
+    """Ask for a part of the check; raise EngineRefused that says so where the engine is too old for it."""
+    try:
+        return ask()
+    except EngineRefused as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        raise EngineRefused(
+            f"{client.name} is too old for this check: update it. Whether TCP and UDP pass is not known.",
+            code="too_old",
+        ) from error
+
+
+def _passage(told: PathPassage) -> Passage:
+    return Passage(passes=told.passes, round_trip_seconds=told.round_trip_seconds, fault=told.fault or None)
+
+
+def _size(way: tuple[int, bool] | None) -> PathSize | None:
+    return None if way is None else PathSize(mtu_bytes=way[0], is_silent=way[1])
+
+
+_REFUSED = "refused"
+_NO_ANSWER = "no_answer"
+
+
+def path_verdict(found: PathFound, *, source: str, sink: str, udp_arrived: int) -> tuple[str, str]:
+    """Return the status of a pair's path, and what to do about it; `udp_arrived` is how many hellos the sink saw."""
+    blocked = _blocked(found, source, sink, udp_arrived)
+    if blocked:
+        return Pair.Path.BLOCKED, blocked
+    narrow = " ".join(
+        _narrow(size, begin, end)
+        for size, begin, end in ((found.forward, source, sink), (found.backward, sink, source))
+        if size is not None and size.is_silent
+    )
+    return (Pair.Path.NARROW, narrow) if narrow else (Pair.Path.PASSES, "")
+
+
+def _blocked(found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
+    tcp, udp, port, address = found.tcp, found.udp, found.data_port, found.address
+    if tcp.fault == _NO_ANSWER:
+        return (
+            f"What accepts TCP {port} at {address} is not the engine of {sink}, or a firewall cuts connections to it: "
+            "correct the address for test traffic, or let the connections through."
+        )
+    if not tcp.passes and not udp.passes:
+        if tcp.fault == _REFUSED:
+            return (
+                f"TCP and UDP {port} of {sink} are refused at {address}: is the engine's data port there, and does a "
+                f"firewall of it reject {source}?"
+            )
+        return (
+            f"Neither TCP nor UDP passes from {source} to {address}: open TCP and UDP {port} of {sink} for {source} in "
+            "every firewall between them."
+        )
+    if not tcp.passes:
+        return f"UDP passes, TCP doesn't: open TCP {port} of {sink} at {address} for {source}."
+    return _udp_blocked(udp, found, source, sink, udp_arrived)
+
+
+def _udp_blocked(udp: Passage, found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
+    port = found.data_port
+    if udp.passes:
+        return ""
+    if udp_arrived:
+        return (
+            f"TCP passes, UDP only one way: {udp_arrived} datagrams reached {sink}, and none of its answers came back. "
+            f"Let UDP from port {port} of {sink} through to {source}."
+        )
+    return f"TCP passes, UDP doesn't: open UDP {port} of {sink} at {found.address} for {source}."
+
+
+def _narrow(size: PathSize, begin: str, end: str) -> str:
+    return (
+        f"Packets over {size.mtu_bytes:,} bytes from {begin} to {end} vanish without a word: let ICMP through, or set "
+        f"the MTU of both interfaces to {size.mtu_bytes:,}."
+    )

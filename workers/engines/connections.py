@@ -1,0 +1,182 @@
+"""From an endpoint's row to a client of its engine."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import DatabaseError, connection
+
+from benchweb.hosts.errors import HostsError
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.secrets import SecretUnreadable, decrypted
+from benchweb.hosts.services import endpoint_pin_first
+from workers.engine_client import EngineClient, EngineRefused, shown_certificate
+from workers.engines.discretion import Contact, require_engine
+from workers.engines.first_contact import proven_certificate
+from workers.engines.resolution import addresses_of, control_address
+
+# An engine closes what was silent for 60 s; a client that nobody uses goes before that.
+_IDLE_SECONDS = 45.0
+_log = logging.getLogger(__name__)
+
+
+def client_for(endpoint: Endpoint, contact: Contact | None = None) -> EngineClient:
+    """Return a client of the endpoint's engine; on first contact pin the certificate that proves it."""
+    pinned, address = _pinned(endpoint, _addresses(endpoint, "", contact))
+    return _client(pinned, address)
+
+
+@contextmanager
+def shared_client(endpoint: Endpoint, address: str = "", contact: Contact | None = None) -> Iterator[EngineClient]:
+    """Return a client that this process's other runs use too: its connections are kept from run to run.
+
+    They are those to one IP address: of a name that has moved since, new ones are made. A run that another worker
+    began goes on at the `address` that it began with.
+    """
+    addresses = _addresses(endpoint, address, contact)
+    shared = _kept(endpoint, addresses)
+    if shared is None:
+        pinned, chosen = _pinned(endpoint, addresses)
+        shared = _shared.lend(_key(pinned, chosen), _client(pinned, chosen))
+    try:
+        yield shared.client
+    finally:
+        _shared.give_back(shared)
+
+
+def seen_fingerprint(endpoint: Endpoint, contact: Contact | None = None) -> str:
+    """Return the fingerprint of the certificate that the engine shows: the pinned one where any address shows it."""
+    host, port = control_address(endpoint)
+    name, addresses = str(endpoint), _addresses(endpoint, "", contact)
+    pinned = endpoint.fingerprint
+    try:
+        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
+    except EngineRefused:
+        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses)
+    if shown.fingerprint != pinned:
+        require_engine(endpoint, shown)
+    return shown.fingerprint
+
+
+def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> list[str]:
+    host, port = control_address(endpoint)
+    found = addresses_of(endpoint, address or host)
+    if contact is not None:
+        contact.add(found, port)
+    return found
+
+
+def _kept(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
+    if not endpoint.fingerprint:
+        return None
+    kept = (_shared.borrow(_key(endpoint, address)) for address in addresses)
+    return next((shared for shared in kept if shared is not None), None)
+
+
+def _key(endpoint: Endpoint, address: str) -> tuple[object, ...]:
+    token = bytes(endpoint.token_encrypted)
+    return (endpoint.control_address, address, endpoint.fingerprint, token, str(endpoint))
+
+
+def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str]:
+    """Return the endpoint with the certificate that its token may go to, and which of the addresses shows it."""
+    if endpoint.fingerprint and len(addresses) == 1:
+        return endpoint, addresses[0]
+    if endpoint.fingerprint:
+        host, port = control_address(endpoint)
+        shown = shown_certificate(
+            name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
+        )
+        return endpoint, shown.address
+    shown = proven_certificate(endpoint, addresses)
+    try:
+        # Only with the token that was proven: another may have been entered meanwhile.
+        pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
+    except HostsError as error:
+        raise EngineRefused(f"{endpoint} is not pinned. {error.message}", code="same_machine") from error
+    is_same = pinned.control_address == endpoint.control_address
+    return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
+
+
+def _client(endpoint: Endpoint, address: str) -> EngineClient:
+    # All are of one row: a token goes to the address and the certificate that it was entered for.
+    host, port = control_address(endpoint)
+    return EngineClient(
+        name=str(endpoint),
+        host=host,
+        port=port,
+        token=decrypted(endpoint.token_encrypted),
+        fingerprint=endpoint.fingerprint,
+        address=address,
+        read_token=lambda: _stored_token(endpoint),
+    )
+
+
+def _stored_token(endpoint: Endpoint) -> str | None:
+    """Read the token that is stored by now for the same address and certificate; None when there is none to be had."""
+    same = Endpoint.objects.filter(
+        pk=endpoint.pk, control_address=endpoint.control_address, fingerprint=endpoint.fingerprint
+    )
+    try:
+        stored = same.values_list("token_encrypted", flat=True).first()
+        return None if stored is None else decrypted(stored)
+    except (DatabaseError, SecretUnreadable) as error:
+        _log.warning("The token of %s can't be read again: %s", endpoint, error)
+        return None
+    finally:
+        let_database_go()
+
+
+@dataclass
+class _Shared:
+    client: EngineClient
+    users: int = 0
+    idle_since: float = 0.0
+
+
+class _Clients:
+    """Clients by all that they depend on; those that nobody used for a while are closed."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[object, ...], _Shared] = {}
+        self._lock = threading.Lock()
+
+    def borrow(self, key: tuple[object, ...]) -> _Shared | None:
+        with self._lock:
+            self._close_idle()
+            shared = self._clients.get(key)
+            if shared is not None:
+                shared.users += 1
+            return shared
+
+    def lend(self, key: tuple[object, ...], client: EngineClient) -> _Shared:
+        """Add a client, or close it where another thread was quicker."""
+        with self._lock:
+            shared = self._clients.setdefault(key, _Shared(client))
+            shared.users += 1
+        if shared.client is not client:
+            client.close()
+        return shared
+
+    def give_back(self, shared: _Shared) -> None:
+        with self._lock:
+            shared.users -= 1
+            shared.idle_since = time.monotonic()
+
+    def _close_idle(self) -> None:
+        now = time.monotonic()
+        for key, shared in list(self._clients.items()):
+            if shared.users == 0 and now - shared.idle_since > _IDLE_SECONDS:
+                del self._clients[key]
+                shared.client.close()
+
+
+_shared = _Clients()
+
+
+def let_database_go() -> None:
+    """Return this thread's database connection back to the pool before a wait on the network."""
+    connection.close()
