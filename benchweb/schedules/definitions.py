@@ -10,14 +10,10 @@ from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
 from benchweb.schedules.errors import ScheduleError
+from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, LIMITS
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import cron_typed, rule_from, seed_of, window_text
 from benchweb.schedules.timing.times import Rule
-
-MAXIMUM_RETRIES = 100
-MAXIMUM_PAUSE_SECONDS = 86_400
-# PostgreSQL's integer.
-_LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +36,8 @@ class Definition:
     blackouts: Sequence[Mapping[str, Any]] = ()
     deadline_seconds: int | None = None
     slip_seconds: int = 0
-    retries: int = 2
-    retry_pause_seconds: int = 60
+    retries: int = DEFAULT_RETRIES
+    retry_pause_seconds: int = DEFAULT_RETRY_PAUSE_SECONDS
     confirm_runs: int | None = None
 
 
@@ -83,15 +79,8 @@ def _checked_target(definition: Definition) -> dict[str, Any]:
 
 
 def _check_numbers(definition: Definition) -> None:
-    bounds = {
-        "max_runs": (1, _LARGEST),
-        "deadline_seconds": (1, _LARGEST),
-        "retries": (0, MAXIMUM_RETRIES),
-        "retry_pause_seconds": (1, MAXIMUM_PAUSE_SECONDS),
-        "confirm_runs": (1, _LARGEST),
-    }
-    for field, (least, most) in bounds.items():
-        value = getattr(definition, field)
+    for field, limit in LIMITS.items():
+        value, least, most = getattr(definition, field), limit.least, limit.most
         if value is not None and not least <= value <= most:
             raise ScheduleError(field, f"{field} is from {least:,} to {most:,}.")
     if definition.missed not in Schedule.Missed.values:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, State
+from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
 
 # A state of slots only: it came due while its schedule's campaign before it had not ended.
 SKIPPED = "skipped"
@@ -49,8 +50,8 @@ class Schedule(Archivable):
     deadline_seconds = models.PositiveIntegerField(null=True, blank=True)
     # How far a start may be moved, to spread schedules; an interval schedule chooses a place by itself.
     slip_seconds = models.PositiveIntegerField(default=0)
-    retries = models.PositiveSmallIntegerField(default=2)
-    retry_pause_seconds = models.PositiveIntegerField(default=60)
+    retries = models.PositiveSmallIntegerField(default=DEFAULT_RETRIES)
+    retry_pause_seconds = models.PositiveIntegerField(default=DEFAULT_RETRY_PAUSE_SECONDS)
     # The runs a slot that somebody agreed to, where they are more than are taken without a question.
     confirmed_runs = models.PositiveIntegerField(null=True, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)

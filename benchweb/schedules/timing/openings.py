@@ -7,9 +7,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from benchweb.schedules.errors import TimingError
+from benchweb.schedules.limits import MAXIMUM_BLACKOUTS
 from benchweb.schedules.timing.localtime import instant, reading
 
-MAXIMUM_BLACKOUTS = 100
 # A day's span may be empty where the clocks skip it; two days in a row never are.
 _DAYS_AROUND = range(-1, 4)
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, pairwise
 
 from benchweb.schedules.errors import TimingError
+from benchweb.schedules.limits import MAXIMUM_SLIP_SECONDS
 from benchweb.schedules.timing.cron import cron_check, cron_instants
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.openings import DailySpan, Openings, Span
 
-MAXIMUM_SLIP_SECONDS = 86_400
 END_OF_TIME = datetime(2200, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A rule whose times fall outside its window this often in a row never fires: a daily one for five years.

@@ -18,6 +18,7 @@ from benchweb.phrasebook import said
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
 from benchweb.schedules.errors import TimingError
+from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, MAX_RUNS, RETRIES
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.localtime import zone_checked
 from benchweb.web.schedules.blackouts import BlackoutsField
@@ -36,7 +37,6 @@ TARGETS = [
     ("modes", _("Network modes: each source mode to each sink mode")),
 ]
 REPEATS = [("cron", _("At times of day: a cron expression")), ("every", _("At an interval"))]
-RETRY_PAUSE_SECONDS = 60
 # With seconds: an interval counts from its start, and an edit must not move it.
 _LOCAL = "%Y-%m-%dT%H:%M:%S"
 # Which field of the form holds what a service blames, where they differ.
@@ -156,7 +156,7 @@ class ScheduleForm(PageForm):
     timezone = text_field(_("Time zone"), max_length=60, required=True, list="zones", spellcheck="false")
     starts_at = LocalTimeField(label=_("Starts"), required=False, help_text=_("Empty: at once."))
     ends_at = LocalTimeField(label=_("Ends"), required=False, help_text=_("Empty: never."))
-    max_runs = number(_("At most so many slots"), 2**31 - 1, 1, required=False)
+    max_runs = number(_("At most so many slots"), MAX_RUNS.most, MAX_RUNS.least, required=False)
     window_from = time_of_day(
         _("Window from"), _("Times outside of the window are no slots. Give both or neither; it may go over midnight.")
     )
@@ -173,8 +173,10 @@ class ScheduleForm(PageForm):
         initial=Schedule.Overlap.QUEUE_ONE,
         required=False,
     )
-    retries = number(_("Retries"), 100, initial=2, help_text=_("When an engine is unreachable or refuses."))
-    retry_pause = DurationField(_("Pause before a retry"), initial=RETRY_PAUSE_SECONDS)
+    retries = number(
+        _("Retries"), RETRIES.most, initial=DEFAULT_RETRIES, help_text=_("When an engine is unreachable or refuses.")
+    )
+    retry_pause = DurationField(_("Pause before a retry"), initial=DEFAULT_RETRY_PAUSE_SECONDS)
     confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -239,7 +241,8 @@ class ScheduleForm(PageForm):
         for name, seconds in (("deadline", "deadline_seconds"), ("slip", "slip_seconds")):
             values[seconds] = data.get(name)
         values["slip_seconds"] = values["slip_seconds"] or 0
-        values["retry_pause_seconds"] = RETRY_PAUSE_SECONDS if data.get("retry_pause") is None else data["retry_pause"]
+        pause = data.get("retry_pause")
+        values["retry_pause_seconds"] = DEFAULT_RETRY_PAUSE_SECONDS if pause is None else pause
         values["window"] = _window(data)
         values["confirm_runs"] = data.get("confirm_runs")
         repeat = self.chosen("repeat")

@@ -22,10 +22,11 @@ from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.forecasts.feasibility import feasibility
+from benchweb.schedules.limits import DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.models import SKIPPED, Schedule
 from benchweb.schedules.selectors import next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
-from benchweb.web.schedules.forms import RETRY_PAUSE_SECONDS, ScheduleForm
+from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.preview import schedule_preview
 from benchweb.web.schedules.rows import schedule_rows, slot_rows
 from benchweb.web.schedules.words import bounds_words, cron_hint, environment_names, target_words, when_words
@@ -252,7 +253,7 @@ def _start(request: HttpRequest) -> dict[str, object]:
     pairs = [pk for text in request.GET.getlist("pairs") if (pk := row_id(text)) is not None]
     zone = reader_zone(request).key
     given = {"plan": row_id(request.GET.get("plan", "")), "pairs": pairs}
-    return given | {"cron": "0 2 * * *", "timezone": zone, "retry_pause": RETRY_PAUSE_SECONDS}
+    return given | {"cron": "0 2 * * *", "timezone": zone, "retry_pause": DEFAULT_RETRY_PAUSE_SECONDS}
 
 
 def _form_page(

@@ -11,6 +11,14 @@ from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
 from benchweb.plans.models import Plan
 from benchweb.schedules.forecasts.collisions import Conflict
 from benchweb.schedules.forecasts.feasibility import Feasibility
+from benchweb.schedules.limits import (
+    DEFAULT_RETRIES,
+    DEFAULT_RETRY_PAUSE_SECONDS,
+    MAXIMUM_BLACKOUTS,
+    MAXIMUM_SLIP_SECONDS,
+    RETRIES,
+    RETRY_PAUSE,
+)
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import RATE_DAYS, SuccessRate, next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
@@ -44,11 +52,11 @@ class ScheduleChange(TargetBody):
         Text, Field(description="When the previous campaign has not ended: `skip`, or `queue_one` (one slot waits).")
     ] = Schedule.Overlap.QUEUE_ONE
     window: SpanBody | None = None
-    blackouts: Annotated[list[SpanBody], Field(max_length=100)] = []
+    blackouts: Annotated[list[SpanBody], Field(max_length=MAXIMUM_BLACKOUTS)] = []
     deadline_seconds: Positive | None = None
-    slip_seconds: Count = 0
-    retries: Annotated[int, Field(ge=0, le=100)] = 2
-    retry_pause_seconds: Annotated[int, Field(ge=0, le=86_400)] = 60
+    slip_seconds: Annotated[int, Field(ge=0, le=MAXIMUM_SLIP_SECONDS)] = 0
+    retries: Annotated[int, Field(ge=RETRIES.least, le=RETRIES.most)] = DEFAULT_RETRIES
+    retry_pause_seconds: Annotated[int, Field(ge=RETRY_PAUSE.least, le=RETRY_PAUSE.most)] = DEFAULT_RETRY_PAUSE_SECONDS
     confirm_runs: Positive | None = None
 
 

@@ -1,0 +1,33 @@
+"""The numbers of a schedule, their bounds and defaults: for its form, the API and the services alike."""
+
+from dataclasses import dataclass
+
+# PostgreSQL's integer.
+_LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A whole number from `least` to `most`."""
+
+    least: int
+    most: int
+
+
+MAX_RUNS = Limit(1, _LARGEST)
+DEADLINE_SECONDS = Limit(1, _LARGEST)
+MAXIMUM_SLIP_SECONDS = 86_400
+RETRIES = Limit(0, 100)
+RETRY_PAUSE = Limit(1, 86_400)
+CONFIRM_RUNS = Limit(1, _LARGEST)
+MAXIMUM_BLACKOUTS = 100
+DEFAULT_RETRIES = 2
+DEFAULT_RETRY_PAUSE_SECONDS = 60
+# By the names of the schedule's fields.
+LIMITS = {
+    "max_runs": MAX_RUNS,
+    "deadline_seconds": DEADLINE_SECONDS,
+    "retries": RETRIES,
+    "retry_pause_seconds": RETRY_PAUSE,
+    "confirm_runs": CONFIRM_RUNS,
+}
