@@ -1,4 +1,4 @@
-"""Statements written by hand, for what Django's ORM can't express: window functions, lateral joins, unions."""
+"""Rows: their ids as texts, and statements written by hand for what Django's ORM can't express."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -31,3 +31,12 @@ def literals(states: Iterable[str]) -> str:
 def from_json(value: str | None) -> Any:
     """Return the objects of a JSON column of a hand-written statement; None for NULL."""
     return None if value is None else orjson.loads(value)
+
+
+# PostgreSQL's bigint has 19 digits; a row's id of 19 would need a billion rows a second for thirty years.
+_MOST_DIGITS = 18
+
+
+def row_id(text: str) -> int | None:
+    """Return the id that the text is, or None; Python itself refuses to read numbers of over 4,300 digits."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from benchweb.common.names import name_key, searched
+from benchweb.common.rows import row_id
 from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
 from benchweb.plans.models import PlanVersion
@@ -95,9 +96,8 @@ def campaign_state(states: Sequence[str]) -> State:
 
 
 def _word(word: str) -> Q:
-    if word.isascii() and word.isdecimal() and len(word) < 19:
-        return Q(pk=int(word)) | _word_in_names(word)
-    return _word_in_names(word)
+    run_id = row_id(word)
+    return _word_in_names(word) if run_id is None else Q(pk=run_id) | _word_in_names(word)
 
 
 def _word_in_names(word: str) -> Q:

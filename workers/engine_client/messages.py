@@ -17,6 +17,8 @@ _MAXIMUM_RATIO = 2.0
 # A million times the fastest link of today: a rate beyond it would stay in an hour's sums for good.
 _MAXIMUM_BPS = 1e18
 _MAXIMUM_PACKET_BYTES = 65_575
+# For so long without a word from its controller an engine's session goes on.
+LEASE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,7 @@ class SessionSpec:
     cookie: str
     peer: dict[str, Any] | None = None
     bind: dict[str, str] | None = None
-    # For so long without a word from its controller a session goes on.
-    lease_seconds: float = 60
+    lease_seconds: float = LEASE_SECONDS
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of the PUT, absent fields left out."""

@@ -18,7 +18,7 @@ from benchweb.runs import live
 from benchweb.runs.execution import trial_end
 from benchweb.runs.models import State, Trial
 from workers.engine_client import EngineClient, EngineGarbage, EngineRefused, EngineUnreachable
-from workers.engine_client.messages import Event, SessionSpec
+from workers.engine_client.messages import LEASE_SECONDS, Event, SessionSpec
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, refuse_another_place
 from workers.engines.paths import Path
@@ -36,8 +36,7 @@ _BUSY_PAUSE_SECONDS = 0.25
 _STOPS_FIRST_SECONDS = 1.0
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
-# The engines' watchdog for a lost controller. To follow the source's events renews its lease, but not the sink's.
-LEASE_SECONDS = 60.0
+# To follow the source's events renews its lease, but not the sink's.
 RENEWAL_SECONDS = 15.0
 # For how long beyond its slot a trial's events are followed.
 ENDLESS_SECONDS = 60.0

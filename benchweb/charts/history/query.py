@@ -8,13 +8,12 @@ from typing import Literal, TypeVar, get_args
 from django.utils.dateparse import parse_datetime
 
 from benchweb.charts.moments import rfc3339
+from benchweb.common.rows import row_id
 
 View = Literal["time", "heat", "sizes"]
 Split = Literal["", "pair", "host", "environment"]
 Overlay = Literal["environment", "pair", "date", "run"]
 _VIEWS, _SPLITS, _OVERLAYS = get_args(View), get_args(Split), get_args(Overlay)
-# Of a row's id: PostgreSQL's bigint has 19 digits.
-_MOST_DIGITS = 18
 FIRST_YEAR, LAST_YEAR = 1990, 2200
 _PARAMETER = "p."
 Word = TypeVar("Word", bound=str)
@@ -146,5 +145,4 @@ def _ids(text: str | None) -> tuple[int, ...]:
 
 
 def _id(text: str | None) -> int | None:
-    is_id = text is not None and text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
-    return int(text) if is_id and text else None
+    return row_id(text or "")

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.common.rows import row_id
 from benchweb.plans.models import Plan
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Campaign, Run, State
@@ -20,7 +21,6 @@ from benchweb.schedules.selectors import listed_campaigns
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted
 from benchweb.web.shared.lists import Column, list_page, listing
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.zones import reader_zone
 
 COLUMNS = [

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison.rows import SHOWN, SORTS
-from benchweb.web.shared.row_ids import row_id
+from benchweb.common.rows import row_id
 
 # More columns than that nobody reads beside each other, and there are eight colours.
 MOST_RUNS = 8

@@ -20,9 +20,9 @@ from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night
 from benchweb.web.series.glance import glance_section
 from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
 from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
-from benchweb.web.shared.row_ids import other_url
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),

@@ -18,8 +18,8 @@ from benchweb.web.hosts.entered_tokens import note_entered, was_entered
 from benchweb.web.hosts.forms import EndpointForm
 from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
+from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
-from benchweb.web.shared.row_ids import other_url
 
 
 @login_required

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from benchweb.web.shared.row_ids import row_id
+from benchweb.common.rows import row_id
 
 
 @dataclass(frozen=True)

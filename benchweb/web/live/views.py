@@ -9,6 +9,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from benchweb.common.rows import row_id
 from benchweb.web.live.stream import Watcher, has_room, read_states, stream
 from benchweb.web.live.watching import Place, parsed_place
 
@@ -33,14 +34,10 @@ def live(request: HttpRequest) -> HttpResponseBase:
     All tabs of a browser share this one stream: with HTTP/1.1 a browser opens six connections to a site.
     """
     asked = [text.partition(":") for text in request.GET.getlist("run")]
-    places = {int(run): parsed_place(place) for run, _, place in asked if _is_id(run)}
+    places = {run_id: parsed_place(place) for run, _, place in asked if (run_id := row_id(run)) is not None}
     if not 0 < len(places) <= MOST_RUNS:
         return _plain(f"Name 1 to {MOST_RUNS} runs: run=ID or run=ID:PLACE, once a run.", 400)
     return _answer(request, places, named=True)
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 19
 
 
 def _answer(request: HttpRequest, places: dict[int, Place], *, named: bool) -> HttpResponseBase:

@@ -9,8 +9,8 @@ from django.http import HttpRequest, QueryDict
 
 from benchweb.charts.matrix.difference import Baseline
 from benchweb.charts.matrix.figures import By, Key
+from benchweb.common.rows import row_id
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.zones import day_asked, reader_zone
 
 # Enough to tell a kind's tests apart; the whole digest would make a link of a line.

@@ -8,12 +8,12 @@ from django.views.decorators.http import require_GET
 from benchweb.charts.matrix.export import matrix_csv
 from benchweb.charts.matrix.figures import WINDOW, Axes, axes_of
 from benchweb.charts.matrix.picture import MOST_ITEMS, matrix_picture, square_pixels
+from benchweb.common.rows import row_id
 from benchweb.hosts.grid import grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, last_values, matrix_environments
 from benchweb.web.matrix.page import filled_matrix, matrix_view
 from benchweb.web.matrix.query import MatrixQuery, matrix_query
 from benchweb.web.shared.lists import list_page
-from benchweb.web.shared.row_ids import row_id
 
 _OF_A_CLICK = ("at.x", "at.y", "picture")
 # A picture of a night's runs is the same for a while; nobody else's cache may keep it.

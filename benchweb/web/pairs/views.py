@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.common.rows import row_id
 from benchweb.hosts import selectors, services
 from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
@@ -26,7 +27,6 @@ from benchweb.web.shared.archiving import archive_page, counted, kept_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
 from benchweb.web.shared.next_step import lone_host
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.words import state_word
 
 

@@ -23,6 +23,7 @@ from benchweb.charts.run.published import published_tables
 from benchweb.charts.run.verdict import metric_headlines
 from benchweb.common.downloads import download
 from benchweb.common.names import name_key, searched
+from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import pair_choices
 from benchweb.plans.models import Plan
@@ -38,7 +39,6 @@ from benchweb.web.runs.page import run_notes, run_view
 from benchweb.web.runs.rows import run_rows
 from benchweb.web.shared.charts_answer import charts_answer
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, Column, listing
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.words import state_word
 from benchweb.web.shared.zones import reader_zone
 

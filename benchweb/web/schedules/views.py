@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.common.names import searched
+from benchweb.common.rows import row_id
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
 from benchweb.phrasebook import said, sentence_gap
 from benchweb.runs.models import State
@@ -32,7 +33,6 @@ from benchweb.web.schedules.rows import schedule_rows, slot_rows
 from benchweb.web.schedules.words import bounds_words, cron_hint, environment_names, target_words, when_words
 from benchweb.web.shared.archiving import archive_page, counted
 from benchweb.web.shared.lists import Column, list_page, listing
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.zones import reader_zone, zone_names
 from benchweb.web.timeline.gantt import gantt
 

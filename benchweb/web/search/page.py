@@ -16,11 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.common.names import searched
-from benchweb.common.rows import from_json
+from benchweb.common.rows import from_json, row_id
 from benchweb.hosts.pairs import pair_named
 from benchweb.runs.lists import RunLine, latest_runs
 from benchweb.web.search.rows import FACTS_READ, NamedRow, facts_with, rows_called
-from benchweb.web.shared.row_ids import row_id
 
 MOST_WORDS = 8
 _LONGEST = 100

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
+from benchweb.common.rows import row_id
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import Glance, Scope, series_at_a_glance
 from benchweb.statistics import Deviation
-from benchweb.web.shared.row_ids import row_id
 
 _SHOWN = 20
 HISTORY = "/history"

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext
 
-from benchweb.web.shared.row_ids import row_id
+from benchweb.common.rows import row_id
 
 # Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
 PAIRS_SHOWN = 20

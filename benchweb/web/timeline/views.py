@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from benchweb.common.rows import row_id
 from benchweb.runs.models import Campaign
 from benchweb.runs.summaries import campaign_summaries
-from benchweb.web.shared.row_ids import row_id
 from benchweb.web.shared.zones import reader_zone
 from benchweb.web.timeline import page as rows
 from benchweb.web.timeline.lanes import Lane, Lanes, lanes_of
