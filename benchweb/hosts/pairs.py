@@ -1,9 +1,9 @@
 """What calls a pair by name in a statement written by hand: the rows, the columns, and how they are read."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.models import endpoint_label, pair_label
 
 _ENDS = """
@@ -12,32 +12,53 @@ _ENDS = """
   JOIN hosts_endpoint sink ON sink.id = pair.sink_id
   JOIN hosts_host sink_host ON sink_host.id = sink.host_id
 """
-_NAMES = (
-    *("source_host.name", "source.name", "source.network_mode"),
-    *("sink_host.name", "sink.name", "sink.network_mode"),
-)
-# How many columns `{pair_names}` are.
-NAME_COLUMNS = len(_NAMES)
+_COLUMNS = {
+    "source_host": "source_host.name",
+    "source_endpoint": "source.name",
+    "source_mode": "source.network_mode",
+    "sink_host": "sink_host.name",
+    "sink_endpoint": "sink.name",
+    "sink_mode": "sink.network_mode",
+}
+_NAMES = ", ".join(f"{column} AS {name}" for name, column in _COLUMNS.items())
+_PAIRS_OF_JSON = ", ".join(f"'{name}', {column}" for name, column in _COLUMNS.items())
+_AS_JSON = f"jsonb_build_object({_PAIRS_OF_JSON})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairNames:
+    """What calls a pair by name: the columns `{pair_names}` of a statement, or the object `{pair_names_as_json}`."""
+
+    source_host: str
+    source_endpoint: str
+    source_mode: str
+    sink_host: str
+    sink_endpoint: str
+    sink_mode: str
+
+    @property
+    def source(self) -> str:
+        return endpoint_label(self.source_host, self.source_endpoint, self.source_mode)
+
+    @property
+    def sink(self) -> str:
+        return endpoint_label(self.sink_host, self.sink_endpoint, self.sink_mode)
+
+    @property
+    def pair(self) -> str:
+        return pair_label(self.source, self.sink)
 
 
 def with_pairs(statement: str) -> str:
-    """Fill in `{pair_names}`, and the rows of both ends of the row `pair` as `{pair_ends}`, or `{pair_ends_if_any}`."""
-    names, if_any = ", ".join(_NAMES), _ENDS.replace("JOIN", "LEFT JOIN")
-    parts = {"{pair_names}": names, "{pair_ends}": _ENDS, "{pair_ends_if_any}": if_any}
-    for mark, part in parts.items():
+    """Fill in the marks of `PairNames`, and the rows of both ends of the row `pair`.
+
+    Those are `{pair_ends}`, or `{pair_ends_if_any}`.
+    """
+    if_any = _ENDS.replace("JOIN", "LEFT JOIN")
+    parts = {"{pair_names}": _NAMES, "{pair_names_as_json}": _AS_JSON}
+    for mark, part in (parts | {"{pair_ends}": _ENDS, "{pair_ends_if_any}": if_any}).items():
         statement = statement.replace(mark, part)
     return statement
-
-
-def ends_named(names: Sequence[str]) -> tuple[str, str]:
-    """Call source and sink by the columns `{pair_names}`."""
-    source_host, source, source_mode, sink_host, sink, sink_mode = names
-    return endpoint_label(source_host, source, source_mode), endpoint_label(sink_host, sink, sink_mode)
-
-
-def pair_named(names: Sequence[str]) -> str:
-    """Call a pair by the columns `{pair_names}`."""
-    return pair_label(*ends_named(names))
 
 
 _OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
@@ -46,19 +67,20 @@ _OF = {
     "host": f"(pair.source_id IN {_OF_HOST} OR pair.sink_id IN {_OF_HOST})",
 }
 _SQL = with_pairs("""
-SELECT pair.id, environment.id, environment.name,
-  source.status, source.status_reason, sink.status, sink.status_reason, pair.path_status, pair.path_reason,
-  (SELECT count(*) FROM hosts_pair pair WHERE pair.archived_at IS NULL AND {of}), {pair_names}
+SELECT pair.id AS pk, environment.id AS environment_id, environment.name AS environment,
+  source.status AS source_status, source.status_reason AS source_reason,
+  sink.status AS sink_status, sink.status_reason AS sink_reason, pair.path_status, pair.path_reason,
+  (SELECT count(*) FROM hosts_pair pair WHERE pair.archived_at IS NULL AND {of}) AS total, {pair_names}
 FROM hosts_pair pair
 JOIN hosts_environment environment ON environment.id = pair.environment_id
 {pair_ends}
 WHERE pair.archived_at IS NULL AND {of}
 ORDER BY pair.id LIMIT %(most)s
 """)
-_COLUMNS = 10
 
 
-class PairLine(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class PairLine(PairNames):
     """A pair, as far as a table names it, with what the latest checks of its ends found."""
 
     pk: int
@@ -70,19 +92,11 @@ class PairLine(NamedTuple):
     sink_reason: str
     path_status: str
     path_reason: str
-    label: str
-
-
-class FirstPairs(NamedTuple):
-    """The first pairs in use, and how many there are in all."""
-
-    lines: list[PairLine]
+    # How many pairs there are in all.
     total: int
 
 
-def first_pairs(of: Mapping[str, int], *, most: int) -> FirstPairs:
+def first_pairs(of: Mapping[str, int], *, most: int) -> list[PairLine]:
     """Return the first pairs in use of one environment or host, `{"host": 7}`."""
     (scope,) = of
-    rows = fetch_all(_SQL.format(of=_OF[scope]), {**of, "most": most})
-    lines = [PairLine._make([*row[: _COLUMNS - 1], pair_named(row[_COLUMNS:])]) for row in rows]
-    return FirstPairs(lines, rows[0][_COLUMNS - 1] if rows else 0)
+    return fetch(PairLine, _SQL.format(of=_OF[scope]), {**of, "most": most})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.common.names import name_key, searched, stored_name
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
 
 # In the address: whatever does not answer as an engine should.
@@ -63,7 +63,7 @@ def hosts_in_short() -> HostsInShort:
     }
     ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_IN_SHORT, values)
     unasked = hosts - asked - bare
-    return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, from_json(silent) or [])
+    return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, silent or [])
 
 
 def faulty_paths(*, most: int) -> list[Pair]:

@@ -3,17 +3,16 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from benchweb.common.rows import fetch_all, from_json
-from benchweb.hosts.pairs import pair_named, with_pairs
+from benchweb.common.rows import fetch
+from benchweb.hosts.pairs import PairNames, with_pairs
 
 # More flags than this on one time axis are a wall.
 MOST_NOTES = 200
 
 _SQL = with_pairs("""
-SELECT n.at, n.until, n.id, n.text, coalesce(u.username, ''),
-  jsonb_build_array(n.environment_id, n.host_id, n.pair_id, coalesce(o.name, e.name, ''), {pair_names})
+SELECT n.at, n.until, n.id AS pk, n.text, coalesce(u.username, '') AS author, n.environment_id, n.host_id, n.pair_id,
+  coalesce(o.name, e.name, '') AS place, CASE WHEN n.pair_id IS NOT NULL THEN {pair_names_as_json} END AS names
 FROM regressions_annotation n
 LEFT JOIN auth_user u ON u.id = n.author_id
 LEFT JOIN hosts_environment e ON e.id = n.environment_id
@@ -31,7 +30,6 @@ ORDER BY n.at, n.id LIMIT %(most_notes)s
 class Note:
     """A note as pages show it; `about` names its pair, host or environment, and is empty where it is about all."""
 
-    about: str
     pk: int
     text: str
     at: datetime
@@ -40,6 +38,14 @@ class Note:
     environment_id: int | None
     host_id: int | None
     pair_id: int | None
+    # Of its host or environment.
+    place: str
+    # Of its pair, as PairNames takes them.
+    names: dict[str, str] | None
+
+    @property
+    def about(self) -> str:
+        return PairNames(**self.names).pair if self.names else self.place
 
 
 def annotations_between(
@@ -59,11 +65,4 @@ def annotations_between(
         "pairs": sorted(pairs),
         "most_notes": MOST_NOTES,
     }
-    return [_note(row) for row in fetch_all(_SQL, values)]
-
-
-def _note(row: tuple[Any, ...]) -> Note:
-    at, until, pk, text, author, told = row
-    environment_id, host_id, pair_id, about, *names = from_json(told)
-    about = about if names[0] is None else pair_named(names)
-    return Note(about, pk, text, at, until, author, environment_id, host_id, pair_id)
+    return fetch(Note, _SQL, values)

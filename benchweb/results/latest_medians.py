@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Point
 from benchweb.runs.models import OPEN_STATES
@@ -138,7 +138,7 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
     metrics = [kind.headline for kind in kinds.values()]
     rows = fetch_all(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
-    found = [SeriesTest(kind, digest, from_json(identity), count) for kind, digest, identity, count in rows]
+    found = [SeriesTest(kind, digest, identity, count) for kind, digest, identity, count in rows]
     order = {name: place for place, name in enumerate(kinds)}
     return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
 

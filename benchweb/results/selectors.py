@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import Facts
 from benchweb.results.models import IntervalPart, Point, Result, Series
 from benchweb.runs.models import State, Trial
@@ -64,8 +64,8 @@ def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     rows = fetch_all(_TRIALS, {"runs": list(run_ids)})
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
     for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
-        figures = from_json(metrics) or {}, from_json(flags) or [], from_json(limits) or []
-        trial: list[Any] = [pk, index, kind, from_json(params), *told, *figures, has_result]
+        figures = metrics or {}, flags or [], limits or []
+        trial: list[Any] = [pk, index, kind, params, *told, *figures, has_result]
         found[run_id].append(TrialRow(*trial))
     return found
 
@@ -106,7 +106,7 @@ def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dic
     A run whose results came without facts is left out.
     """
     rows = fetch_all(_FACTS, {"runs": list(run_ids)})
-    return {run_id: (from_json(source) or {}, from_json(sink) or {}) for run_id, source, sink in rows}
+    return {run_id: (source or {}, sink or {}) for run_id, source, sink in rows}
 
 
 def results_of_trials(trial_ids: Sequence[int]) -> dict[int, Result]:
@@ -118,14 +118,14 @@ def interval_parts(trial_id: int) -> Iterator[list[dict[str, Any]]]:
     """Return a trial's intervals in order, some at a time; a query for each part of a long test, none held open."""
     result = Result.objects.filter(trial=trial_id).values_list("interval_count", flat=True).first()
     if result is None:
-        yield from _intervals_of_from_json(trial_id)
+        yield from _intervals_of_document(trial_id)
         return
     parts = IntervalPart.objects.filter(trial=trial_id).order_by("number").values_list("intervals", flat=True)
     for number in range(parts.count()):
         yield from parts.filter(number=number)
 
 
-def _intervals_of_from_json(trial_id: int) -> Iterator[list[dict[str, Any]]]:
+def _intervals_of_document(trial_id: int) -> Iterator[list[dict[str, Any]]]:
     for told in Result.objects.filter(trial=trial_id).values_list("document__intervals", flat=True):
         yield told or []
 

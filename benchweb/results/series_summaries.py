@@ -7,8 +7,8 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
-from benchweb.common.rows import fetch_all, from_json
-from benchweb.hosts.pairs import NAME_COLUMNS, ends_named, with_pairs
+from benchweb.common.rows import fetch
+from benchweb.hosts.pairs import PairNames, with_pairs
 from benchweb.results.nightly_summaries import FIGURES
 
 # One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
@@ -27,7 +27,7 @@ _CHANGES = with_pairs("""
     )
     select ranked.environment_id, ranked.pair_id, ranked.series_id, together, ranked.kind, ranked.metric,
            ranked.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
-           recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
+           recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
            {pair_names}
     from ranked
     left join results_recentmedians recent on recent.series_id = ranked.series_id and place <= %(most)s
@@ -40,8 +40,9 @@ _CHANGES = with_pairs("""
 # Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
 # to its bad side, in units of its noise.
 _GLANCES = with_pairs("""
-    select series.pair_id, series.id, 1, series.kind, series.metric, series.identity, recent.at, recent.median,
-           recent.n, recent.low, recent.high, recent.runs[cardinality(recent.runs)], recent.ats, recent.medians,
+    select pair.environment_id, series.pair_id, series.id as series_id, 1 as together, series.kind, series.metric,
+           series.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
+           recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
            {pair_names}
     from results_recentmedians recent
     join results_series series on series.id = recent.series_id
@@ -57,7 +58,8 @@ _GLANCES = with_pairs("""
 # those the best over all of them, so that figures below each other are of one setting where they can be.
 _FIGURES = """
     select distinct on (n.environment_id, n.metric)
-           n.environment_id, e.name, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs, n.low, n.high
+           n.environment_id, e.name as environment, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs,
+           n.low, n.high
     from (
         select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
         from results_environmentnights where metric = any(%(metrics)s)
@@ -102,12 +104,11 @@ class Scope:
         return "pair.archived_at is null and (pair.source_id = any(%(endpoints)s) or pair.sink_id = any(%(endpoints)s))"
 
 
-@dataclass(frozen=True)
-class Glance:
+@dataclass(frozen=True, kw_only=True)
+class Glance(PairNames):
     """A series' recent medians with what names it; `n`, `low` and `high` are the latest run's."""
 
-    source: str
-    sink: str
+    environment_id: int
     pair_id: int
     series_id: int
     # How many series of the same pair stand out, where this one stands for all of them.
@@ -135,9 +136,9 @@ class Changes:
 
 def changes_since(since: datetime, most: int) -> Changes:
     """Return the series whose latest run began since then and stands out, one a pair."""
-    rows = fetch_all(_CHANGES, {"since": since, "headlines": _headlines(), "most": most})
-    counts = Counter(environment_id for environment_id, *_ in rows)
-    return Changes([_glance(row) for _, *row in rows[:most]], counts)
+    rows = fetch(Glance, _CHANGES, {"since": since, "headlines": _headlines(), "most": most})
+    # Of those beyond the largest only the environment is read.
+    return Changes(rows[:most], Counter(row.environment_id for row in rows))
 
 
 def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
@@ -159,7 +160,7 @@ def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first:
     chosen = "series.metric = %(metric)s" if metric else headlines
     only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
     statement = _GLANCES.format(only=" and ".join(only))
-    return [_glance(row) for row in fetch_all(statement, values)]
+    return fetch(Glance, statement, values)
 
 
 def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
@@ -176,14 +177,7 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
         "environment": environment_id,
     }
     only = "" if environment_id is None else "and n.environment_id = %(environment)s"
-    rows = fetch_all(_FIGURES.format(only=only), values)
-    return [FigureNights._make([*row[:4], from_json(row[4]), *row[5:]]) for row in rows]
-
-
-def _glance(row: Sequence[Any]) -> Glance:
-    values = list(row[:-NAME_COLUMNS])
-    values[5] = from_json(values[5])
-    return Glance(*ends_named(row[-NAME_COLUMNS:]), *values)
+    return fetch(FigureNights, _FIGURES.format(only=only), values)
 
 
 def _headlines() -> list[str]:

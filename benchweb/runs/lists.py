@@ -1,20 +1,18 @@
-"""Runs as lists show them: named, with when and how they went, without a model for each of their nine rows."""
+"""Runs as lists show them: named, with when and how they went, without a model for each of their rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
 
-from benchweb.common.rows import Rows, fetch_all, literals
-from benchweb.hosts.pairs import NAME_COLUMNS, pair_named, with_pairs
+from benchweb.common.rows import fetch, literals
+from benchweb.hosts.pairs import PairNames, with_pairs
 from benchweb.plans.models import version_label
 from benchweb.runs.models import OPEN_STATES
 
-# So many of a run's `ends` are the source's, beginning with its host.
-NAMES_OF_END = NAME_COLUMNS // 2
 _LINES = with_pairs("""
-SELECT r.id, r.state, r.reason, r.waiting_for, r.created_at, r.started_at, r.finished_at, r.attempts, r.not_before,
-  source.host_id, sink.host_id, p.name, v.number, e.name, {pair_names}
+SELECT r.id AS pk, r.state, r.reason, r.waiting_for, r.created_at, r.started_at, r.finished_at, r.attempts,
+  r.not_before, r.pair_id, source.host_id AS source_host_id, sink.host_id AS sink_host_id,
+  p.id AS plan_id, p.name AS plan, v.number AS version, e.name AS environment, {pair_names}
 FROM runs_run r
 JOIN plans_planversion v ON v.id = r.plan_version_id
 JOIN plans_plan p ON p.id = v.plan_id
@@ -37,8 +35,9 @@ _OPEN_AND_ENDED = _LINES.replace(
 ).replace("{open}", literals(OPEN_STATES))
 
 
-class ListedRun(NamedTuple):
-    """A run as a line of a list; `ends` are host, endpoint and network mode of its pair's source, then of its sink."""
+@dataclass(frozen=True, kw_only=True)
+class RunLine(PairNames):
+    """A run as a line of a list."""
 
     pk: int
     state: str
@@ -49,33 +48,30 @@ class ListedRun(NamedTuple):
     finished_at: datetime | None
     attempts: int
     not_before: datetime | None
+    pair_id: int
     source_host_id: int
     sink_host_id: int
+    plan_id: int
     plan: str
     version: int
     environment: str
-    ends: tuple[str, ...]
 
     @property
-    def pair(self) -> str:
-        return pair_named(self.ends)
+    def plan_version(self) -> str:
+        return version_label(self.plan, self.version)
 
 
-def listed_runs(ids: Sequence[int]) -> list[ListedRun]:
+def listed_runs(ids: Sequence[int]) -> list[RunLine]:
     """Return the lines of these runs, in this order; one query."""
     if not ids:
         return []
-    lines = {line.pk: line for line in _listed(fetch_all(_OF_IDS, {"ids": list(ids)}))}
+    lines = {line.pk: line for line in fetch(RunLine, _OF_IDS, {"ids": list(ids)})}
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def open_and_ended(*, most_open: int, most_ended: int) -> list[ListedRun]:
+def open_and_ended(*, most_open: int, most_ended: int) -> list[RunLine]:
     """Return some of the runs that are open and the latest of those that ended, the newest first."""
-    return _listed(fetch_all(_OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended}))
-
-
-def _listed(rows: Rows) -> list[ListedRun]:
-    return [ListedRun._make([*row[:-NAME_COLUMNS], row[-NAME_COLUMNS:]]) for row in rows]
+    return fetch(RunLine, _OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended})
 
 
 # By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
@@ -101,35 +97,6 @@ _OF = {
 """,
     "numbers": "(SELECT id FROM runs_run WHERE id = ANY(%(numbers)s))",
 }
-_SQL = with_pairs("""
-WITH latest AS ({latest})
-SELECT r.id, r.state, r.reason, r.created_at, r.started_at, r.finished_at, r.pair_id, v.plan_id, v.number, n.name,
-  {pair_names}
-FROM latest
-JOIN runs_run r ON r.id = latest.id
-JOIN plans_planversion v ON v.id = r.plan_version_id
-JOIN plans_plan n ON n.id = v.plan_id
-JOIN hosts_pair pair ON pair.id = r.pair_id
-{pair_ends}
-ORDER BY r.id DESC
-""")
-
-
-@dataclass(frozen=True)
-class RunLine:
-    """A run, as far as a list names it."""
-
-    plan: str
-    pair: str
-    version: int
-    pk: int
-    state: str
-    reason: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    pair_id: int
-    plan_id: int
 
 
 def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[RunLine]:
@@ -137,11 +104,5 @@ def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[Run
 
     `of` is `{"pair": 7}`; of several (`pairs`, plan `versions`, the runs of these `numbers`) it is the latest of each.
     """
-    latest = " UNION ".join(_OF[scope] for scope in of)
-    statement = _SQL.format(latest=latest)
-    return [_line(row) for row in fetch_all(statement, {**of, "most": most})]
-
-
-def _line(row: tuple[Any, ...]) -> RunLine:
-    *figures, version, plan = row[:-NAME_COLUMNS]
-    return RunLine(version_label(plan, version), pair_named(row[-NAME_COLUMNS:]), version, *figures)
+    ids = f"ARRAY({' UNION '.join(_OF[scope] for scope in of)})"
+    return fetch(RunLine, _LINES.replace("{ids}", ids), {**of, "most": most})

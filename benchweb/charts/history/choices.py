@@ -7,8 +7,8 @@ from typing import Any
 
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
-from benchweb.common.rows import fetch_all, from_json
-from benchweb.hosts.pairs import pair_named, with_pairs
+from benchweb.common.rows import fetch_all
+from benchweb.hosts.pairs import PairNames, with_pairs
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
@@ -36,7 +36,7 @@ UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment
   WHERE archived_at IS NULL OR id = %(environment)s
 UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL OR id = %(plan)s
 UNION ALL (
-  SELECT 'pair', pair.id::text, '', jsonb_build_array({pair_names})
+  SELECT 'pair', pair.id::text, '', {pair_names_as_json}
   FROM hosts_pair pair {pair_ends}
   WHERE (pair.archived_at IS NULL OR pair.id = %(pair)s)
     AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
@@ -89,7 +89,7 @@ def history_choices(
     for what, kind_name, metric, _ in rows:
         if what == "metric":
             measured.setdefault(kind_name, set()).add(metric)
-    identities = [(name, from_json(identity) or {}) for what, name, _, identity in rows if what == "identity"]
+    identities = [(name, identity or {}) for what, name, _, identity in rows if what == "identity"]
     known = catalog().kinds
     asked = known.get(kind) if measured else None
     chosen = asked or next((known[name] for name, _ in identities if name in known), None)
@@ -132,7 +132,7 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
 def _labelled(what: str, key: str, name: str, more: Any) -> tuple[str, str, str, Any]:
     if what != "pair":
         return what, key, name, more
-    return what, key, pair_named(from_json(more)), None
+    return what, key, PairNames(**more).pair, None
 
 
 def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
-from benchweb.common.rows import fetch_all, from_json, literals
+from benchweb.common.rows import fetch_all, literals
 from benchweb.phrasebook import said
 from benchweb.runs.models import FAULTY_STATES
 
@@ -121,7 +121,7 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
             events.append(_event((at, pair_or_schedule, run, known, state, reason)))
             continue
         if pair_or_schedule not in meant:
-            told = from_json(target)
+            told = target
             meant[pair_or_schedule] = [pk for pk, pair in pairs.items() if targets(told, pair)]
         events += [_event((at, pk, None, known, state, reason)) for pk in meant[pair_or_schedule]]
     return sorted(events, key=itemgetter(0))

@@ -12,7 +12,7 @@ from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
 from benchweb.common.kept import keep
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded
@@ -182,8 +182,8 @@ def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> Histor
     if pair_id not in pairs:
         source, sink = _end(ends[:_END_COLUMNS]), _end(ends[_END_COLUMNS:])
         pairs[pair_id] = LinePair(pair_id, environment_id, environment, source, sink)
-    ids = {main: series} | (from_json(siblings) or {})
-    return HistoryLine(pairs[pair_id], from_json(identity), digest, ids, place)
+    ids = {main: series} | (siblings or {})
+    return HistoryLine(pairs[pair_id], identity, digest, ids, place)
 
 
 def _end(columns: list[Any]) -> LineEnd:

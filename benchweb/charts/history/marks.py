@@ -10,7 +10,7 @@ from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.common.kept import keep
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.facts.links import told_link_bps
 from benchweb.regressions.selectors import Note, annotations_between
 
@@ -122,7 +122,7 @@ class _Documents:
     def __call__(self) -> Mapping[str, Document]:
         if self._found is None:
             rows = fetch_all(_DOCUMENTS_SQL, self._values)
-            self._found = {digest: from_json(told) for digest, told in rows}
+            self._found = dict(rows)
         return self._found
 
 

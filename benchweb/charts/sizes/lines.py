@@ -10,7 +10,7 @@ from benchweb.catalog import Kind
 from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Asked, Parts, chosen_lines, setting_parts
-from benchweb.common.rows import fetch_all, from_json
+from benchweb.common.rows import fetch_all
 from benchweb.hosts.pairs import with_pairs
 
 # Of each place and parameters so many lines can be told apart.
@@ -156,10 +156,7 @@ def _nights(query: HistoryQuery, kind: Kind) -> SizeLines:
         ids.setdefault((environment_id, digest), {})[metric] = pk
         named[environment_id, digest] = environment, identity
         series[environment_id] += pairs if metric == main else 0
-    lines = [
-        SizeLine(key[0], environment, None, from_json(identity), ids[key])
-        for key, (environment, identity) in named.items()
-    ]
+    lines = [SizeLine(key[0], environment, None, identity, ids[key]) for key, (environment, identity) in named.items()]
     if query.overlay == "environment":
         drawn = sorted({line.environment_id for line in lines})[:MOST_OVERLAID]
         lines = [line for line in lines if line.environment_id in drawn]

@@ -86,8 +86,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
                 for endpoint in active
             ],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
-            "pairs": pairs.lines,
-            "pair_total": pairs.total,
+            "pairs": pairs,
+            "pair_total": pairs[0].total if pairs else 0,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from benchweb.catalog import catalog
-from benchweb.common.rows import fetch_all, from_json
-from benchweb.runs.lists import ListedRun
+from benchweb.common.rows import fetch_all
+from benchweb.runs.lists import RunLine
 from benchweb.runs.models import OPEN_STATES, State
 
 # What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.
@@ -28,7 +28,7 @@ GROUP BY run_id, state, left_kind, left_params
 class RunRow:
     """A run with how many of its trials are done; `ends_at` is an estimate while it is running."""
 
-    run: ListedRun
+    run: RunLine
     done: int
     finished: int
     total: int
@@ -39,7 +39,7 @@ class RunRow:
         return self.run.state in OPEN_STATES
 
 
-def run_rows(runs: Sequence[ListedRun]) -> list[RunRow]:
+def run_rows(runs: Sequence[RunLine]) -> list[RunRow]:
     """Add counts and progress to runs, in one query whatever their number."""
     if not runs:
         return []
@@ -51,7 +51,7 @@ def run_rows(runs: Sequence[ListedRun]) -> list[RunRow]:
     for run_id, state, kind, params, count, started_at in fetch_all(_COUNTS, values):
         counts[run_id][state] += count
         if kind is not None:
-            left[run_id] += count * _seconds_left(kind, from_json(params), started_at, now)
+            left[run_id] += count * _seconds_left(kind, params, started_at, now)
     return [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
 
 
@@ -81,7 +81,7 @@ def _seconds_left(kind: str, params: dict[str, Any], started_at: datetime | None
     return max(0.0, catalog().kinds[kind].measured_seconds(params) - elapsed)
 
 
-def _row(run: ListedRun, counts: Counter[str], seconds_left: float | None, now: datetime) -> RunRow:
+def _row(run: RunLine, counts: Counter[str], seconds_left: float | None, now: datetime) -> RunRow:
     total = counts.total()
     opened = sum(counts[state] for state in OPEN_STATES)
     ends_at = None if seconds_left is None else now + timedelta(seconds=seconds_left)

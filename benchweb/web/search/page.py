@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.common.names import searched
-from benchweb.common.rows import from_json, row_id
-from benchweb.hosts.pairs import pair_named
+from benchweb.common.rows import row_id
+from benchweb.hosts.pairs import PairNames
 from benchweb.runs.lists import RunLine, latest_runs
 from benchweb.web.search.rows import FACTS_READ, NamedRow, facts_with, rows_called
 
@@ -127,7 +127,7 @@ def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
 
 
 def _of_pair(row: NamedRow) -> Hit:
-    return Hit(reverse("web:pair", args=[row.pk]), pair_named(from_json(row.ends)), row.note)
+    return Hit(reverse("web:pair", args=[row.pk]), PairNames(**row.ends).pair, row.note)
 
 
 def _of_environment(row: NamedRow) -> Hit:
@@ -150,7 +150,7 @@ def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow],
 
 def _of_run(run: RunLine) -> Hit:
     label = _("Run {number}").format(number=run.pk)
-    return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan} · {run.pair}", run.state)
+    return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan_version} · {run.pair}", run.state)
 
 
 def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:

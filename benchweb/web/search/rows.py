@@ -36,7 +36,7 @@ FROM said_hosts WHERE NOT EXISTS (
   WHERE said NOT LIKE upper(pattern) AND word <> ALL (labels))
 ORDER BY rank, name, id LIMIT %(most)s::bigint)
 UNION ALL
-(SELECT 2, 'pairs', 0, '', pair.id, e.name, NULL, jsonb_build_array({pair_names}), false
+(SELECT 2, 'pairs', 0, '', pair.id, e.name, NULL, {pair_names_as_json}, false
 FROM hosts_pair pair JOIN hosts_environment e ON e.id = pair.environment_id {pair_ends}
 WHERE pair.archived_at IS NULL
   AND {pair_has_all}
@@ -71,7 +71,7 @@ ORDER BY place, rank, name, id
 
 
 class NamedRow(NamedTuple):
-    """Something that is called so; `version` is a plan's latest, `ends` are a pair's columns of its name."""
+    """Something that is called so; `version` is a plan's latest, `ends` is what a pair's PairNames takes."""
 
     name: str
     pk: int

@@ -22,6 +22,7 @@ from benchweb.charts.axes import with_unit
 from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
 from benchweb.hosts.models import Pair
+from benchweb.hosts.pairs import PairNames
 from benchweb.web.shared import words as state_words
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
 from benchweb.web.shared.zones import moment_said, reader_zone, zone_named
@@ -107,18 +108,22 @@ def said(sentence: object) -> str:
 @register.simple_tag
 def pair_name(pair: Pair) -> SafeString:
     """Show the two ends of a pair, what they are called on their hosts small."""
-    return pair_of_ends(
-        [part for end in (pair.source, pair.sink) for part in (end.host.name, end.name, end.network_mode)]
-    )
+    return _pair(*[_endpoint_name(end.host.name, end.name, end.network_mode) for end in (pair.source, pair.sink)])
 
 
 @register.simple_tag
-def pair_of_ends(ends: Sequence[str]) -> SafeString:
-    """Show a pair by host, endpoint and network mode of its source, then of its sink."""
+def pair_of_names(names: PairNames) -> SafeString:
+    """Show a pair as `pair_name` does, by a row that has its names."""
+    return _pair(
+        _endpoint_name(names.source_host, names.source_endpoint, names.source_mode),
+        _endpoint_name(names.sink_host, names.sink_endpoint, names.sink_mode),
+    )
+
+
+def _pair(source: str, sink: str) -> SafeString:
     arrow = f'<span class="arrow" aria-label="{escape(_("to"))}">→</span>'
-    words = f"<span>{_endpoint_name(*ends[:3])} {arrow} {_endpoint_name(*ends[3:])}</span>"
     # All of it is escaped.
-    return SafeString(words)
+    return SafeString(f"<span>{source} {arrow} {sink}</span>")
 
 
 @register.simple_tag

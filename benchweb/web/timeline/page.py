@@ -15,7 +15,7 @@ from benchweb.common.formatting import duration
 from benchweb.common.names import name_key
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.phrasebook import said
-from benchweb.runs.lists import NAMES_OF_END, ListedRun, listed_runs
+from benchweb.runs.lists import RunLine, listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules import selectors
@@ -80,7 +80,7 @@ def coming(schedules: Sequence[Schedule], begin: datetime, end: datetime) -> lis
     ]
 
 
-def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[ListedRun]:
+def runs_between(begin: datetime, end: datetime, *, campaign: int | None = None) -> list[RunLine]:
     """Return the runs that were under way between two moments, the newest first."""
     # One that never began stands where it was given up.
     was_there = Q(started_at__lt=end) | Q(started_at=None, finished_at__lt=end)
@@ -97,12 +97,12 @@ def waiting_runs(*, campaign: int | None = None) -> int:
     return (waiting if campaign is None else waiting.filter(campaign=campaign)).count()
 
 
-def host_lanes(runs: Sequence[ListedRun], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
+def host_lanes(runs: Sequence[RunLine], planned: Sequence[Coming], now: datetime, text: str = "") -> list[Lane]:
     """Return a lane for each host that ran or will run something, the former first; `text` filters by name."""
     bars: dict[tuple[str, int], list[Bar]] = defaultdict(list)
     for run in runs:
         bar = _run_bar(run, now)
-        for host in {(run.ends[0], run.source_host_id), (run.ends[NAMES_OF_END], run.sink_host_id)}:
+        for host in {(run.source_host, run.source_host_id), (run.sink_host, run.sink_host_id)}:
             bars[host].append(bar)
     hosts_of = _hosts_of([each.schedule for each in planned])
     for each in planned:
@@ -185,7 +185,7 @@ def _slot_url(slot: Slot) -> str:
     return reverse("web:schedule", args=[slot.schedule_id])
 
 
-def _run_bar(run: ListedRun, now: datetime) -> Bar:
+def _run_bar(run: RunLine, now: datetime) -> Bar:
     end = run.finished_at or now
     begin = run.started_at or end
     state = state_word(run.state)
