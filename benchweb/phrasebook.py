@@ -87,16 +87,16 @@ class _Pattern(NamedTuple):
     expression: re.Pattern[str]
 
 
-def said(sentence: str) -> str:
+def translated(sentence: str) -> str:
     """Say a sentence that was written in English; one that no pattern knows stays as it is."""
     if not sentence:
         return sentence
     language = get_language()
-    return sentence if language in (None, "en") else _said(sentence, str(language))
+    return sentence if language in (None, "en") else _translated(sentence, str(language))
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _said(sentence: str, language: str) -> str:
+def _translated(sentence: str, language: str) -> str:
     exact = gettext(sentence)
     if exact != sentence:
         return exact
@@ -104,7 +104,11 @@ def _said(sentence: str, language: str) -> str:
         if found := pattern.expression.fullmatch(sentence):
             filled = {name: _filled(name, text, language) for name, text in found.groupdict().items()}
             return _BETWEEN_CHARACTERS.sub("", gettext(pattern.text).format(**filled))
-    if sentence.endswith(".") and ". " not in sentence and (whole := _said(sentence[:-1], language)) != sentence[:-1]:
+    if (
+        sentence.endswith(".")
+        and ". " not in sentence
+        and (whole := _translated(sentence[:-1], language)) != sentence[:-1]
+    ):
         return whole + pgettext("end of a sentence", ".")
     return _in_parts(sentence, language)
 
@@ -115,7 +119,7 @@ def sentence_gap() -> str:
 
 
 def _filled(place: str, text: str, language: str) -> str:
-    return _said(text, language) if " " in text or place in _PLACES_OF_WORDS else text
+    return _translated(text, language) if " " in text or place in _PLACES_OF_WORDS else text
 
 
 def _in_parts(sentence: str, language: str) -> str:
@@ -125,7 +129,7 @@ def _in_parts(sentence: str, language: str) -> str:
         if not found:
             continue
         parts = [before + joint.rstrip() if joint == ". " else before, after]
-        spoken = [_said(part, language) for part in parts]
+        spoken = [_translated(part, language) for part in parts]
         if spoken != parts:
             return _spoken_joint(joint, spoken[0]).join(spoken)
     return sentence

@@ -15,7 +15,7 @@ from django.conf import settings
 
 django.setup()
 
-from benchweb.common.queue import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
+from benchweb.common.celery_client import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
 from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
 

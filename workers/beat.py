@@ -5,7 +5,7 @@ It reads the settings as a plain module: with DJANGO_SETTINGS_MODULE set, Celery
 
 from celery import Celery
 
-from benchweb.common.queue import QUEUE, TRANSPORT_OPTIONS, broker_url
+from benchweb.common.celery_client import QUEUE, TRANSPORT_OPTIONS, broker_url
 from benchweb.settings import REDIS_URL
 from workers.schedule import BEAT
 

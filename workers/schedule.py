@@ -6,7 +6,7 @@ from typing import Any
 import redis
 from celery.beat import Scheduler
 
-from benchweb.common.queue import TICK_QUEUE
+from benchweb.common.celery_client import TICK_QUEUE
 from benchweb.ops.health.heartbeat import BEAT_KEY, beat_heart, client
 from benchweb.settings import REDIS_URL
 

@@ -7,7 +7,7 @@ import time
 from celery import Celery
 
 from bench.rig.scene import Scene
-from benchweb.common.queue import QUEUE, broker_url
+from benchweb.common.celery_client import QUEUE, broker_url
 from benchweb.ops.running import processes
 
 EXECUTE_TASK = "workers.tasks.execute_runs"

@@ -3,7 +3,7 @@
 from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
 from benchweb.catalog.equivalents import Equivalent, equivalent_named, equivalents
 from benchweb.catalog.nested import nested_text, nested_words, storable_json
-from benchweb.catalog.said import value_said
+from benchweb.catalog.translation import value_text
 from benchweb.catalog.validation import ParameterError, validated_params
 
 __all__ = [
@@ -21,5 +21,5 @@ __all__ = [
     "nested_words",
     "storable_json",
     "validated_params",
-    "value_said",
+    "value_text",
 ]

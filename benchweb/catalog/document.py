@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-from benchweb.catalog.said import Said
+from benchweb.catalog.translation import TranslatedText
 
 CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
 
@@ -21,8 +21,8 @@ class Parameter:
     """One parameter of a kind; `schema` is JSON Schema with type, default and bounds."""
 
     name: str
-    label: Said = Said()
-    help: Said = Said()
+    label: TranslatedText = TranslatedText()
+    help: TranslatedText = TranslatedText()
     schema: dict[str, Any]
     unit: str
     identity: bool
@@ -54,11 +54,11 @@ class Metric:
     """What a trial may give: an SI unit, which direction is better, and how repetitions combine."""
 
     key: str
-    label: Said = Said()
+    label: TranslatedText = TranslatedText()
     unit: str
     better: Literal["higher", "lower", "neutral"]
     combine: Literal["median"]
-    quantity: Said = Said()
+    quantity: TranslatedText = TranslatedText()
 
     @property
     def is_loss(self) -> bool:
@@ -71,7 +71,7 @@ class Chart:
     """A chart that a kind asks for: metrics swept over a parameter, or side by side as percentiles."""
 
     id: str
-    title: Said = Said()
+    title: TranslatedText = TranslatedText()
     form: Literal["sweep", "percentiles"]
     metrics: list[str]
     x: str = ""
@@ -96,8 +96,8 @@ class Kind:
     """A test kind with its own parameters (overrides applied) and metrics, in the catalog's order."""
 
     name: str
-    label: Said = Said()
-    summary: Said = Said()
+    label: TranslatedText = TranslatedText()
+    summary: TranslatedText = TranslatedText()
     protocol: str
     exclusivity: Exclusivity
     parameters: dict[str, Parameter]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_said
+from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_text
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
 from benchweb.common.formatting import setting
@@ -58,7 +58,7 @@ def category(value: Any) -> str:
         return f"{value:g}"
     if isinstance(value, dict):
         return nested_words(value)
-    return f"{value:,}" if isinstance(value, int) else value_said(str(value)) or _("default")
+    return f"{value:,}" if isinstance(value, int) else value_text(str(value)) or _("default")
 
 
 def setting_words(sweep: Sweep, name: str, value: Any) -> str:

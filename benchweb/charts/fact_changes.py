@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb.common.kept import keep
+from benchweb.common.cache import remember
 
 Document = Mapping[str, Any]
 # Gives documents by their digest: asked for only where words about them aren't known.
@@ -56,7 +56,7 @@ def fact_changes(rows: Sequence[SeenFacts], documents: Documents) -> list[FactCh
     return [
         FactChange(at, words)
         for (_at, before), (at, after) in pairwise(fact_turns(rows))
-        if (words := _said(before.digest, after.digest, language, documents))
+        if (words := _words(before.digest, after.digest, language, documents))
     ]
 
 
@@ -75,20 +75,20 @@ def fact_turns(rows: Sequence[SeenFacts]) -> list[tuple[datetime, SeenFacts]]:
 
 
 # Facts never change, so what was said of two holds; a year of one host has some changes, and every chart marks them.
-_MOST_KEPT = 20_000
-_kept: dict[tuple[str, str, str | None], str] = {}
+_CACHE_SIZE = 20_000
+_cache: dict[tuple[str, str, str | None], str] = {}
 
 
-def _said(before: str, after: str, language: str | None, documents: Documents) -> str:
+def _words(before: str, after: str, language: str | None, documents: Documents) -> str:
     """Say what differs between two documents, which are compared once."""
-    words = _kept.get((before, after, language))
+    words = _cache.get((before, after, language))
     if words is None:
         found = documents()
         # Synthetic hosts may be removed between the two statements.
         if before not in found or after not in found:
             return ""
         words = pgettext("between parts of a sentence", "; ").join(differences(found[before], found[after]))
-        keep(_kept, (before, after, language), words, most=_MOST_KEPT)
+        remember(_cache, (before, after, language), words, most=_CACHE_SIZE)
     return words
 
 

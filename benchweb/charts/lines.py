@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
 from benchweb.charts.spec import ChartPoint
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics import summary
@@ -82,7 +82,7 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
     found = summary(values)
-    reason = said(missing_reason(trials, len(values)))
+    reason = translated(missing_reason(trials, len(values)))
     if found is None:
         return ChartPoint(x, None, href=href, reason=reason)
     return ChartPoint(x, found.median, found.n, found.low, found.high, values, href, reason)

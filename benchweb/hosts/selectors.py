@@ -35,7 +35,7 @@ WHERE h.archived_at IS NULL
 """
 
 
-class HostsInShort(NamedTuple):
+class HostCounts(NamedTuple):
     """How many hosts there are and answered, whether there is a pair, and the endpoints that don't answer."""
 
     # Of real ones; synthetic hosts are counted apart, for nothing asks them.
@@ -52,7 +52,7 @@ class HostsInShort(NamedTuple):
     silent: list[dict[str, Any]]
 
 
-def hosts_in_short() -> HostsInShort:
+def host_counts() -> HostCounts:
     """Return how many hosts are in use, and the silent ones."""
     status = Endpoint.Status
     values = {
@@ -63,7 +63,7 @@ def hosts_in_short() -> HostsInShort:
     }
     ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_IN_SHORT, values)
     unasked = hosts - asked - bare
-    return HostsInShort(hosts, answering, unasked, bare, synthetic, has_pair, faulty, silent or [])
+    return HostCounts(hosts, answering, unasked, bare, synthetic, has_pair, faulty, silent or [])
 
 
 def faulty_paths(*, most: int) -> list[Pair]:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.common.loopback import is_loopback_name
 from benchweb.common.names import name_key, stored_name, text_fault
 from benchweb.hosts.addresses import AddressError, control_address, data_address
@@ -84,7 +84,7 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
     with transaction.atomic():
         endpoint = Endpoint.objects.create(host=host, **values)
         machine_follow(host_id=host.pk)
-        queue.send_on_commit(CHECK_TASK, endpoint.pk)
+        celery_client.send_on_commit(CHECK_TASK, endpoint.pk)
     return endpoint
 
 
@@ -110,7 +110,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     )
     paths_forget(endpoint_id=endpoint.pk)
     machine_follow(host_id=stored.host_id)
-    queue.send_on_commit(CHECK_TASK, endpoint.pk)
+    celery_client.send_on_commit(CHECK_TASK, endpoint.pk)
 
 
 def _refuse_other_engine(stored: Endpoint, values: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
     _check_certificate(stored.host_id, {"same_machine": stored.same_machine, **values})
     Endpoint.objects.filter(pk=endpoint.pk).update(**values)
     machine_follow(host_id=stored.host_id)
-    queue.send_on_commit(CHECK_TASK, endpoint.pk)
+    celery_client.send_on_commit(CHECK_TASK, endpoint.pk)
 
 
 def _refuse_elsewhere(host_id: int, values: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ def endpoint_pin_first(*, endpoint: Endpoint, fingerprint: str) -> Endpoint:
 
 def endpoint_check(*, endpoint: Endpoint) -> None:
     """Ask a worker to check the endpoint: reachability, fingerprint, version, clock offset, facts."""
-    queue.send(CHECK_TASK, endpoint.pk)
+    celery_client.send(CHECK_TASK, endpoint.pk)
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ _MAXIMUM_WIDTH_PERCENT = 100.0
 
 
 @dataclass(frozen=True)
-class AskedConfidence:
+class RequestedConfidence:
     """A combination is repeated until its headline metric's interval at the level is at most so wide, or to the max."""
 
     level_percent: float
@@ -30,7 +30,7 @@ def validated_confidence(confidence: Mapping[str, Any] | None, repetitions: int)
     """Check what a plan asks for, its defaults filled in; `repetitions` is the minimum then."""
     if confidence is None:
         return None
-    asked = AskedConfidence(**confidence)
+    asked = RequestedConfidence(**confidence)
     low, high = LEVEL_PERCENT
     if not low <= asked.level_percent <= high:
         raise PlanError("confidence.level_percent", f"The confidence level must be from {low:g} to {high:g} %.")

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.plans.confidence import AskedConfidence
+from benchweb.plans.confidence import RequestedConfidence
 
 
 class Plan(models.Model):
@@ -36,7 +36,7 @@ class PlanVersion(models.Model):
     order = models.CharField(max_length=20, choices=Order.choices)
     pause_seconds = models.FloatField(default=0)
     steps = models.JSONField()
-    # None, or the fields of AskedConfidence: then `repetitions` is the minimum.
+    # None, or the fields of RequestedConfidence: then `repetitions` is the minimum.
     confidence = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -48,12 +48,12 @@ class PlanVersion(models.Model):
         return version_label(self.plan.name, self.number)
 
     @property
-    def asked_confidence(self) -> AskedConfidence | None:
-        return AskedConfidence(**self.confidence) if self.confidence else None
+    def requested_confidence(self) -> RequestedConfidence | None:
+        return RequestedConfidence(**self.confidence) if self.confidence else None
 
     @property
     def maximum_repetitions(self) -> int:
-        return self.asked_confidence.max_repetitions if self.asked_confidence else self.repetitions
+        return self.requested_confidence.max_repetitions if self.requested_confidence else self.repetitions
 
 
 def version_label(plan: str, number: int) -> str:

@@ -8,7 +8,7 @@ from benchweb.common.rows import fetch
 from benchweb.hosts.pairs import PairNames, with_pairs
 
 # More flags than this on one time axis are a wall.
-MOST_NOTES = 200
+MOST_ANNOTATIONS = 200
 
 _SQL = with_pairs("""
 SELECT n.at, n.until, n.id AS pk, n.text, coalesce(u.username, '') AS author, n.environment_id, n.host_id, n.pair_id,
@@ -22,12 +22,12 @@ LEFT JOIN hosts_pair pair ON pair.id = n.pair_id
 WHERE n.archived_at IS NULL AND n.at <= %(last)s AND coalesce(n.until, n.at) >= %(first)s AND (
   (n.environment_id IS NULL AND n.host_id IS NULL AND n.pair_id IS NULL)
   OR n.environment_id = ANY(%(environments)s) OR n.host_id = ANY(%(hosts)s) OR n.pair_id = ANY(%(pairs)s))
-ORDER BY n.at, n.id LIMIT %(most_notes)s
+ORDER BY n.at, n.id LIMIT %(most_annotations)s
 """)
 
 
 @dataclass(frozen=True)
-class Note:
+class AnnotationRow:
     """A note as pages show it; `about` names its pair, host or environment, and is empty where it is about all."""
 
     pk: int
@@ -55,7 +55,7 @@ def annotations_between(
     environments: Collection[int],
     hosts: Collection[int],
     pairs: Collection[int],
-) -> list[Note]:
+) -> list[AnnotationRow]:
     """Return the notes that touch a time and concern any of these, or everything; by time."""
     values = {
         "first": first,
@@ -63,6 +63,6 @@ def annotations_between(
         "environments": sorted(environments),
         "hosts": sorted(hosts),
         "pairs": sorted(pairs),
-        "most_notes": MOST_NOTES,
+        "most_annotations": MOST_ANNOTATIONS,
     }
-    return fetch(Note, _SQL, values)
+    return fetch(AnnotationRow, _SQL, values)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import catalog
-from benchweb.plans.confidence import AskedConfidence
+from benchweb.plans.confidence import RequestedConfidence
 from benchweb.plans.expansion import PlannedTrial, expanded
 from benchweb.plans.models import PlanVersion
 from benchweb.results.selectors import TrialRow
@@ -37,7 +37,7 @@ class Combination:
 class RunConfidence:
     """What a plan asked for and what its run came to."""
 
-    asked: AskedConfidence
+    asked: RequestedConfidence
     combinations: list[Combination]
 
     @property
@@ -68,7 +68,7 @@ class RunConfidence:
 
 def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfidence | None:
     """Judge a run's trials; None when its plan asks for no confidence. No query."""
-    asked = version.asked_confidence
+    asked = version.requested_confidence
     if asked is None:
         return None
     by_combination = _by_combination(trials)
@@ -78,7 +78,7 @@ def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfi
 
 def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[PlannedTrial]:
     """Return one further trial of each combination whose interval is still too wide; none when all is done."""
-    asked = version.asked_confidence
+    asked = version.requested_confidence
     if asked is None:
         return []
     by_combination = _by_combination(trials)
@@ -89,14 +89,14 @@ def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[Planned
     ]
 
 
-def _needs_more(single: PlannedTrial, rows: list[TrialRow], asked: AskedConfidence, minimum: int) -> bool:
+def _needs_more(single: PlannedTrial, rows: list[TrialRow], asked: RequestedConfidence, minimum: int) -> bool:
     found = _combination(single, rows, asked)
     # What failed as often as the minimum would go on failing up to the maximum.
     is_hopeless = found.failed >= minimum
     return not found.is_reached and not is_hopeless and max(row.repetition for row in rows) < asked.max_repetitions
 
 
-def _combination(single: PlannedTrial, rows: list[TrialRow], asked: AskedConfidence) -> Combination:
+def _combination(single: PlannedTrial, rows: list[TrialRow], asked: RequestedConfidence) -> Combination:
     kind = catalog().kinds.get(single.kind)
     metric = kind.headline if kind else ""
     values = [row.metrics[metric] for row in rows if row.measured and metric in row.metrics]

@@ -15,7 +15,7 @@ from benchweb.results.nightly_summaries import FIGURES
 _CHANGES = with_pairs("""
     with changed as (
         select distinct on (series.pair_id) series.id as series_id, series.pair_id, pair.environment_id, recent.score,
-               series.kind, series.metric, series.identity, count(*) over (partition by series.pair_id) as together
+               series.kind, series.metric, series.identity, count(*) over (partition by series.pair_id) as series_count
         from results_recentmedians recent
         join results_series series on series.id = recent.series_id
         join hosts_pair pair on pair.id = series.pair_id and pair.archived_at is null
@@ -23,24 +23,24 @@ _CHANGES = with_pairs("""
         order by series.pair_id, series.kind || '.' || series.metric <> all(%(headlines)s), abs(recent.score) desc,
                series.id
     ), ranked as (
-        select *, row_number() over (order by abs(score) desc, series_id) as place from changed
+        select *, row_number() over (order by abs(score) desc, series_id) as position from changed
     )
-    select ranked.environment_id, ranked.pair_id, ranked.series_id, together, ranked.kind, ranked.metric,
+    select ranked.environment_id, ranked.pair_id, ranked.series_id, series_count, ranked.kind, ranked.metric,
            ranked.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
            recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
            {pair_names}
     from ranked
-    left join results_recentmedians recent on recent.series_id = ranked.series_id and place <= %(most)s
-    left join hosts_pair pair on pair.id = ranked.pair_id and place <= %(most)s
+    left join results_recentmedians recent on recent.series_id = ranked.series_id and position <= %(most)s
+    left join hosts_pair pair on pair.id = ranked.pair_id and position <= %(most)s
     {pair_ends_if_any}
-    order by place
+    order by position
 """)
 
 
 # Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
 # to its bad side, in units of its noise.
-_GLANCES = with_pairs("""
-    select pair.environment_id, series.pair_id, series.id as series_id, 1 as together, series.kind, series.metric,
+_SUMMARIES = with_pairs("""
+    select pair.environment_id, series.pair_id, series.id as series_id, 1 as series_count, series.kind, series.metric,
            series.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
            recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
            {pair_names}
@@ -105,14 +105,14 @@ class Scope:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glance(PairNames):
+class SeriesSummary(PairNames):
     """A series' recent medians with what names it; `n`, `low` and `high` are the latest run's."""
 
     environment_id: int
     pair_id: int
     series_id: int
     # How many series of the same pair stand out, where this one stands for all of them.
-    together: int
+    series_count: int
     kind: str
     metric: str
     identity: dict[str, Any]
@@ -130,18 +130,20 @@ class Glance(PairNames):
 class Changes:
     """The largest changes, and how many each environment has."""
 
-    largest: list[Glance]
+    largest: list[SeriesSummary]
     by_environment: Mapping[int, int]
 
 
 def changes_since(since: datetime, most: int) -> Changes:
     """Return the series whose latest run began since then and stands out, one a pair."""
-    rows = fetch(Glance, _CHANGES, {"since": since, "headlines": _headlines(), "most": most})
+    rows = fetch(SeriesSummary, _CHANGES, {"since": since, "headlines": _headlines(), "most": most})
     # Of those beyond the largest only the environment is read.
     return Changes(rows[:most], Counter(row.environment_id for row in rows))
 
 
-def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int) -> list[Glance]:
+def series_summaries(
+    *, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int
+) -> list[SeriesSummary]:
     """Return the series of a scope, the worst first. Without a metric: each kind's headline."""
     values = {
         "pair": scope.pair,
@@ -159,8 +161,8 @@ def series_at_a_glance(*, scope: Scope, metric: str = "", kind: str = "", first:
     headlines = "series.metric = any(%(headline_metrics)s) and series.kind || '.' || series.metric = any(%(headlines)s)"
     chosen = "series.metric = %(metric)s" if metric else headlines
     only = [scope.condition, chosen, *(["series.kind = %(kind)s"] if kind else [])]
-    statement = _GLANCES.format(only=" and ".join(only))
-    return fetch(Glance, statement, values)
+    statement = _SUMMARIES.format(only=" and ".join(only))
+    return fetch(SeriesSummary, statement, values)
 
 
 def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from benchweb.schedules.timing.localtime import zone_of
 
 
-def duration_said(length: timedelta) -> str:
+def duration_text(length: timedelta) -> str:
     """Say a length by its two largest units: 4 h 12 min."""
     seconds = int(length.total_seconds())
     parts = []
@@ -16,6 +16,6 @@ def duration_said(length: timedelta) -> str:
     return " ".join(parts[:2]) or "0 s"
 
 
-def time_said(at: datetime, zone_name: str) -> str:
+def time_text(at: datetime, zone_name: str) -> str:
     """Say a time of day in a zone: 02:00 Asia/Shanghai."""
     return f"{at.astimezone(zone_of(zone_name)):%H:%M} {zone_name}"

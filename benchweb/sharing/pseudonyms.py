@@ -15,7 +15,7 @@ import idna
 from django.conf import settings
 
 from benchweb.catalog import catalog
-from benchweb.common.kept import keep
+from benchweb.common.cache import remember
 from benchweb.sharing.one_search import one_of
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 
@@ -25,7 +25,7 @@ _TAG_CHARACTERS = 5
 # they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
 _NAMING = re.compile(r"\b(?:hosts?|uplink|endpoint|engine of|address \S+ of) ")
-_LONGEST_KEPT, _MOST_KEPT = 1_000, 2_000
+_LONGEST_KEPT, _CACHE_SIZE = 1_000, 2_000
 # A blank in a name; in the parameters of a URL it is a plus.
 _BLANKS = re.compile(r"[\s+]+")
 _URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
@@ -84,7 +84,7 @@ class Pseudonyms:
         if len(text) > _LONGEST_KEPT:
             return self._replaced(text)
         if text not in self._done:
-            keep(self._done, text, self._replaced(text), most=_MOST_KEPT)
+            remember(self._done, text, self._replaced(text), most=_CACHE_SIZE)
         return self._done[text]
 
     def deep(self, value: Any) -> Any:

@@ -3,7 +3,7 @@
 import pytest
 from django.db.models.functions import Now
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.secrets import decrypted
@@ -20,8 +20,8 @@ NAMED = [("hosts", Host), ("environments", Environment)]
 def sent(monkeypatch) -> list[tuple]:
     """Collect what is sent to the workers."""
     found: list[tuple] = []
-    monkeypatch.setattr(queue, "send", lambda task, *arguments, **options: found.append((task, *arguments)))
-    monkeypatch.setattr(queue, "send_on_commit", lambda task, *arguments: found.append((task, *arguments)))
+    monkeypatch.setattr(celery_client, "send", lambda task, *arguments, **options: found.append((task, *arguments)))
+    monkeypatch.setattr(celery_client, "send_on_commit", lambda task, *arguments: found.append((task, *arguments)))
     return found
 
 

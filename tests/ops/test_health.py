@@ -13,7 +13,7 @@ import redis
 from django.conf import settings as django_settings
 from django.utils import timezone
 
-from benchweb.common.queue import QUEUE
+from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.ops.health import checks as health
 from benchweb.ops.health import database_writes

@@ -10,7 +10,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchweb.accounts.services import token_create, token_revoke
-from benchweb.common.queue import QUEUE
+from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone, translation
 
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.runs.execution import run_end, trial_end, trial_start
 from benchweb.runs.models import Run, State
 from benchweb.runs.queueing.claims import begin, claim, extend_leases, leases_give_up
@@ -122,7 +122,7 @@ def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_hav
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, "1 of 3 trials cancelled: the engine was stopped")
     with translation.override("zh-hans"):
-        assert said(run.reason) == "3 个测试项中 1 个已取消：引擎已停止"
+        assert translated(run.reason) == "3 个测试项中 1 个已取消：引擎已停止"
 
 
 def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():

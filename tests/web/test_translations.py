@@ -12,7 +12,7 @@ from benchweb.common import po_files
 from benchweb.ops import extraction
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.web.shared.context import TEXTS
 from tests.factories import make_run, make_schedule
 
@@ -163,9 +163,9 @@ def test_unmarked_words_are_found_in_texts_and_attributes() -> None:
 )
 def test_a_stored_sentence_is_said_in_the_readers_language(english: str, chinese: str) -> None:
     with translation.override("zh-hans"):
-        assert said(english) == chinese
+        assert translated(english) == chinese
     with translation.override("en"):
-        assert said(english) == english
+        assert translated(english) == english
 
 
 def test_pages_speak_chinese_from_their_title_to_their_tables(signed_in: Client) -> None:

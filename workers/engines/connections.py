@@ -37,7 +37,7 @@ def shared_client(endpoint: Endpoint, address: str = "", contact: Contact | None
     began goes on at the `address` that it began with.
     """
     addresses = _addresses(endpoint, address, contact)
-    shared = _kept(endpoint, addresses)
+    shared = _borrowed(endpoint, addresses)
     if shared is None:
         pinned, chosen = _pinned(endpoint, addresses)
         shared = _shared.lend(_key(pinned, chosen), _client(pinned, chosen))
@@ -69,11 +69,11 @@ def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> lis
     return found
 
 
-def _kept(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
+def _borrowed(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
     if not endpoint.fingerprint:
         return None
-    kept = (_shared.borrow(_key(endpoint, address)) for address in addresses)
-    return next((shared for shared in kept if shared is not None), None)
+    borrowed = (_shared.borrow(_key(endpoint, address)) for address in addresses)
+    return next((shared for shared in borrowed if shared is not None), None)
 
 
 def _key(endpoint: Endpoint, address: str) -> tuple[object, ...]:

@@ -41,17 +41,17 @@ class Ends:
 
 def ends_of(claimed: Claimed, stack: ExitStack) -> Ends:
     """Return the ends of a run, at the addresses that it began with where another worker began it."""
-    run, kept = claimed.run, claimed.run.addresses or {}
+    run, stored = claimed.run, claimed.run.addresses or {}
     source, sink = run.pair.source, run.pair.sink
-    clients = [client_of(end, stack, _kept(kept, side, "control")) for end, side in _sides(source, sink)]
-    paths = [Path(_kept(kept, "source", "data"), _kept(kept, "sink", "data"))]
+    clients = [client_of(end, stack, _stored(stored, side, "control")) for end, side in _sides(source, sink)]
+    paths = [Path(_stored(stored, "source", "data"), _stored(stored, "sink", "data"))]
     if not paths[0].sink:
         paths = paths_of(source, sink, *clients)
     ends = Ends(
         source=clients[0],
         sink=clients[1],
         paths=Paths(paths),
-        data_port=int(_kept(kept, "sink", "data_port") or 0),
+        data_port=int(_stored(stored, "sink", "data_port") or 0),
         is_sink_bound=bool(sink.data_address),
         source_device=source.bind_device,
         sink_device=sink.bind_device,
@@ -150,7 +150,7 @@ def _sides(source: Endpoint, sink: Endpoint) -> tuple[tuple[Endpoint, str], tupl
     return (source, "source"), (sink, "sink")
 
 
-def _kept(addresses: dict[str, Any], side: str, key: str) -> Any:
+def _stored(addresses: dict[str, Any], side: str, key: str) -> Any:
     return addresses.get(side, {}).get(key, "")
 
 

@@ -25,20 +25,20 @@ def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, se
         return _with_reason(final, _restarted("source", source, since))
     if final.body.get("code") != "peer_lost":
         return final
-    return _with_reason(final, f"{final.reason}; the other end: {_said_by(sink, session, since, known=final.reason)}")
+    return _with_reason(final, f"{final.reason}; the other end: {_reason_of(sink, session, since, known=final.reason)}")
 
 
 def _with_reason(final: Event, reason: str) -> Event:
     return replace(final, body={**final.body, "reason": reason})
 
 
-def _said_by(sink: EngineClient, session: str, since: timedelta, *, known: str) -> str:
+def _reason_of(sink: EngineClient, session: str, since: timedelta, *, known: str) -> str:
     try:
-        told = _state(sink, session)
+        reported = _state(sink, session)
     except EngineError as error:
         # It names the engine.
         return str(error)
-    reason = str(told.get("reason") or "")
+    reason = str(reported.get("reason") or "")
     if _RESTARTED in reason:
         return _restarted("sink", sink, since)
     return f"{sink.name} says: {reason}" if reason and reason not in known else f"{sink.name} answers."

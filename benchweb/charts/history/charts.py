@@ -13,7 +13,7 @@ from benchweb.catalog import Kind, Metric
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks, events_between
 from benchweb.charts.history.lines import Chosen, HistoryLine
-from benchweb.charts.history.marks import Marks, facts_of, marks_of, notes_on
+from benchweb.charts.history.marks import Marks, annotations_on, facts_of, marks_of
 from benchweb.charts.history.points import HistoryPoints, Step, history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import (
@@ -89,7 +89,7 @@ def _drawing(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
             ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
         ),
         events=events_between(chosen.lines, query.shown, query.plan),
-        marks=Marks(notes_on(chosen.lines, query.shown), facts.changes),
+        marks=Marks(annotations_on(chosen.lines, query.shown), facts.changes),
         links=facts.links,
         is_split=query.split != "",
     )

@@ -15,7 +15,7 @@ from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_version
 from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch_all, literals
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.runs.models import FAULTY_STATES
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
@@ -74,7 +74,7 @@ def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str
         words = _("slot %(state)s") % {"state": _(state)}
     else:
         words = _("run %(run)s %(state)s") % {"run": _RUN, "state": _(state)}
-    return _("{state}: {reason}").format(state=words, reason=said(cause)) if cause else words
+    return _("{state}: {reason}").format(state=words, reason=translated(cause)) if cause else words
 
 
 class Break(NamedTuple):

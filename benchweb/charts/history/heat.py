@@ -28,7 +28,7 @@ MOST_HISTOGRAMS = 120
 MOST_MAPS = 4
 _MOST_ROWS = 32
 _NANOSECONDS = 1e9
-_KEPT = 20_000
+_CACHE_SIZE = 20_000
 # Beyond a fifth of the columns gaps are no exception.
 _MOST_GAPS_SHARE = 5
 # A column reaches to the next one, unless that is further off than usual: then there is a gap.
@@ -39,7 +39,7 @@ _LEAST_COLUMN = timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 # Results never change: what was decoded once needs not be read again.
-_kept: "OrderedDict[int, Bins | None]" = OrderedDict()
+_cache: "OrderedDict[int, Bins | None]" = OrderedDict()
 
 # Evenly spread over the series' runs, and the first after each gap while these are few; the trial of a run that is
 # taken is that whose median is the middle one, as the history's point is. An island is a stretch of runs without a gap:
@@ -165,13 +165,13 @@ def _chosen(
 
 
 def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:
-    missing = [trial for trial in trials if trial not in _kept]
+    missing = [trial for trial in trials if trial not in _cache]
     rows = Result.objects.filter(trial__in=missing).values_list("trial_id", "histogram") if missing else []
     found = dict.fromkeys(missing) | {trial: _decoded(encoded) for trial, encoded in rows}
-    known = {trial: _kept[trial] for trial in trials if trial in _kept}
-    _kept.update(found)
-    while len(_kept) > _KEPT:
-        _kept.popitem(last=False)
+    known = {trial: _cache[trial] for trial in trials if trial in _cache}
+    _cache.update(found)
+    while len(_cache) > _CACHE_SIZE:
+        _cache.popitem(last=False)
     return known | found
 
 

@@ -11,7 +11,7 @@ from benchweb.charts.history.choices import parameter_value
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
-from benchweb.common.kept import keep
+from benchweb.common.cache import remember
 from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pairs import with_pairs
@@ -22,14 +22,14 @@ from benchweb.results.ingest import identity_digest
 Keys = frozenset[tuple[str, str]]
 
 # Versions never change, so what was worked out once holds; a plan may have thousands of trials.
-_MOST_KEPT = 500
-_kept: dict[int, Keys] = {}
+_CACHE_SIZE = 500
+_cache: dict[int, Keys] = {}
 
 
 def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
     """Return the keys of versions by id; one query when one of them is new to this process."""
     wanted = set(version_ids)
-    found = {pk: keys for pk in wanted if (keys := _kept.get(pk)) is not None}
+    found = {pk: keys for pk in wanted if (keys := _cache.get(pk)) is not None}
     missing = wanted - found.keys()
     return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
 
@@ -40,7 +40,7 @@ def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
 
 
 def _keys(version: PlanVersion) -> Keys:
-    keys = _kept.get(version.pk)
+    keys = _cache.get(version.pk)
     if keys is None:
         kinds = catalog().kinds
         # A kind may have left the catalog since: its trials are in no series that could be drawn.
@@ -49,7 +49,7 @@ def _keys(version: PlanVersion) -> Keys:
             (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
             for trial in expanded(steps, 1, "interleaved")
         )
-        keep(_kept, version.pk, keys, most=_MOST_KEPT)
+        remember(_cache, version.pk, keys, most=_CACHE_SIZE)
     return keys
 
 

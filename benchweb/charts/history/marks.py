@@ -9,10 +9,10 @@ from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_ch
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
-from benchweb.common.kept import keep
+from benchweb.common.cache import remember
 from benchweb.common.rows import fetch_all
 from benchweb.hosts.facts.links import told_link_bps
-from benchweb.regressions.selectors import Note, annotations_between
+from benchweb.regressions.selectors import AnnotationRow, annotations_between
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
@@ -25,7 +25,7 @@ SELECT DISTINCT ON (digest) digest, document FROM hosts_facts
 WHERE endpoint_id = ANY(%(endpoints)s) AND digest = ANY(%(digests)s)
 """
 # Facts never change, so neither does the speed that they tell of the interface with an address; 0 where they don't.
-_MOST_KEPT = 5_000
+_CACHE_SIZE = 5_000
 _speeds: dict[tuple[str, str], float] = {}
 
 
@@ -50,11 +50,11 @@ class Facts:
 class Marks:
     """All that is flagged on a time axis."""
 
-    notes: list[Note]
+    annotations: list[AnnotationRow]
     changes: list[Change]
 
 
-def notes_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> list[Note]:
+def annotations_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> list[AnnotationRow]:
     """Return people's notes on the lines' hosts, environments and pairs."""
     return annotations_between(
         *shown,
@@ -93,21 +93,26 @@ def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
         for each, at in zip(changes, times, strict=True)
     ]
     found += [
-        ChartMark(at=rfc3339(note.at), until=rfc3339(note.until) if note.until else "", label=note.text, kind="note")
-        for note in marks.notes
-        if concerns(note, lines)
+        ChartMark(
+            at=rfc3339(annotation.at),
+            until=rfc3339(annotation.until) if annotation.until else "",
+            label=annotation.text,
+            kind="note",
+        )
+        for annotation in marks.annotations
+        if concerns(annotation, lines)
     ]
     return sorted(found, key=lambda mark: mark.at)
 
 
-def concerns(note: Note, lines: Iterable[HistoryLine]) -> bool:
+def concerns(annotation: AnnotationRow, lines: Iterable[HistoryLine]) -> bool:
     """Tell whether a note is about any of these lines; one without environment, host and pair is about all."""
-    if note.environment_id is None and note.host_id is None and note.pair_id is None:
+    if annotation.environment_id is None and annotation.host_id is None and annotation.pair_id is None:
         return True
     return any(
-        note.pair_id == line.pair.pk
-        or note.environment_id == line.pair.environment_id
-        or note.host_id in [end.host_id for end in line.pair.ends]
+        annotation.pair_id == line.pair.pk
+        or annotation.environment_id == line.pair.environment_id
+        or annotation.host_id in [end.host_id for end in line.pair.ends]
         for line in lines
     )
 
@@ -145,5 +150,5 @@ def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
         if digest not in found:
             return None
         speed = told_link_bps(found[digest], address) or 0.0
-        keep(_speeds, (digest, address), speed, most=_MOST_KEPT)
+        remember(_speeds, (digest, address), speed, most=_CACHE_SIZE)
     return speed or None

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop, pgettext
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import has_both_ends
 from benchweb.charts.run.verdict import flag_words, limit_words
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
@@ -174,7 +174,7 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
     return LimitDetail(
         direction=_(_DIRECTIONS.get(limit["direction"], limit["direction"])),
         verdict=limit_words(limit["by"]),
-        summary=said(limit["summary"]),
+        summary=translated(limit["summary"]),
         evidence=[
             Figure(_(each["what"]), each["value"], each.get("unit") or "", each.get("threshold"))
             for each in limit.get("evidence") or []

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Kind, Metric, catalog
-from benchweb.catalog.said import said
+from benchweb.catalog.translation import translated
 from benchweb.charts.lines import Sweep, sweeps
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import Run, State
@@ -189,7 +189,7 @@ def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> s
 
 def limit_words(by: str) -> str:
     """Return a verdict in words."""
-    return said(catalog().limits.get(by, by.replace("_", " ")))
+    return translated(catalog().limits.get(by, by.replace("_", " ")))
 
 
 def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
@@ -212,4 +212,4 @@ def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
 
 def flag_words(flag: str) -> str:
     """Say what a flag means to a reader."""
-    return said(catalog().flags.get(flag, flag.replace("_", " ")))
+    return translated(catalog().flags.get(flag, flag.replace("_", " ")))

@@ -178,7 +178,7 @@ class _Drawing:
         groups = sorted(found)
         # Of dates and runs the latest, of environments and pairs those that were there first.
         is_latest = self.query.overlay in {"date", "run"}
-        kept = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
+        runs_text = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
         palette = Palette()
         ids = {pair.pk: pair_ids(pair) for pair in self.rest.pairs} if self.query.overlay == "pair" else {}
         series = [
@@ -186,16 +186,16 @@ class _Drawing:
                 _line(metric.key, group, self._label(group, points), points, palette, is_hollow=not is_full),
                 ids=ids.get(group[0], {}),
             )
-            for group in kept
+            for group in runs_text
             for is_full, points in _by_fullness(found[group])
         ]
-        x = _x_axis(chart, parameter, sorted({size for group in kept for size in found[group]}))
+        x = _x_axis(chart, parameter, sorted({size for group in runs_text for size in found[group]}))
         y = Axis(label=metric.label, unit=metric.unit, from_zero=True)
         return ChartSpec(
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
-            f"{_line_words(self.query.overlay, len(kept), len(groups), are_more_runs=self.rest.are_more_runs)}"
+            f"{_line_words(self.query.overlay, len(runs_text), len(groups), are_more_runs=self.rest.are_more_runs)}"
             f"{sentence_gap()}"
             f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
             f"{_hollow_words() if any(line.is_hollow for line in series) else ''}",
@@ -222,8 +222,8 @@ class _Drawing:
         elif most_pairs > 1:
             of.append(ngettext("%(count)s pair", "%(count)s pairs", most_pairs) % {"count": f"{most_pairs:,}"})
             is_same = is_same and len(pairs) == 1
-        said = pgettext("between parts of a sentence", ", ").join(of)
-        return f"{name} ({said if is_same else _('up to %(count)s') % {'count': said}})"
+        text = pgettext("between parts of a sentence", ", ").join(of)
+        return f"{name} ({text if is_same else _('up to %(count)s') % {'count': text}})"
 
     def _title(self, chart: Chart, y: Axis) -> str:
         if self.swept.name == chart.x:

@@ -8,7 +8,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 from pydantic import BaseModel, ValidationError
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.hosts.models import Endpoint, Pair
 
 PATHS_TASK = "workers.tasks.check_paths"
@@ -84,7 +84,7 @@ def path_found(pair: Pair) -> PathFound | None:
 
 def path_check(*, pair: Pair) -> None:
     """Ask a worker to check a pair's data path now."""
-    queue.send(PATHS_TASK, [pair.pk])
+    celery_client.send(PATHS_TASK, [pair.pk])
 
 
 def paths_send() -> int:
@@ -92,7 +92,7 @@ def paths_send() -> int:
     paths_expire()
     due = paths_claim()
     if due:
-        queue.send(PATHS_TASK, due)
+        celery_client.send(PATHS_TASK, due)
     return len(due)
 
 

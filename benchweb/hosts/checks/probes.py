@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce, Now
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.services import CHECK_TASK
 
@@ -79,7 +79,7 @@ def probes_send() -> int:
     """Ask a worker to probe the endpoints whose turn it is; return how many. Two ticks at once share them."""
     due = probes_claim()
     if due:
-        queue.send(PROBE_TASK, due)
+        celery_client.send(PROBE_TASK, due)
     return len(due)
 
 
@@ -198,4 +198,4 @@ def _write_status(probes: Sequence[Probe], rows: dict[int, Endpoint], at: dateti
         )
         if answers and row.status != probe.status:
             # It is back, perhaps after a reboot or an upgrade: facts, version and clock are asked for anew.
-            queue.send_on_commit(CHECK_TASK, row.pk)
+            celery_client.send_on_commit(CHECK_TASK, row.pk)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import redis
 
-from benchweb.common.queue import QUEUE, TICK_QUEUE
+from benchweb.common.celery_client import QUEUE, TICK_QUEUE
 
 TIMEOUT_SECONDS = 2
 PERIOD_SECONDS = 2.0

@@ -32,7 +32,7 @@ class BreakOff:
 
 def break_off_note(*, run_id: int, owner: str, error: BaseException) -> None:
     """Keep why a worker breaks off, where the next one and the run's readers find it."""
-    text = _said(error)
+    text = _error_text(error)
     held = Run.objects.filter(pk=run_id, lease_owner=owner, state__in=OPEN_STATES)
     if not held.update(waiting_for=text):
         return
@@ -48,7 +48,7 @@ def pending_count(*, run_id: int, previous_owner: str, waiting_for: str) -> str:
 
 def claim_failed(*, run_id: int, error: BaseException) -> str:
     """Count a worker that could not even claim a run; return the reason when the run is to be given up."""
-    text = _said(error)
+    text = _error_text(error)
     nobodys = Run.objects.filter(Q(lease_owner="") | silent(), pk=run_id, state__in=OPEN_STATES)
     return _run_count(run_id, text) if nobodys.update(waiting_for=text) else ""
 
@@ -75,7 +75,7 @@ def running_count(*, run: Run, previous_owner: str) -> BreakOff | None:
     return BreakOff(trial, reason)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return storable_text(f"a worker broke off: {type(error).__name__}: {error}")
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.runs.events import moment, place
 from benchweb.runs.models import Resource, Run, State
 from benchweb.runs.queueing.queues import Queues, queues
@@ -80,7 +80,7 @@ def wake_these(run_ids: Iterable[int]) -> None:
     _sent.note(ids)
     per_message = max(1, ceil(len(ids) / _MESSAGES))
     for first in range(0, len(ids), per_message):
-        queue.send(EXECUTE_TASK, ids[first : first + per_message])
+        celery_client.send(EXECUTE_TASK, ids[first : first + per_message])
 
 
 def arrived(run_id: int) -> None:

@@ -18,7 +18,7 @@ from benchweb.schedules.slots.clock import database_now
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, closes_at, occurrences
-from benchweb.schedules.words import duration_said, time_said
+from benchweb.schedules.words import duration_text, time_text
 
 # How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
 _SLOTS = 50
@@ -77,7 +77,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     short = _first_shortage(rooms, own, version.maximum_repetitions)
     conflict = first_conflict([room.at for room in rooms], own, others.compared, places)
     room = short[0] if short else next((each for each in rooms if conflict and each.at == conflict.slot_at), rooms[0])
-    return _said(
+    return _answer(
         schedule=schedule,
         pairs=pairs,
         own=own,
@@ -115,7 +115,7 @@ def _first_shortage(rooms: Sequence[Room], own: Forecast, repetitions: int) -> t
     return next(((room, short) for room, short in found if short), None)
 
 
-def _said(
+def _answer(
     *,
     schedule: Schedule,
     pairs: Sequence[Pair],
@@ -186,18 +186,18 @@ def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage 
     what = "its time closes" if limit == room.closes else "its next slot follows"
     reason = (
         f"Alone it would fit, but behind schedule {conflict.name} on {conflict.place} it takes until "
-        f"{time_said(ends, room.zone)}, and {what} at {time_said(limit, room.zone)}."
+        f"{time_text(ends, room.zone)}, and {what} at {time_text(limit, room.zone)}."
     )
     later = limit + timedelta(minutes=missing)
-    return Shortage(reason, [Change(missing, f"give it {missing:,} min more, until {time_said(later, room.zone)}")])
+    return Shortage(reason, [Change(missing, f"give it {missing:,} min more, until {time_text(later, room.zone)}")])
 
 
 def _conflict_text(conflict: Conflict, zone: str) -> str:
     day = conflict.at.astimezone(zone_of(zone)).strftime("%Y-%m-%d")
-    lasts = duration_said(conflict.until - conflict.at)
+    lasts = duration_text(conflict.until - conflict.at)
     return (
-        f"On {day} at {time_said(conflict.at, zone)} schedule {conflict.name} (its slot of "
-        f"{time_said(conflict.other_slot_at, zone)}) wants {conflict.place} too, for {lasts}: runs wait for each other."
+        f"On {day} at {time_text(conflict.at, zone)} schedule {conflict.name} (its slot of "
+        f"{time_text(conflict.other_slot_at, zone)}) wants {conflict.place} too, for {lasts}: runs wait for each other."
     )
 
 

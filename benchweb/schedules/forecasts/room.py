@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from benchweb.schedules.forecasts.forecast import Forecast
-from benchweb.schedules.words import duration_said, time_said
+from benchweb.schedules.words import duration_text, time_text
 
 _MINUTE_SECONDS = 60
 _ROUNDING = 1e-6
@@ -64,15 +64,15 @@ def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | N
     available = (room.closes - room.at).total_seconds()
     if takes <= available + _ROUNDING:
         return None
-    begins = time_said(room.at, room.zone).removesuffix(f" {room.zone}")
-    there = f"from {begins} until its time closes at {time_said(room.closes, room.zone)} there are {_said(available)}"
+    begins = time_text(room.at, room.zone).removesuffix(f" {room.zone}")
+    there = f"from {begins} until its time closes at {time_text(room.closes, room.zone)} there are {_text(available)}"
     late = _count_late(expected, available)
     if one > available + _ROUNDING:
-        reason = f"One run takes up to {_said(one)}, but {there}."
+        reason = f"One run takes up to {_text(one)}, but {there}."
     else:
-        reason = f"All runs take {_said(takes)}, but {there}: {_of_all(late, expected)} would not start."
+        reason = f"All runs take {_text(takes)}, but {there}: {_of_all(late, expected)} would not start."
     missing = _minutes(takes - available)
-    until = time_said(room.closes + timedelta(minutes=missing), room.zone)
+    until = time_text(room.closes + timedelta(minutes=missing), room.zone)
     longer = Change((takes - available) / available, f"give it {missing:,} min more, until {until}")
     return _shortage(reason, longer, *_fewer(expected, repetitions, available / takes, late))
 
@@ -86,7 +86,7 @@ def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage |
         return None
     late = _count_late(expected, available + expected.run_seconds)
     reason = (
-        f"The last run begins {_said(last_begins)} after the first, but all must begin within {_said(available)}: "
+        f"The last run begins {_text(last_begins)} after the first, but all must begin within {_text(available)}: "
         f"{_of_all(late, expected)} would not start."
     )
     later = Change(last_begins / available - 1, f"give its runs {_minutes(last_begins):,} min to begin")
@@ -100,7 +100,7 @@ def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     available = (room.next_at - room.at).total_seconds()
     if takes <= available + _ROUNDING:
         return None
-    reason = f"A slot follows {_said(available)} after the one before, but a campaign takes {_said(takes)}."
+    reason = f"A slot follows {_text(available)} after the one before, but a campaign takes {_text(takes)}."
     rarer = Change(takes / available - 1, f"leave at least {_minutes(takes):,} min between two slots")
     return _shortage(reason, rarer, *_fewer(expected, repetitions, available / takes, _count_late(expected, available)))
 
@@ -134,8 +134,8 @@ def _of_all(late: int, expected: Forecast) -> str:
     return f"{late:,} of {len(expected.jobs):,} runs"
 
 
-def _said(seconds: float) -> str:
-    return duration_said(timedelta(seconds=seconds))
+def _text(seconds: float) -> str:
+    return duration_text(timedelta(seconds=seconds))
 
 
 def _minutes(seconds: float) -> int:

@@ -14,7 +14,7 @@ from benchweb.schedules.slots.clock import GRACE, database_now
 from benchweb.schedules.slots.turns import slot_make
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import occurrences
-from benchweb.schedules.words import duration_said
+from benchweb.schedules.words import duration_text
 
 # How many missed slots are written at once: of a night without a beat, a schedule by the second has 30,000.
 _BATCH = 500
@@ -104,7 +104,7 @@ def _record_missed(schedule: Schedule, missed: list[datetime], now: datetime) ->
                 schedule=schedule,
                 at=at,
                 state=State.MISSED,
-                reason=f"Found {duration_said(now - at)} after its time; {then}.",
+                reason=f"Found {duration_text(now - at)} after its time; {then}.",
                 claimed_at=now,
             )
             for at in missed

@@ -17,7 +17,7 @@ from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.clock import GRACE
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
-from benchweb.schedules.words import duration_said, time_said
+from benchweb.schedules.words import duration_text, time_text
 
 # A host silent for so long is not tried by a slot; the probes go on, and find it when it returns.
 SILENT_AFTER = timedelta(minutes=5)
@@ -55,7 +55,7 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
         why = storable_text(f"{type(error).__name__}: {error}")
         slot.state, slot.reason = State.FAILED, f"Could not be launched: {why}"
     if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
-        lateness = duration_said(slot.claimed_at - slot.at)
+        lateness = duration_text(slot.claimed_at - slot.at)
         slot.reason = " ".join(filter(None, [f"Found {lateness} after its time.", slot.reason]))
         slot.state = State.MISSED if slot.state == State.NONSTART else slot.state
     slot.save(update_fields=["campaign", "state", "reason"])
@@ -94,13 +94,13 @@ def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool)
     closes = None if is_extra else closes_at(rule_of(schedule), at)
     if closes:
         takes = timedelta(seconds=run_seconds)
-        said = (
-            f"Its time closes at {time_said(closes, schedule.timezone)}, and a run takes up to {duration_said(takes)}."
+        text = (
+            f"Its time closes at {time_text(closes, schedule.timezone)}, and a run takes up to {duration_text(takes)}."
         )
-        limits.append(_Limit(closes - takes, said))
+        limits.append(_Limit(closes - takes, text))
     if schedule.deadline_seconds:
         deadline = timedelta(seconds=schedule.deadline_seconds)
-        limits.append(_Limit(at + deadline, f"It had to begin within {duration_said(deadline)}."))
+        limits.append(_Limit(at + deadline, f"It had to begin within {duration_text(deadline)}."))
     return min(limits, key=lambda limit: limit.at, default=None)
 
 

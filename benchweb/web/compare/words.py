@@ -260,5 +260,5 @@ def apart_words(baseline: Run, run: Run) -> str:
 
 def summary_words(counts: Mapping[str, int]) -> str:
     """Say how many measures came out how, the worst first."""
-    said = [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
-    return pgettext("between parts of a sentence", ", ").join(said) + pgettext("end of a sentence", ".")
+    phrases = [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
+    return pgettext("between parts of a sentence", ", ").join(phrases) + pgettext("end of a sentence", ".")

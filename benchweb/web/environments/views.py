@@ -18,8 +18,8 @@ from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night
-from benchweb.web.series.glance import glance_section
-from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.series.section import series_section
+from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
 from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
@@ -53,7 +53,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "environment": environment,
         "figures": figures,
         "is_measured": any(figure for _metric, figure in figures),
-        "series": glance_section(request, Scope(environment=environment.pk)),
+        "series": series_section(request, Scope(environment=environment.pk)),
         "pairs": pairs,
         "pair_total": pairs[0].total if pairs else 0,
         "pairs_filter": f"environment={environment.pk}",
@@ -111,7 +111,7 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
         title=_("environment {environment}").format(environment=environment.name),
         losses=[
             archived_with_it({"pair": pairs}),
-            kept_runs(runs),
+            retained_runs(runs),
         ],
         back=reverse("web:environment", args=[environment.pk]),
         done=reverse("web:environments"),

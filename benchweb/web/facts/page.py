@@ -42,7 +42,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
     return [group for group in groups if group.lines]
 
 
-def facts_glance(document: dict[str, Any]) -> str:
+def facts_summary(document: dict[str, Any]) -> str:
     """Say kernel and network cards in one line, for a list."""
     cards = [
         " ".join(part for part in (entry.get("name"), entry.get("driver"), _speed(entry)) if part)

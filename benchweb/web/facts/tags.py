@@ -39,13 +39,14 @@ def _parted(escaped_name: str) -> str:
 def _section(group: FactsGroup, language: str | None) -> str:
     # What an engine says is missing has no label: it is a sentence.
     lines = [
-        f"<dt>{_parted(_said(label, language))}</dt><dd>{escaped(value) if label else _said(value, language)}</dd>"
+        f"<dt>{_parted(_translated(label, language))}</dt>"
+        f"<dd>{escaped(value) if label else _translated(value, language)}</dd>"
         for label, value in group.lines
     ]
-    return f'<section><h3>{_said(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'
+    return f'<section><h3>{_translated(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'
 
 
 @lru_cache(maxsize=4_096)
-def _said(text: str, _language: str | None) -> str:
+def _translated(text: str, _language: str | None) -> str:
     """Say a stored text, escaped; kept, for all hosts have the same labels."""
-    return escape(phrasebook.said(text))
+    return escape(phrasebook.translated(text))

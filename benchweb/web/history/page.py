@@ -21,7 +21,7 @@ from benchweb.charts.history.series import asked_of, chosen_lines, with_series
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.charts.spec import ChartSpec
-from benchweb.regressions.selectors import Note
+from benchweb.regressions.selectors import AnnotationRow
 from benchweb.web.shared.zones import reader_zone
 
 
@@ -56,7 +56,7 @@ class HistoryView:
     shown: int
     total: int
     metric: str
-    notes: list[Note]
+    annotations: list[AnnotationRow]
     changes: list[Change]
     facets: list[ShownFacet]
     views: list[Link]
@@ -105,7 +105,7 @@ def history_view(request: HttpRequest) -> HistoryView:
         shown=drawn.shown,
         total=drawn.total,
         metric=looked.asked.key if looked and looked.asked else query.metric,
-        notes=looked.marks.notes if looked else [],
+        annotations=looked.marks.annotations if looked else [],
         changes=looked.marks.changes if looked else [],
         facets=_facets(query, choices.facets) if choices.kind else [],
         views=[

@@ -28,7 +28,7 @@ from benchweb.hosts.checks.availability import (
 from benchweb.hosts.checks.indicators import Hour, Measured, indicators, probe_loads
 from benchweb.hosts.checks.probes import PROBE_GAP
 from benchweb.hosts.models import Endpoint
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 
 # Before an endpoint was added: no state of it, and no gap in what is known.
 NOT_ADDED = "not_added"
@@ -95,7 +95,7 @@ class StripCell(NamedTuple):
     """A step of a strip: its first minute in UTC, the states in words, and parts in the order of the states."""
 
     begin: str
-    said: str
+    text: str
     parts: tuple[StripPart, ...]
 
 
@@ -337,7 +337,7 @@ def _silence(watched: _Watched, availability: Availability, probes: int, texts: 
         return watched.unknown_reason(), ""
     last = next((each for each in reversed(availability.stretches) if each.state != UNKNOWN), None)
     sentence = texts.invalid if last and last.state == ENGINE_DOWN else texts.unanswered
-    return sentence, pgettext("before a figure", ": ") + said(last.reason) if last and last.reason else ""
+    return sentence, pgettext("before a figure", ": ") + translated(last.reason) if last and last.reason else ""
 
 
 _NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
@@ -389,9 +389,9 @@ def _cells(availability: Availability, starts: list[datetime], words: dict[str, 
     for start, shares in zip(starts, availability.shares(starts), strict=False):
         key = tuple(shares.items())
         if key not in told:
-            told[key] = _states_said(shares, words) or words[NOT_ADDED], _parts(shares)
-        said, parts = told[key]
-        cells.append(StripCell(start.isoformat(" ", "minutes")[:16], said, parts))
+            told[key] = _states_text(shares, words) or words[NOT_ADDED], _parts(shares)
+        text, parts = told[key]
+        cells.append(StripCell(start.isoformat(" ", "minutes")[:16], text, parts))
     return cells
 
 
@@ -400,5 +400,5 @@ def _parts(shares: dict[str, float]) -> tuple[StripPart, ...]:
     return tuple(StripPart(state, round(shares[state] / whole, 4)) for state in STATES if state in shares)
 
 
-def _states_said(shares: dict[str, float], words: dict[str, str]) -> str:
+def _states_text(shares: dict[str, float], words: dict[str, str]) -> str:
     return ", ".join([f"{words[state]} {duration(shares[state])}" for state in STATES if state in shares])

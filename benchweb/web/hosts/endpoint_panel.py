@@ -9,7 +9,7 @@ from benchweb.catalog import catalog
 from benchweb.hosts.facts.links import told_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
-from benchweb.web.facts.page import FactsGroup, facts_glance, facts_groups
+from benchweb.web.facts.page import FactsGroup, facts_groups, facts_summary
 from benchweb.web.hosts.engine_command import EngineCommand, engine_command
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.words import is_far_off
@@ -36,14 +36,14 @@ class EndpointPanel:
         return self.awaited is not None and not self.is_overdue
 
     @property
-    def looks_again(self) -> bool:
+    def is_polling(self) -> bool:
         """Poll while a check is under way, and while an engine hasn't answered yet."""
         silent = self.endpoint.status in (Endpoint.Status.UNKNOWN, Endpoint.Status.UNREACHABLE)
         return self.is_checking or (silent and not self.is_overdue)
 
     @property
-    def glance(self) -> str:
-        return facts_glance(self.facts.document) if self.facts else ""
+    def facts_text(self) -> str:
+        return facts_summary(self.facts.document) if self.facts else ""
 
     @property
     def catalog_note(self) -> str:

@@ -16,7 +16,7 @@ from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
 from benchweb.web.hosts.engine_command import engine_command
 from benchweb.web.hosts.entered_tokens import note_entered, was_entered
 from benchweb.web.hosts.forms import EndpointForm
-from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
@@ -67,7 +67,7 @@ def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         title=_("endpoint {endpoint}").format(endpoint=endpoint),
         losses=[
             archived_with_it({"pair": pairs.filter(archived_at=None).count()}),
-            kept_runs(Run.objects.filter(pair__in=pairs)),
+            retained_runs(Run.objects.filter(pair__in=pairs)),
         ],
         back=host_url,
         done=host_url,
@@ -111,12 +111,12 @@ def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the panel as it is now; ask for another check when the last one ended without an answer."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     panel = _panel(request, endpoint, AwaitedCheck.posted(request))
-    if panel.looks_again and not panel.is_checking:
+    if panel.is_polling and not panel.is_checking:
         awaited = AwaitedCheck.begun(endpoint.checked_at)
         services.endpoint_check(endpoint=endpoint)
         panel = _panel(request, endpoint, awaited)
     # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
-    changed = endpoint.status != request.POST.get("shown") or (not panel.looks_again and not panel.is_overdue)
+    changed = endpoint.status != request.POST.get("shown") or (not panel.is_polling and not panel.is_overdue)
     return _watch_page(request, panel, with_body=changed)
 
 

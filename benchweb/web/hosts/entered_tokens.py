@@ -7,14 +7,14 @@ from django.http import HttpRequest
 from benchweb.hosts.models import Endpoint
 
 _KEY = "entered_tokens"
-_MOST_KEPT = 20
+_CACHE_SIZE = 20
 
 
 def note_entered(request: HttpRequest, endpoint: Endpoint) -> None:
     """Note that the endpoint's stored token was entered in this session."""
     endpoint.refresh_from_db(fields=["token_encrypted"])
     known = request.session.get(_KEY, [])
-    request.session[_KEY] = [*known, _mark(endpoint)][-_MOST_KEPT:]
+    request.session[_KEY] = [*known, _mark(endpoint)][-_CACHE_SIZE:]
 
 
 def was_entered(request: HttpRequest, endpoint: Endpoint) -> bool:

@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.web.hosts.availability import Cell, StripCell, StripPart
 
 register = template.Library()
@@ -19,8 +19,8 @@ _SHARES = 32
 def strip_cells(cells: Sequence[StripCell]) -> SafeString:
     """Write the cells of a strip, each with the states that it was in by their shares."""
     # The one text in it is escaped; times, states and shares are our own. Most cells say the same.
-    told = {cell[1:] for cell in cells}
-    drawn = {(said, parts): (escape(said), _parts(parts)) for said, parts in told}
+    texts = {cell[1:] for cell in cells}
+    drawn = {(text, parts): (escape(text), _parts(parts)) for text, parts in texts}
     return SafeString("".join([_cell(cell.begin, *drawn[cell[1:]]) for cell in cells]))
 
 
@@ -35,7 +35,7 @@ def missing_alike(cells: Sequence[tuple[str, Cell]]) -> str:
 def indicator(cell: Cell) -> SafeString:
     """Show an indicator's figure and what it rests on, or why it is missing."""
     if cell.figure is None:
-        return format_html('<span class="missing" title="{}">—</span>', said(cell.reason))
+        return format_html('<span class="missing" title="{}">—</span>', translated(cell.reason))
     number, unit, full = map(escape, cell.figure)
     basis = f' <span class="meta">{escape(cell.basis)}</span>' if cell.basis else ""
     looks = "quantity little-known" if cell.is_little_known else "quantity"
@@ -44,8 +44,8 @@ def indicator(cell: Cell) -> SafeString:
     return SafeString(words)
 
 
-def _cell(begin: str, said: str, parts: str) -> str:
-    return f'<span class="strip-cell" title="{begin} UTC: {said}">{parts}</span>'
+def _cell(begin: str, text: str, parts: str) -> str:
+    return f'<span class="strip-cell" title="{begin} UTC: {text}">{parts}</span>'
 
 
 def _parts(parts: Sequence[StripPart]) -> str:

@@ -20,14 +20,14 @@ from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.facts.history import facts_history
-from benchweb.web.facts.page import facts_glance
+from benchweb.web.facts.page import facts_summary
 from benchweb.web.hosts.availability import PERIODS, availability_section, period_of
 from benchweb.web.hosts.endpoint_panel import endpoint_panel
 from benchweb.web.hosts.engine_command import engine_command
 from benchweb.web.hosts.entered_tokens import note_entered, was_entered
 from benchweb.web.hosts.forms import HostDetailsForm, HostForm
-from benchweb.web.series.glance import glance_section
-from benchweb.web.shared.archiving import archive_page, archived_with_it, kept_runs
+from benchweb.web.series.section import series_section
+from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
 from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
@@ -55,7 +55,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
     page = listing(request, hosts, columns=COLUMNS, sort="name", filters=["q", "status", "mode", "archived"])
     endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
     facts = selectors.latest_facts(endpoints=endpoints)
-    rows = [(host, _glance(host, facts)) for host in page.rows]
+    rows = [(host, _facts_summary(host, facts)) for host in page.rows]
     statuses = [(value, state_word(value)) for value in [*Endpoint.Status.values, selectors.SILENT]]
     choices = {"statuses": statuses, "modes": selectors.network_modes()}
     return list_page(request, "hosts/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
@@ -76,7 +76,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         {
             "host": host,
             "same_machine": hosts_of_machine(host),
-            "series": glance_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
+            "series": series_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
@@ -184,7 +184,7 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
                     "pair": pairs.filter(archived_at=None).count(),
                 }
             ),
-            kept_runs(Run.objects.filter(pair__in=pairs)),
+            retained_runs(Run.objects.filter(pair__in=pairs)),
         ],
         back=reverse("web:host", args=[host.pk]),
         done=reverse("web:hosts"),
@@ -213,9 +213,9 @@ def _host_with_endpoints(host_id: int) -> tuple[Host, list[Endpoint]]:
     return (endpoints[0].host if endpoints else get_object_or_404(Host, pk=host_id)), endpoints
 
 
-def _glance(host: Host, facts: dict[int, Facts]) -> str:
+def _facts_summary(host: Host, facts: dict[int, Facts]) -> str:
     known = [facts[endpoint.pk].document for endpoint in host.endpoints.all() if endpoint.pk in facts]
-    return facts_glance(known[0]) if known else ""
+    return facts_summary(known[0]) if known else ""
 
 
 def _command(form: HostForm) -> object:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 # Shorter than the pause between a message and the refresh that it causes (REFRESH_MILLISECONDS in live.ts): whatever
 # the message told of was in the database before this was rendered.
 FRESH_SECONDS = 0.3
-_MOST_KEPT = 64
+_CACHE_SIZE = 64
 Key = tuple[int, str]
 
 
@@ -43,6 +43,6 @@ def _part(key: Key) -> _Part:
     with _guard:
         part = _parts.setdefault(key, _Part())
         _parts.move_to_end(key)
-        while len(_parts) > _MOST_KEPT:
+        while len(_parts) > _CACHE_SIZE:
             _parts.popitem(last=False)
         return part

@@ -47,8 +47,8 @@ def _answer(request: HttpRequest, places: dict[int, Place], *, named: bool) -> H
     if not read_states(list(places)):
         return _plain(f"There is no run {', '.join(map(str, places))}.", 404)
     if not has_room(request.user.pk):
-        said = f"{settings.LIVE_STREAMS_PER_USER} live streams of this user are open. Close a running run's page."
-        return _plain(said, 429, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
+        message = f"{settings.LIVE_STREAMS_PER_USER} live streams of this user are open. Close a running run's page."
+        return _plain(message, 429, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
     watcher = Watcher(request.user.pk, _session_check(request.session.session_key or ""))
     texts = stream(watcher, places, named=named)
     return StreamingHttpResponse(texts, content_type="text/event-stream", headers=_HEADERS)

@@ -14,7 +14,7 @@ from benchweb.charts.history.choices import parameter_text
 from benchweb.charts.matrix.difference import Difference, baseline_cell, difference, sequential_level
 from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.common.formatting import Quantity, plain, quantity, repetitions
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.web.matrix.query import MatrixQuery
 from benchweb.web.tags.sparklines import change_size
@@ -79,7 +79,7 @@ class CellMaker:
         return ShownCell(
             css="failed",
             href=self._history(cell, table.axes.environment),
-            title=said(end.reason),
+            title=translated(end.reason),
             word=_(end.state),
             word_css=f"state-{end.state}",
             word_href=reverse("web:run", args=[end.id]),

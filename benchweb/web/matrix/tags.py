@@ -76,8 +76,8 @@ def _state(cell: ShownCell) -> str:
 def _nothing(cell: ShownCell) -> str:
     title = escape(cell.title)
     if cell.href:
-        said = f'{escape(cell.word)}<span class="visually-hidden"> {title}</span>'
-        return _link(cell.href, cell.title, "missing", said)
+        content = f'{escape(cell.word)}<span class="visually-hidden"> {title}</span>'
+        return _link(cell.href, cell.title, "missing", content)
     shown = f'<span title="{title}" aria-hidden="true">{escape(cell.word)}</span>'
     return f'{shown}<span class="visually-hidden">{title}</span>'
 

@@ -15,8 +15,8 @@ from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import FigureNights, changes_since, environment_figures
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
-from benchweb.web.series.glance import SeriesGlance, history_url, series_glances
-from benchweb.web.shared.zones import day_said
+from benchweb.web.series.section import SeriesRow, history_url, series_rows
+from benchweb.web.shared.zones import day_text
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
@@ -47,8 +47,8 @@ class Figure:
     change: Deviation | None
 
     @property
-    def earlier_said(self) -> str:
-        return day_said(self.earlier) if self.earlier else ""
+    def earlier_text(self) -> str:
+        return day_text(self.earlier) if self.earlier else ""
 
     @property
     def history_url(self) -> str:
@@ -82,7 +82,7 @@ class Night:
     silent_hidden: int
     silent_days: int
     metrics: list[Metric]
-    changes: list[SeriesGlance]
+    changes: list[SeriesRow]
     changes_hidden: int
 
 
@@ -104,7 +104,7 @@ def last_night() -> Night:
         silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
         silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
-        changes=series_glances(changed.largest),
+        changes=series_rows(changed.largest),
         changes_hidden=max(0, sum(changed.by_environment.values()) - _CHANGES_SHOWN),
     )
 

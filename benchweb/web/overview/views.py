@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from benchweb.hosts.selectors import faulty_paths, hosts_in_short
+from benchweb.hosts.selectors import faulty_paths, host_counts
 from benchweb.runs.lists import open_and_ended
 from benchweb.runs.models import State
 from benchweb.schedules.selectors import coming_schedules, faulty_slots
@@ -56,7 +56,7 @@ def _coming_part() -> dict[str, object]:
 
 def _beside_part() -> dict[str, object]:
     """Return the hosts, pairs whose data path is at fault, and slots without a result."""
-    hosts = hosts_in_short()
+    hosts = host_counts()
     silent_shown, silent_hidden = silent_groups(hosts.silent)
     faulty = faulty_paths(most=_PATHS_SHOWN) if hosts.faulty_paths else []
     return {

@@ -22,8 +22,8 @@ from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
-from benchweb.web.series.glance import glance_section
-from benchweb.web.shared.archiving import archive_page, counted, kept_runs
+from benchweb.web.series.section import series_section
+from benchweb.web.shared.archiving import archive_page, counted, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
 from benchweb.web.shared.next_step import lone_host
@@ -105,7 +105,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
         "pair": pair,
         "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
         "path": path_panel(pair),
-        "series": glance_section(request, Scope(pair=pair.pk)),
+        "series": series_section(request, Scope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
         "runs": latest_runs({"pair": pair.pk}, most=RUNS_SHOWN),
         "run_count": Run.objects.filter(pair=pair).count(),
@@ -168,7 +168,7 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
         title=_("pair {pair}").format(pair=pair),
         losses=[
             _("It can't be launched any more."),
-            kept_runs(runs, counted(series, "series")),
+            retained_runs(runs, counted(series, "series")),
         ],
         back=reverse("web:pair", args=[pair.pk]),
         done=reverse("web:pairs"),

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from benchweb.catalog import Kind, Parameter, catalog, value_said
+from benchweb.catalog import Kind, Parameter, catalog, value_text
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS, validated_confidence
 from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
 from benchweb.plans.models import PlanVersion
@@ -301,5 +301,5 @@ def _choices(parameter: Parameter, text: str) -> list[Choice]:
 
 
 def _labelled(parameter: Parameter, value: Any, labels: dict[bool, str]) -> str:
-    label = labels[value] if isinstance(value, bool) else value_said(str(value))
+    label = labels[value] if isinstance(value, bool) else value_text(str(value))
     return _("{value} (default)").format(value=label) if value == parameter.default else label

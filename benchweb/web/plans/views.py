@@ -16,7 +16,7 @@ from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
 from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
 from benchweb.web.plans.editor import Editor, editor, preview_of
-from benchweb.web.shared.archiving import archive_page, kept_runs
+from benchweb.web.shared.archiving import archive_page, retained_runs
 from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
 
 COLUMNS = [
@@ -140,7 +140,7 @@ def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
         title=_("plan {plan}").format(plan=plan.name),
         losses=[
             _("It can't be launched any more."),
-            kept_runs(runs),
+            retained_runs(runs),
             *_schedules_stranded(plan),
         ],
         back=reverse("web:plan", args=[plan.pk]),

@@ -12,7 +12,7 @@ from benchweb.charts.run.confidence import ShownCombination, shown_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
@@ -92,7 +92,7 @@ def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
 
 def noted(warnings: Iterable[str], facts_note: str) -> list[str]:
     """Put together what the trials' flags and the hosts' facts tell, in the reader's language."""
-    return [said(each) for each in (*warnings, facts_note) if each]
+    return [translated(each) for each in (*warnings, facts_note) if each]
 
 
 def _shown(trial: TrialRow, run: Run) -> ShownTrial:

@@ -57,8 +57,8 @@ def _by_rule(times: CronSim) -> str:
     is_always = (len(times.minutes), len(times.hours)) == (_SIXTY, _HOURS)
     if is_always and (step := _step(seconds, _SIXTY)):
         return _every_second(step)
-    said = npgettext("cron", "{time}, at second {seconds}", "{time}, at seconds {seconds}", len(seconds))
-    return said.format(time=_minutes(times), seconds=_numbers(seconds, _SIXTY))
+    pattern = npgettext("cron", "{time}, at second {seconds}", "{time}, at seconds {seconds}", len(seconds))
+    return pattern.format(time=_minutes(times), seconds=_numbers(seconds, _SIXTY))
 
 
 def _every_second(step: int) -> str:
@@ -87,10 +87,10 @@ def _minutes(times: CronSim) -> str:
     if step:
         each = pgettext("cron", "every minute") if step == 1 else _every_minutes(step)
         return pgettext("cron", "{each} in hours {hours}").format(each=each, hours=of_hours)
-    said = npgettext(
+    pattern = npgettext(
         "cron", "at minute {minutes} of hours {hours}", "at minutes {minutes} of hours {hours}", len(minutes)
     )
-    return said.format(minutes=_numbers(minutes, _SIXTY), hours=of_hours)
+    return pattern.format(minutes=_numbers(minutes, _SIXTY), hours=of_hours)
 
 
 def _of_every_hour(minutes: list[int]) -> str:
@@ -101,8 +101,8 @@ def _of_every_hour(minutes: list[int]) -> str:
         return _every_minutes(step)
     if minutes == [0]:
         return pgettext("cron", "at the start of every hour")
-    said = npgettext("cron", "at minute {minutes} of every hour", "at minutes {minutes} of every hour", len(minutes))
-    return said.format(minutes=_numbers(minutes, _SIXTY))
+    pattern = npgettext("cron", "at minute {minutes} of every hour", "at minutes {minutes} of every hour", len(minutes))
+    return pattern.format(minutes=_numbers(minutes, _SIXTY))
 
 
 def _every_minutes(step: int) -> str:
@@ -155,8 +155,8 @@ def _weekdays(times: CronSim) -> str:
         if which == CronSim.LAST:
             parts.append(pgettext("cron", "the last {weekday} of the month").format(weekday=name))
         else:
-            said = pgettext("cron", "the {ordinal} {weekday} of the month")
-            parts.append(said.format(ordinal=_ordinal(which), weekday=name))
+            pattern = pgettext("cron", "the {ordinal} {weekday} of the month")
+            parts.append(pattern.format(ordinal=_ordinal(which), weekday=name))
     return _listed(parts)
 
 
@@ -167,14 +167,14 @@ def _weekday(day: int) -> str:
 
 def _ordinal(number: int) -> str:
     if number in _TEENS or number % 10 not in (1, 2, 3):
-        said = pgettext("4th, 11th, 12th", "{number}th")
+        pattern = pgettext("4th, 11th, 12th", "{number}th")
     elif number % 10 == 1:
-        said = pgettext("1st, 21st, 31st", "{number}st")
+        pattern = pgettext("1st, 21st, 31st", "{number}st")
     elif number % 10 == 2:
-        said = pgettext("2nd, 22nd", "{number}nd")
+        pattern = pgettext("2nd, 22nd", "{number}nd")
     else:
-        said = pgettext("3rd, 23rd", "{number}rd")
-    return said.format(number=number)
+        pattern = pgettext("3rd, 23rd", "{number}rd")
+    return pattern.format(number=number)
 
 
 def _clock(hour: int, minute: int, second: int = 0) -> str:
@@ -205,7 +205,7 @@ def _numbers(numbers: Sequence[int], of: int) -> str:
     return _spans(_rotated(numbers, of), str)
 
 
-def _spans(numbers: Sequence[int], say: Callable[[int], str]) -> str:
+def _spans(numbers: Sequence[int], word_of: Callable[[int], str]) -> str:
     """List numbers, three and more neighbours as a span; where they go over an end, the order given tells."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -214,13 +214,14 @@ def _spans(numbers: Sequence[int], say: Callable[[int], str]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    said = []
+    words: list[str] = []
     for run in runs:
         if len(run) >= _SPAN:
-            said.append(pgettext("cron: a span", "{first} to {last}").format(first=say(run[0]), last=say(run[-1])))
+            span = pgettext("cron: a span", "{first} to {last}")
+            words.append(span.format(first=word_of(run[0]), last=word_of(run[-1])))
         else:
-            said += map(say, run)
-    return _listed(said)
+            words += map(word_of, run)
+    return _listed(words)
 
 
 def _listed(parts: Sequence[str]) -> str:

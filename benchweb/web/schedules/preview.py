@@ -62,15 +62,15 @@ def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:
     form.is_valid()
     values = {"name": _UNNAMED} | form.values()
     zone = values.get("timezone", "UTC")
-    said = _in_words(values, zone)
+    described = _in_words(values, zone)
     faults = _faults(form)
     if not (values["cron"] or values["every"]) or "timezone" in form.errors:
-        return replace(said, faults=faults)
+        return replace(described, faults=faults)
     try:
         slots = _slots(values)
     except ScheduleError as error:
-        return replace(said, faults=[*faults, _fault(form, error)])
-    whole = replace(said, slots=slots, faults=faults)
+        return replace(described, faults=[*faults, _fault(form, error)])
+    whole = replace(described, slots=slots, faults=faults)
     if "plan" not in values or any(name in form.errors for name in form.target_fields()):
         return whole
     try:

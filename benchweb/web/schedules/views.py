@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.common.names import searched
 from benchweb.common.rows import row_id
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
-from benchweb.phrasebook import said, sentence_gap
+from benchweb.phrasebook import sentence_gap, translated
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -210,11 +210,11 @@ def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     try:
         slot = services.run_now(schedule, cast(User, request.user))
     except (ScheduleError, LaunchError) as error:
-        messages.error(request, said(error.message))
+        messages.error(request, translated(error.message))
         return redirect("web:schedule", schedule_id)
     if slot.campaign_id is None:
         level = messages.INFO if slot.state == State.PENDING else messages.ERROR
-        messages.add_message(request, level, said(slot.reason))
+        messages.add_message(request, level, translated(slot.reason))
         return redirect("web:schedule", schedule_id)
     return redirect("web:campaign", slot.campaign_id)
 

@@ -20,20 +20,20 @@ _LIKE_SIGNS = re.compile(r"([\\%_])")
 _RANK = """CASE WHEN upper({name}) = upper(%(text)s::text) THEN 0
     WHEN upper({name}) LIKE upper(%(beginning)s::text) THEN 1 ELSE 2 END"""
 _HAS_ALL = (
-    "upper(concat_ws(E'\\n', {said})) LIKE ALL (ARRAY(SELECT upper(each) FROM unnest(%(patterns)s::text[]) each))"
+    "upper(concat_ws(E'\\n', {searched})) LIKE ALL (ARRAY(SELECT upper(each) FROM unnest(%(patterns)s::text[]) each))"
 )
 _NAMED = with_pairs("""
 WITH said_hosts AS MATERIALIZED (
   SELECT h.id, h.name, h.labels, upper(concat_ws(E'\\n', h.name, h.name_key, h.description, h.uplink,
     (SELECT string_agg(concat_ws(E'\\n', e.control_address, e.data_address, e.name), E'\\n')
-      FROM hosts_endpoint e WHERE e.host_id = h.id AND e.archived_at IS NULL))) AS said
+      FROM hosts_endpoint e WHERE e.host_id = h.id AND e.archived_at IS NULL))) AS searched
   FROM hosts_host h WHERE h.archived_at IS NULL
 )
 (SELECT 1 AS place, 'hosts' AS type, {rank} AS rank, name, id,
   array_to_string(labels, ', ') AS note, NULL::bigint AS version, NULL::jsonb AS ends, false AS is_paused
 FROM said_hosts WHERE NOT EXISTS (
   SELECT FROM unnest(%(words)s::text[], %(patterns)s::text[]) AS asked (word, pattern)
-  WHERE said NOT LIKE upper(pattern) AND word <> ALL (labels))
+  WHERE searched NOT LIKE upper(pattern) AND word <> ALL (labels))
 ORDER BY rank, name, id LIMIT %(most)s::bigint)
 UNION ALL
 (SELECT 2, 'pairs', 0, '', pair.id, e.name, NULL, {pair_names_as_json}, false
@@ -61,12 +61,12 @@ ORDER BY place, rank, name, id
     rank=_RANK.format(name="name"),
     schedule_rank=_RANK.format(name="c.name"),
     pair_has_all=_HAS_ALL.format(
-        said="e.name, source_host.name, source_host.name_key, source.name, "
+        searched="e.name, source_host.name, source_host.name_key, source.name, "
         "sink_host.name, sink_host.name_key, sink.name"
     ),
-    environment_has_all=_HAS_ALL.format(said="name, name_key, description"),
-    plan_has_all=_HAS_ALL.format(said="name"),
-    schedule_has_all=_HAS_ALL.format(said="c.name, n.name"),
+    environment_has_all=_HAS_ALL.format(searched="name, name_key, description"),
+    plan_has_all=_HAS_ALL.format(searched="name"),
+    schedule_has_all=_HAS_ALL.format(searched="c.name, n.name"),
 )
 
 

@@ -45,19 +45,19 @@ def archived_with_it(counts: Mapping[Noun, int]) -> str:
     return _("Archived with it: {parts}. No new run can use any of it.").format(parts=words)
 
 
-def kept_runs(runs: QuerySet[Run], besides: str = "") -> str:
+def retained_runs(runs: QuerySet[Run], besides: str = "") -> str:
     """Say how many runs stay, what does besides, and that runs that have not ended go on."""
     parts = [counted(runs.count(), "run"), *([besides] if besides else [])]
-    kept = pgettext("between items of a list", " and ").join(parts)
-    said = _("Kept, with results and links: {runs}.").format(runs=kept)
+    runs_text = pgettext("between items of a list", " and ").join(parts)
+    text = _("Kept, with results and links: {runs}.").format(runs=runs_text)
     if going_on := runs.filter(state__in=OPEN_STATES).count():
-        said += sentence_gap()
-        said += ngettext(
+        text += sentence_gap()
+        text += ngettext(
             "{number} of these runs has not ended: it goes on unless it is cancelled.",
             "{number} of these runs have not ended: they go on unless they are cancelled.",
             going_on,
         ).format(number=f"{going_on:,}")
-    return said
+    return text
 
 
 def counted(number: int, noun: Noun) -> str:

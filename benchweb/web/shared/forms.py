@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -37,7 +37,7 @@ class PageForm(forms.Form):
 
 def with_link(message: str, url: str) -> str:
     """Return a refusal in the reader's language, with a link to the row that it speaks of where there is one."""
-    return format_html('{} <a href="{}">{}</a>', said(message), url, _("Show it")) if url else said(message)
+    return format_html('{} <a href="{}">{}</a>', translated(message), url, _("Show it")) if url else translated(message)
 
 
 def text_field(

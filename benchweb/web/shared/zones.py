@@ -45,21 +45,21 @@ def day_asked(text: str, zone: ZoneInfo) -> datetime | None:
     return datetime.combine(day, time.min, zone)
 
 
-def moment_said(moment: datetime, zone: tzinfo) -> str:
+def moment_text(moment: datetime, zone: tzinfo) -> str:
     """Say a time in a zone: Sun 22 Nov 02:00; with the year when it isn't this one."""
     local = moment.astimezone(zone)
     is_this_year = local.year == datetime.now(UTC).astimezone(zone).year
     clock = f"{local.hour:02}:{local.minute:02}" + (f":{local.second:02}" if local.second else "")
-    return f"{_day_said(local.date(), is_this_year, get_language())} {clock}"
+    return f"{_day_text(local.date(), is_this_year, get_language())} {clock}"
 
 
-def day_said(day: date) -> str:
+def day_text(day: date) -> str:
     """Say a day: Sun 22 Nov; with the year when it isn't this one."""
-    return _day_said(day, day.year == datetime.now(UTC).year, get_language())
+    return _day_text(day, day.year == datetime.now(UTC).year, get_language())
 
 
 @lru_cache(maxsize=_DAYS_KEPT)
-def _day_said(day: date, is_this_year: bool, _language: str | None) -> str:
+def _day_text(day: date, is_this_year: bool, _language: str | None) -> str:
     """Say a day: what is kept, for a list says the same days again and again."""
     form = pgettext("a date without a year", "D j M") if is_this_year else pgettext("a date", "D j M Y")
     return date_format(day, form)

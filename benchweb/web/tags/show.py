@@ -16,7 +16,7 @@ from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb import phrasebook
-from benchweb.catalog import Kind, catalog, value_said
+from benchweb.catalog import Kind, catalog, value_text
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
 from benchweb.charts.run.verdict import Setting, limit_words
@@ -25,7 +25,7 @@ from benchweb.hosts.models import Pair
 from benchweb.hosts.pairs import PairNames
 from benchweb.web.shared import words as state_words
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
-from benchweb.web.shared.zones import moment_said, reader_zone, zone_named
+from benchweb.web.shared.zones import moment_text, reader_zone, zone_named
 from benchweb.web.tags.escaping import escaped
 
 register = template.Library()
@@ -55,7 +55,9 @@ def metric(
 ) -> SafeString:
     """Show a number with its unit, and where given the spread and count of its repetitions, small."""
     if value is None:
-        return format_html('<span class="missing" title="{}">—</span>', said(reason) or _("missing: not measured"))
+        return format_html(
+            '<span class="missing" title="{}">—</span>', translated(reason) or _("missing: not measured")
+        )
     return SafeString(number_shown(value, unit, extremes=extremes, n=n))
 
 
@@ -89,7 +91,7 @@ def state(value: str, reason: str = "") -> SafeString:
 @lru_cache(maxsize=4_096)
 def state_shown(value: str, reason: str, _language: str | None) -> str:
     """Return a state as markup; kept, for lists say the same states and reasons again and again."""
-    title = escape(said(reason)) if reason else ""
+    title = escape(translated(reason)) if reason else ""
     return f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
 
 
@@ -100,9 +102,9 @@ def state_word(value: str) -> str:
 
 
 @register.filter
-def said(sentence: object) -> str:
+def translated(sentence: object) -> str:
     """Say a stored sentence, such as a reason, in the reader's language."""
-    return phrasebook.said(str(sentence or ""))
+    return phrasebook.translated(str(sentence or ""))
 
 
 @register.simple_tag
@@ -240,19 +242,19 @@ def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "
         return format_html('<span class="missing" title="{}">—</span>', _("none"))
     zone = zone_named(zone_name) or reader_zone(context["request"])
     utc = value.astimezone(UTC)
-    shown = escape(moment_said(value, zone))
+    shown = escape(moment_text(value, zone))
     return SafeString(f'<span class="zoned" title="{utc:%Y-%m-%d %H:%M:%S} UTC">{shown}</span>')
 
 
 @register.simple_tag(takes_context=True)
 def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> SafeString:
     """Say a time in a schedule's zone and in the reader's; once when both say the same. Neither breaks within."""
-    there, here = moment_said(value, zone_named(zone_name) or UTC), moment_said(value, reader_zone(context["request"]))
+    there, here = moment_text(value, zone_named(zone_name) or UTC), moment_text(value, reader_zone(context["request"]))
     whole = format_html('<span class="zoned">{}</span>', there)
     if there == here:
         return format_html("{} {}", whole, zone_name)
-    said = escape(_("{there} {zone} · {here} here"))
-    return format_html(said, there=whole, zone=zone_name, here=format_html('<span class="zoned">{}</span>', here))
+    pattern = escape(_("{there} {zone} · {here} here"))
+    return format_html(pattern, there=whole, zone=zone_name, here=format_html('<span class="zoned">{}</span>', here))
 
 
 @register.simple_tag(takes_context=True)
@@ -266,7 +268,7 @@ def beside_zoned(context: Mapping[str, Any], value: datetime, zone_name: str) ->
     """Say what a time in a schedule's zone leaves open: how long ago it was, or what it is in the reader's zone."""
     if abs(timezone.now() - value) < timedelta(days=1):
         return when(value)
-    there, here = moment_said(value, zone_named(zone_name) or UTC), moment_said(value, reader_zone(context["request"]))
+    there, here = moment_text(value, zone_named(zone_name) or UTC), moment_text(value, reader_zone(context["request"]))
     return "" if there == here else _("{time} here").format(time=here)
 
 
@@ -326,11 +328,11 @@ def kept_whole(parts: str) -> str:
 
 def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
     """Say parameters as the catalog labels them, in its order."""
-    return _params_said(kind_name, json.dumps(values), get_language())
+    return _params_text(kind_name, json.dumps(values), get_language())
 
 
 @lru_cache(maxsize=4_096)
-def _params_said(kind_name: str, written: str, _language: str | None) -> str:
+def _params_text(kind_name: str, written: str, _language: str | None) -> str:
     """Keep what was said: repetitions, and one page after the other, show the same parameters again and again."""
     kind, values = catalog().kinds.get(kind_name), json.loads(written)
     texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
@@ -357,7 +359,7 @@ def _setting(found: Setting, *, is_alone: bool) -> str:
     if found.unit and isinstance(value, int | float) and not isinstance(value, bool):
         shown = formatting.setting(value, found.unit)
         return shown if is_alone else f"{found.label.lower()} {shown}"
-    return f"{found.label.lower()} {value_said(value) if isinstance(value, str) else value}"
+    return f"{found.label.lower()} {value_text(value) if isinstance(value, str) else value}"
 
 
 def _option(pk: str, name: str, *, is_chosen: bool) -> str:

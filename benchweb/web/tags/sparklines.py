@@ -17,7 +17,7 @@ from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.common import formatting
 from benchweb.statistics import LEAST_BEFORE, Deviation
-from benchweb.web.shared.zones import moment_said, reader_zone
+from benchweb.web.shared.zones import moment_text, reader_zone
 
 register = template.Library()
 
@@ -121,20 +121,20 @@ def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: 
         return ""
     zone = reader_zone(context["request"])
     is_one_day = begun_at.astimezone(zone).date() == ended_at.astimezone(zone).date()
-    end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else said_to_the_minute(ended_at, zone)
-    begin = said_to_the_minute(begun_at, zone)
+    end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else text_to_the_minute(ended_at, zone)
+    begin = text_to_the_minute(begun_at, zone)
     return format_html(
         '<span class="zoned" title="{} – {} UTC">{}{}</span>',
         f"{begun_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
         f"{ended_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
-        begin if said_to_the_minute(ended_at, zone) == begin else f"{begin}–{end}",
+        begin if text_to_the_minute(ended_at, zone) == begin else f"{begin}–{end}",
         pgettext("before a figure", ": "),
     )
 
 
-def said_to_the_minute(moment: datetime, zone: tzinfo) -> str:
+def text_to_the_minute(moment: datetime, zone: tzinfo) -> str:
     """Say a time without its seconds, which tell nothing of a night."""
-    return moment_said(moment.replace(second=0, microsecond=0), zone)
+    return moment_text(moment.replace(second=0, microsecond=0), zone)
 
 
 def signed_percent(ratio: float) -> str:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext as _
 
 from benchweb.common.formatting import duration
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.schedules.forecasts.feasibility import Feasibility
 from benchweb.web.shared.zones import zone_named
 from benchweb.web.timeline.lanes import Bar, Lane, Lanes, lanes_of
@@ -27,7 +27,7 @@ def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
     end = max(each.ends for each in found.bars)
     return lanes_of(
         _("The campaign to come, by host"),
-        [Lane(said(place), bars) for place, bars in by_place.items()],
+        [Lane(translated(place), bars) for place, bars in by_place.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),
         zone=zone_named(zone_name) or ZoneInfo("UTC"),

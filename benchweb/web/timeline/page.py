@@ -14,7 +14,7 @@ from django.utils.translation import pgettext
 from benchweb.common.formatting import duration
 from benchweb.common.names import name_key
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 from benchweb.runs.lists import RunLine, listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.runs.summaries import campaign_summaries
@@ -191,7 +191,7 @@ def _run_bar(run: RunLine, now: datetime) -> Bar:
     state = state_word(run.state)
     if run.started_at:
         state += pgettext("between parts of a sentence", ", ") + duration((end - begin).total_seconds())
-    reason = f": {said(run.reason)}" if run.reason else ""
+    reason = f": {translated(run.reason)}" if run.reason else ""
     label = _("Run {run} · {plan} · {pair} · {state}{reason}").format(
         run=run.pk, plan=run.plan, pair=run.pair, state=state, reason=reason
     )
@@ -200,7 +200,7 @@ def _run_bar(run: RunLine, now: datetime) -> Bar:
 
 def _slot_bar(slot: Slot) -> Bar:
     seconds = (slot.campaign.planned_seconds if slot.campaign else None) or _UNKNOWN_SECONDS
-    reason = f": {said(slot.reason)}" if slot.reason else ""
+    reason = f": {translated(slot.reason)}" if slot.reason else ""
     label = f"{slot.schedule.name} · {state_word(slot.state)}{reason}"
     return Bar(slot.at, slot.at + timedelta(seconds=seconds), slot.state, label, _slot_url(slot))
 

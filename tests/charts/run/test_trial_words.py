@@ -7,7 +7,7 @@ from django.utils import translation
 
 from benchweb.charts.run.trial_detail import label_and_unit
 from benchweb.charts.run.trial_words import EVIDENCE, SENTENCES
-from benchweb.phrasebook import said
+from benchweb.phrasebook import translated
 
 LIMITS = Path(__file__).parents[3] / "engine/crates/kinds/src/limits"
 WATCHDOG = LIMITS.parents[2] / "agent/src/serve/watchdog.rs"
@@ -18,15 +18,15 @@ AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: tha
 
 def test_the_engines_explanation_is_said_with_its_figures_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
-        assert said(AWAKE) == "发送线程有 99 % 的时间处于可运行状态，其中 45 % 在 CPU 上：该端已达极限。"
-    assert said(AWAKE) == AWAKE
+        assert translated(AWAKE) == "发送线程有 99 % 的时间处于可运行状态，其中 45 % 在 CPU 上：该端已达极限。"
+    assert translated(AWAKE) == AWAKE
 
 
 def test_why_an_engine_gave_up_is_said_part_by_part() -> None:
     lost = "the controller was silent for longer than its lease; see whether its worker runs and reaches this engine"
     assert lost in WATCHDOG.read_text()
     with translation.override("zh-hans"):
-        told = said(f"1 of 9 trials failed: the other end says: {lost}")
+        told = translated(f"1 of 9 trials failed: the other end says: {lost}")
     assert told == (
         "9 个测试项中 1 个失败：对端报告：控制器静默超过其租约时长；请检查其工作进程是否在运行且能连到此引擎"
     )
@@ -47,7 +47,7 @@ def test_every_sentence_of_the_engine_is_known_to_be_translated_and_none_is_know
     assert unknown == []
     # Some follow another sentence.
     known = {text: f"… {text}" for text in (*SENTENCES, *EVIDENCE)}
-    in_vain = [text for text, said in known.items() if not any(each.search(said) for each in patterns.values())]
+    in_vain = [text for text, sentence in known.items() if not any(each.search(sentence) for each in patterns.values())]
     assert in_vain == [LINK_CLOSED]
 
 

@@ -31,7 +31,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def send(task: str, *ids: int, **options: object) -> None:
         asked.extend(ids if task == CHECK_TASK else ())
 
-    monkeypatch.setattr("benchweb.common.queue.send", send)
+    monkeypatch.setattr("benchweb.common.celery_client.send", send)
     return asked
 
 

@@ -75,8 +75,8 @@ def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
 
 def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Client, last_nights: Pair) -> None:
     summed_up()
-    [glance] = signed_in.get("/").context["night"].changes
-    assert (glance.row.median, glance.change.baseline, glance.row.n) == (9e9, 1.005e10, 2)
+    [row] = signed_in.get("/").context["night"].changes
+    assert (row.row.median, row.change.baseline, row.row.n) == (9e9, 1.005e10, 2)
     text = words(signed_in.get("/").content.decode())
     assert "Throughput, received TCP stream · message size 16 KiB" in text
     assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · against 8 runs", text)
@@ -206,9 +206,9 @@ def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client)
     assert "11.0 Gbit/s ±9.1 % · n=2" in words(signed_in.get("/").content.decode())
 
 
-@pytest.mark.parametrize(("before", "said"), [(0, "the first night"), (2, "learning: 2 of 5 nights before")])
+@pytest.mark.parametrize(("before", "expected"), [(0, "the first night"), (2, "learning: 2 of 5 nights before")])
 def test_an_environments_figure_is_compared_with_nights_and_says_nights(
-    signed_in: Client, before: int, said: str
+    signed_in: Client, before: int, expected: str
 ) -> None:
     # Never at a night's end, which is noon.
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -218,14 +218,14 @@ def test_an_environments_figure_is_compared_with_nights_and_says_nights(
         for minutes in (10, 0):
             measured(pair, midnight - timedelta(minutes=minutes) - ago * DAY, 1e10)
     summed_up()
-    assert f"10.0 Gbit/s n=1 {said}" in words(signed_in.get("/").content.decode())
+    assert f"10.0 Gbit/s n=1 {expected}" in words(signed_in.get("/").content.decode())
 
 
 def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:
-    said = "the furthest of them lies from it"
-    assert said not in signed_in.get("/").content.decode()
+    expected = "the furthest of them lies from it"
+    assert expected not in signed_in.get("/").content.decode()
     make_run()
-    assert said in signed_in.get("/").content.decode()
+    assert expected in signed_in.get("/").content.decode()
 
 
 def test_the_lines_of_an_environment_end_with_the_same_night() -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from benchweb.common import queue
+from benchweb.common import celery_client
 from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.models import Endpoint, Pair
 from tests.factories import make_endpoint, make_pair
@@ -31,7 +31,7 @@ def blocked(transactional_db: None) -> Pair:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     calls: list[tuple[object, ...]] = []
-    monkeypatch.setattr(queue, "send", lambda *call: calls.append(call))
+    monkeypatch.setattr(celery_client, "send", lambda *call: calls.append(call))
     return calls
 
 

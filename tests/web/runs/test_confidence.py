@@ -102,4 +102,4 @@ def test_an_open_run_says_how_many_combinations_are_to_go(signed_in: Client) -> 
 def test_a_run_of_a_plan_without_a_confidence_says_nothing_of_it(signed_in: Client) -> None:
     run = make_run(repetitions=2)
     assert "onfidence" not in words(signed_in.get(f"/runs/{run.pk}").content)
-    assert make_plan().versions.get().asked_confidence is None
+    assert make_plan().versions.get().requested_confidence is None

@@ -11,9 +11,9 @@ from django.utils.translation import override
 from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
-from benchweb.results.series_summaries import Scope, series_at_a_glance
-from benchweb.web.series import glance as glance_section
-from benchweb.web.series.glance import series_glances
+from benchweb.results.series_summaries import Scope, series_summaries
+from benchweb.web.series import section
+from benchweb.web.series.section import series_rows
 from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, measured
 
@@ -40,8 +40,8 @@ def url(request: pytest.FixtureRequest, pair: Pair) -> str:
 
 
 def test_the_main_figures_come_first_and_the_worst_of_them_at_the_top(signed_in: Client, url: str) -> None:
-    glances = signed_in.get(url).context["series"].glances
-    assert [glance.metric.key for glance in glances] == ["transactions_per_second", "throughput_bps"]
+    rows = signed_in.get(url).context["series"].rows
+    assert [row.metric.key for row in rows] == ["transactions_per_second", "throughput_bps"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_main_figures_come_first_and_the_worst_of_them_at_the_top(signed_in:
 )
 def test_it_is_narrowed_in_the_address(signed_in: Client, url: str, query: str, metrics: list[str]) -> None:
     page = signed_in.get(f"{url}?{query}")
-    assert [glance.metric.key for glance in page.context["series"].glances] == metrics
+    assert [row.metric.key for row in page.context["series"].rows] == metrics
     assert ("No series matches these filters." in page.content.decode()) is (not metrics)
 
 
@@ -69,13 +69,13 @@ def test_a_row_leads_to_its_history_with_every_parameter(signed_in: Client, pair
 
 
 def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glance_section, "_SHOWN", 1)
+    monkeypatch.setattr(section, "_SHOWN", 1)
     first = signed_in.get(f"{url}?kind=").context["series"]
-    assert (len(first.glances), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
+    assert (len(first.rows), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
     # Nobody has counted them.
     assert "in all" not in signed_in.get(f"{url}?kind=").content.decode()
     second = signed_in.get(f"{url}?from=1").context["series"]
-    assert (len(second.glances), second.next_url, second.first_url) == (1, "", "?#series")
+    assert (len(second.rows), second.next_url, second.first_url) == (1, "", "?#series")
 
 
 def test_it_costs_no_more_queries_however_many_there_are(
@@ -117,17 +117,17 @@ def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: 
 
 
 def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
-    glances = series_glances(series_at_a_glance(scope=Scope(pair=pair.pk), most=1))
-    glances = [replace(each, row=replace(each.row, together=3)) for each in glances]
-    told = {}
+    rows = series_rows(series_summaries(scope=Scope(pair=pair.pk), most=1))
+    rows = [replace(each, row=replace(each.row, series_count=3)) for each in rows]
+    pages = {}
     for language in ("en", "zh-hans", "en"):
         with override(language):
-            told[language] = render_to_string("series/partials/glance.html", {"glances": glances})
+            pages[language] = render_to_string("series/partials/rows.html", {"rows": rows})
     baseline = (
         '<span class="quantity" title="1,000 transactions/s" data-value="1000.0" data-unit="transactions/s">1.00'
         '<span class="unit"> k transactions/s</span></span>'
     )
-    assert f'<span class="meta">was {baseline} · against 8 runs</span>' in told["en"]
-    assert "· and 2 more of its series</span>" in told["en"]
-    assert "秒前" in told["zh-hans"]
-    assert "Latest" not in told["zh-hans"]
+    assert f'<span class="meta">was {baseline} · against 8 runs</span>' in pages["en"]
+    assert "· and 2 more of its series</span>" in pages["en"]
+    assert "秒前" in pages["zh-hans"]
+    assert "Latest" not in pages["zh-hans"]

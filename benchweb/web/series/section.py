@@ -15,7 +15,7 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.common.rows import row_id
 from benchweb.results.run_summaries import deviation_of
-from benchweb.results.series_summaries import Glance, Scope, series_at_a_glance
+from benchweb.results.series_summaries import Scope, SeriesSummary, series_summaries
 from benchweb.statistics import Deviation
 
 _SHOWN = 20
@@ -23,10 +23,10 @@ HISTORY = "/history"
 
 
 @dataclass(frozen=True)
-class SeriesGlance:
+class SeriesRow:
     """One series as a row: who, what, and its latest run beside those before it."""
 
-    row: Glance
+    row: SeriesSummary
     kind: Kind
     metric: Metric
     # What was measured: the identity, and the parameter that the kind's charts sweep even where it is the default.
@@ -53,7 +53,7 @@ class SeriesGlance:
     @property
     def other_count(self) -> int:
         """Return how many other series of the pair stand out, for which this one stands."""
-        return self.row.together - 1
+        return self.row.series_count - 1
 
     @property
     def history_url(self) -> str:
@@ -61,7 +61,7 @@ class SeriesGlance:
         return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
 
 
-def series_glances(rows: Iterable[Glance]) -> list[SeriesGlance]:
+def series_rows(rows: Iterable[SeriesSummary]) -> list[SeriesRow]:
     """Prepare rows for a page; what has left the catalog has no name and is left out."""
     now = timezone.now()
     kinds = catalog().kinds
@@ -81,13 +81,13 @@ def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[
 def measured_query(kind: str, metric: str, written: str) -> str:
     """Return the query for a metric with parameters, written as JSON; kept, for page after page links to the same."""
     params: Mapping[str, Any] = json.loads(written)
-    told = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
-    return urlencode({"kind": kind, "metric": metric, **told})
+    parameters = {f"p.{name}": value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
+    return urlencode({"kind": kind, "metric": metric, **parameters})
 
 
-def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
+def _prepared(row: SeriesSummary, kind: Kind, now: datetime) -> SeriesRow:
     metric = kind.metrics[row.metric]
-    return SeriesGlance(
+    return SeriesRow(
         row=row,
         kind=kind,
         metric=metric,
@@ -98,10 +98,10 @@ def _prepared(row: Glance, kind: Kind, now: datetime) -> SeriesGlance:
 
 
 @dataclass(frozen=True)
-class GlanceSection:
+class SeriesSection:
     """Series, the worst first, with the filters that chose them and the addresses of the pages around."""
 
-    glances: list[SeriesGlance]
+    rows: list[SeriesRow]
     kinds: list[Kind]
     metrics: list[Metric]
     kind: str
@@ -114,15 +114,15 @@ class GlanceSection:
         return bool(self.kind or self.metric or self.first_url)
 
 
-def glance_section(request: HttpRequest, scope: Scope) -> GlanceSection:
+def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
     """Return the series of a scope."""
     kinds = catalog().kinds
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
     first = min(row_id(request.GET.get("from", "")) or 0, 1_000_000)
-    found = series_at_a_glance(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
-    return GlanceSection(
-        glances=series_glances(found[:_SHOWN]),
+    found = series_summaries(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
+    return SeriesSection(
+        rows=series_rows(found[:_SHOWN]),
         kinds=list(kinds.values()),
         metrics=_charted(kind),
         kind=kind,
