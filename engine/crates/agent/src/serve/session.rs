@@ -195,6 +195,7 @@ impl Session {
 
     /// Adds an event; none follows the final one.
     pub fn push(&self, body: EventBody) {
+        let body = self.as_stopped(body);
         let mut log = self.log();
         if log.state().is_final() {
             return;
@@ -206,6 +207,18 @@ impl Session {
             progress.last_event_id = last_event_id;
             progress.is_final = is_final;
         });
+    }
+
+    /// A failure that comes after the process was asked to stop is that stop's doing: a link that the other end's
+    /// cancel has cut looks like a refusal.
+    fn as_stopped(&self, body: EventBody) -> EventBody {
+        let ending = self.live.as_ref().and_then(|live| locked(&live.ending).clone());
+        match (body, ending) {
+            (EventBody::Failure { code, partial, .. }, Some((stop, reason))) if code != stop => {
+                EventBody::failure(stop, reason, partial.map(|partial| *partial))
+            }
+            (body, _) => body,
+        }
     }
 
     /// Renews the controller's lease.
