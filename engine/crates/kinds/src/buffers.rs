@@ -4,7 +4,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use proto::{Role, SinkReport};
 
-use crate::kind::{End, Transport};
+use crate::end::End;
+use crate::kind::Transport;
 
 /// Linux books twice the size that it grants, for its own bookkeeping (socket(7)).
 const BOOKED_PER_GRANTED: u64 = 2;

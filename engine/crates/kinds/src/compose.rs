@@ -1,7 +1,6 @@
 //! The result, joined from the two ends' halves.
 
 use std::net::IpAddr;
-use std::time::{Instant, SystemTime};
 
 use proto::{
     CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval, Outage,
@@ -10,10 +9,8 @@ use proto::{
 
 use crate::course::Course;
 use crate::host_window;
-use crate::kind::End;
 use crate::limits;
-use crate::streams::other;
-use crate::tcp_stream::clock_of;
+use crate::roles::other;
 
 const BYTES_PER_GIGABYTE: f64 = 1e9;
 /// A window shorter than this share of what was asked for is flagged.
@@ -42,34 +39,6 @@ pub struct Halves {
     pub intervals: Course,
     /// Intervals that the other end told.
     pub peer_intervals: Course,
-}
-
-/// The window in which `end` received `bytes`.
-pub fn window(end: &End, begin: Option<Instant>, seconds: f64, bytes: u64) -> Option<Window> {
-    let begin = begin?;
-    let (bytes, reverse_bytes) = match end.role {
-        Role::Sink => (bytes, None),
-        Role::Source => (0, Some(bytes)),
-    };
-    Some(Window {
-        started_at: wall_clock(begin).into(),
-        elapsed_seconds: seconds,
-        bytes,
-        reverse_bytes,
-        clock: clock_of(end.role).to_owned(),
-    })
-}
-
-/// The wall-clock time of a monotonic instant that has passed.
-pub fn wall_clock(instant: Instant) -> SystemTime {
-    let now = SystemTime::now();
-    now.checked_sub(instant.elapsed()).unwrap_or(now)
-}
-
-/// Whether a kind has a metric, by the catalog.
-pub fn lists(kind: &str, metric: &str) -> bool {
-    let kind = proto::Catalog::embedded().kinds.get(kind);
-    kind.is_some_and(|kind| kind.metrics.iter().any(|key| key == metric))
 }
 
 /// Joins the halves into the document that a session ends with.
@@ -162,7 +131,8 @@ fn cpu_cost(
     sink: &SinkReport,
     window: Option<&Window>,
 ) -> Option<f64> {
-    let window = window.filter(|_| lists(kind, "cpu_seconds_per_gigabyte"))?;
+    let window =
+        window.filter(|_| proto::Catalog::embedded().lists(kind, "cpu_seconds_per_gigabyte"))?;
     let bytes = window.bytes + window.reverse_bytes.unwrap_or(0);
     let seconds = source.cpu_seconds? + sink.cpu_seconds?;
     (bytes > 0).then(|| seconds * BYTES_PER_GIGABYTE / bytes as f64)

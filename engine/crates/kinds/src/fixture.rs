@@ -6,11 +6,15 @@ use std::time::Instant;
 use proto::{Metrics, Role, SinkReport};
 
 use crate::counter::Count;
-use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::end::End;
+use crate::kind::{Kind, Transport};
+use crate::measurements::{Finished, Measured, Outcome};
+use crate::part::Part;
 use crate::registry;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::Settings;
 use crate::streams::joint_seconds;
+use crate::task::{Cue, Task};
 
 const METRIC: &str = "probe_round_trip_seconds";
 const OVERLAY: &str = include_str!("../../../schema/fixture/catalog.json");

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use proto::{FailureCode, LinkMessage};
 
-use crate::Supply;
-use crate::kind::Finished;
+use crate::failure::Failure;
 use crate::link::Link;
 use crate::patience::patience;
-use crate::thread_times::ThreadTimes;
+use crate::signal::Signal;
+use crate::supply::Supply;
 use crate::traffic::Traffic;
 
 /// Both ends say that they live each second.
@@ -24,55 +24,6 @@ const OUTAGE_LIMIT: Duration = Duration::from_secs(15);
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(30);
 /// What a peer said before it went away is here by then.
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(100);
-
-/// One thing that happened.
-pub enum Signal {
-    /// A line came on the link.
-    Link(LinkMessage),
-    /// The link is gone; why.
-    LinkLost(String),
-    /// The agent hands something over.
-    Supply(Supply),
-    /// The source's connections are up, or could not be made.
-    Connected(Result<Vec<std::os::fd::OwnedFd>, Failure>),
-    /// A sending flow passed the end of its warm-up at this offset.
-    Mark {
-        /// The flow's index.
-        flow: u32,
-        /// Bytes sent before the first measured one.
-        offset_bytes: u64,
-    },
-    /// The task of this place has ended.
-    Done {
-        /// Its place among the session's tasks.
-        task: usize,
-        /// What it measured.
-        finished: Box<Finished>,
-        /// How its thread spent its time.
-        times: ThreadTimes,
-    },
-}
-
-/// Why a session can't go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// For programs.
-    pub code: FailureCode,
-    /// For people: what failed, where, and the next step.
-    pub reason: String,
-}
-
-impl Failure {
-    /// Makes a failure.
-    pub fn new(code: FailureCode, reason: impl Into<String>) -> Self {
-        Self { code, reason: reason.into() }
-    }
-
-    /// A fault of the engine's own or of a host out of resources.
-    pub fn internal(reason: impl Into<String>) -> Self {
-        Self::new(FailureCode::Internal, reason)
-    }
-}
 
 /// The main thread's view of the outside.
 pub struct Line {

@@ -7,28 +7,15 @@ use std::time::{Duration, Instant};
 use proto::{Histogram, Metrics, SinkReport, Window};
 use stats::Latency;
 
-use crate::compose;
 use crate::counter::Count;
-use crate::kind::{Cue, End, Finished, Measured, Outcome};
+use crate::end::End;
+use crate::measurements::{Finished, Measured, Outcome, Transacted};
 use crate::streams::{self, joint_seconds};
+use crate::task::Cue;
+use crate::window;
 
 /// What is less than this part of a window changes no figure.
 const LEAST_EDGE: u32 = 1_000;
-
-/// What one client flow did in the measured window.
-#[derive(Debug)]
-pub struct Transacted {
-    /// The window of this flow.
-    pub span: Option<(Instant, Instant)>,
-    /// One latency per transaction.
-    pub latency: Latency,
-    /// Transactions without an answer in time (UDP).
-    pub lost: u64,
-    /// Transactions that failed otherwise.
-    pub errors: u64,
-    /// Flags of the catalog's that this flow raised.
-    pub flags: BTreeSet<&'static str>,
-}
 
 /// Keeps a client's time: warm-up, window, deadline, and the latencies of the window.
 pub struct Timekeeper {
@@ -195,7 +182,7 @@ pub fn report(end: &End, measured: &Measured) -> SinkReport {
 }
 
 fn window(end: &End, begin: Option<Instant>, seconds: f64) -> Option<Window> {
-    let window = compose::window(end, begin, seconds, 0)?;
+    let window = window::window(end, begin, seconds, 0)?;
     Some(Window { reverse_bytes: None, ..window })
 }
 

@@ -5,75 +5,9 @@ use std::time::{Duration, Instant};
 
 use proto::{Flow, Granted, Role, SentCount, SinkReport, TcpFigures};
 
-use crate::kind::{End, Measured, Outcome};
-use crate::pacer::Missed;
+use crate::end::End;
+use crate::measurements::{Measured, Outcome, Received, Sent};
 use crate::tcp_window;
-
-/// What one sending flow did in the measured window.
-#[derive(Debug, Clone, Default)]
-pub struct Sent {
-    /// The flow's index.
-    pub flow: u32,
-    /// Payload bytes that the kernel took.
-    pub bytes: u64,
-    /// Messages or datagrams that the kernel took whole.
-    pub messages: u64,
-    /// Sends that the kernel refused (`ENOBUFS` and the like).
-    pub failed: u64,
-    /// When the window began and ended for this flow.
-    pub span: Option<(Instant, Instant)>,
-    /// The connection at the window's begin (TCP).
-    pub connection_before: Option<Box<net::TcpInfo>>,
-    /// The connection at the end of sending (TCP).
-    pub connection_after: Option<Box<net::TcpInfo>>,
-    /// What a rate asked for and the flow was held up from sending.
-    pub missed: Missed,
-    /// Whether the kernel copied what it was to send from its pages (TCP).
-    pub is_copied: bool,
-}
-
-/// What one receiving flow saw.
-#[derive(Debug, Clone)]
-pub struct Received {
-    /// The flow's index.
-    pub flow: u32,
-    /// Payload bytes: of a TCP flow from its beginning on, of a UDP flow in the window, each datagram once.
-    pub bytes: u64,
-    /// First and last arrival that count.
-    pub span: Option<(Instant, Instant)>,
-    /// Data segments received when the task began and when it ended, where the kernel tells.
-    pub data_segments: Option<(u64, u64)>,
-    /// What only datagrams have.
-    pub datagrams: Option<Datagrams>,
-}
-
-/// Counts of one receiving UDP flow in the measured window.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Datagrams {
-    /// Datagrams, each counted once.
-    pub unique: u64,
-    /// What the measuring header tells; absent when messages are too small to carry it.
-    pub order: Option<Order>,
-    /// Datagrams that can't be this test's.
-    pub strange: u64,
-    /// Whether the warm-up was cut by this host's clock, as no mark came through.
-    pub is_cut_by_clock: bool,
-    /// Datagrams that the kernel handed over at once, on average, where it joins them.
-    pub per_receive: Option<f64>,
-}
-
-/// What sequence numbers and send times tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Order {
-    /// Datagrams that came again.
-    pub duplicates: u64,
-    /// Datagrams that came after a later one.
-    pub reordered: u64,
-    /// Datagrams too far behind to tell whether they came again.
-    pub too_late: u64,
-    /// RFC 3550 jitter.
-    pub jitter_seconds: Option<f64>,
-}
 
 /// The senders among the outcomes.
 pub fn senders(measured: &Measured) -> impl Iterator<Item = &Sent> {
@@ -106,14 +40,6 @@ pub fn joint_seconds(spans: impl Iterator<Item = (Instant, Instant)>) -> Option<
         spans.reduce(|(first, last), (begin, end)| (first.min(begin), last.max(end)))?;
     let seconds = last.saturating_duration_since(first).as_secs_f64();
     (seconds > 0.0).then_some(seconds)
-}
-
-/// The role at the other end.
-pub fn other(role: Role) -> Role {
-    match role {
-        Role::Source => Role::Sink,
-        Role::Sink => Role::Source,
-    }
 }
 
 /// Every flow of this end with the bytes it received and the buffers it was granted.

@@ -8,11 +8,15 @@ use std::time::Instant;
 use proto::{Metrics, SinkReport, TcpFigures};
 
 use crate::counter::Count;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::kind::{Kind, Transport};
+use crate::measurements::{Finished, Measured, Outcome};
+use crate::part::Part;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::Settings;
 use crate::streams::{self, payload};
+use crate::task::{Cue, Task};
 use crate::tcp_window;
 
 /// What a result tells of the connections.

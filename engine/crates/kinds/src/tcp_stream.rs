@@ -5,19 +5,22 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, Role, SinkReport, TcpFigures};
+use proto::{Metrics, SinkReport, TcpFigures};
 
 use crate::counter::Count;
+use crate::end::End;
 use crate::features;
 use crate::gate::Phase;
-use crate::kind::{
-    Cue, Cut, DrainCut, End, Finished, FlowCut, Kind, Measured, Outcome, Part, Task, Transport,
-};
-use crate::line::Signal;
+use crate::kind::{Cut, Kind, Transport};
+use crate::measurements::{DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent};
 use crate::pacer::Pacer;
 use crate::page_aligned::PageAligned;
+use crate::part::Part;
+use crate::roles::other;
 use crate::settings::{SendMode, Settings};
-use crate::streams::{self, Received, Sent, joint_seconds, other, receivers, senders};
+use crate::signal::Signal;
+use crate::streams::{self, joint_seconds, receivers, senders};
+use crate::task::{Cue, Task};
 use crate::tcp_message::{Message, Sender};
 use crate::tcp_pacing::{self, Cuts};
 use crate::tcp_window;
@@ -286,7 +289,7 @@ fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
         report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
     }
     let begin = shares.values().map(|share| share.span.0).min();
-    report.window = crate::compose::window(end, begin, seconds, bytes);
+    report.window = crate::window::window(end, begin, seconds, bytes);
     let is_whole = measured.drain_cut.is_none();
     if is_whole && sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
         // A stream that ended well has delivered every byte: anything else must not go unseen.
@@ -339,14 +342,6 @@ fn share(received: &Received, cut: Option<&FlowCut>, has_warmup: bool) -> Option
             .zip(cut.data_segments)
             .map(|(after, before)| after.saturating_sub(before)),
     })
-}
-
-/// A stream that arrives at the sink is measured by the sink's clock.
-pub fn clock_of(role: Role) -> &'static str {
-    match role {
-        Role::Source => "source",
-        Role::Sink => "sink",
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use crate::counter::Counter;
-use crate::kind::End;
+use crate::end::End;
 
 /// What has come on all flows, compared with what had come before.
 pub struct Traffic {

@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 use proto::wire::{CHALLENGE_LENGTH, Challenge, Preamble};
 use proto::{Cookie, FailureCode, Role};
 
-use crate::line::{Failure, Line, Signal};
+use crate::failure::Failure;
+use crate::line::Line;
 use crate::session::{Brief, wait_for_flows_ready};
+use crate::signal::Signal;
 
 /// Hellos without an answer are repeated after so long, or a round trip; then each half as late again as the one before.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);

@@ -11,11 +11,15 @@ use std::time::{Duration, Instant};
 use proto::{Metrics, Role, SinkReport};
 
 use crate::counter::Count;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Kind, Measured, Outcome, Part, Task, Transport};
+use crate::kind::{Kind, Transport};
+use crate::measurements::{Finished, Measured, Outcome};
+use crate::part::Part;
 use crate::requests::{self, Timekeeper};
 use crate::settings::Settings;
 use crate::streams::payload;
+use crate::task::{Cue, Task};
 
 /// Bounds of the time-out; a request is given up later only where the path is known to be slow.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(200);

@@ -207,6 +207,13 @@ impl Catalog {
         &self.document
     }
 
+    /// Whether a kind has a metric.
+    #[must_use]
+    pub fn lists(&self, kind: &str, metric: &str) -> bool {
+        let kind = self.kinds.get(kind);
+        kind.is_some_and(|kind| kind.metrics.iter().any(|key| key == metric))
+    }
+
     /// A kind's parameters with its overrides applied, in the kind's order.
     pub fn parameters_of<'a>(
         &'a self,

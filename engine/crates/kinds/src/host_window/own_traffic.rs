@@ -4,7 +4,8 @@ use net::WireCounts;
 use proto::Role;
 
 use super::interfaces::Counters;
-use crate::kind::{Measured, Outcome, Transport};
+use crate::kind::Transport;
+use crate::measurements::{Measured, Outcome};
 use crate::settings::Settings;
 use crate::streams::sent_counts;
 
@@ -74,7 +75,7 @@ impl OwnTraffic {
             return None;
         }
         let sent = sent_counts(measured);
-        let arriving = match (&measured.peer_sent, settings.sends(crate::streams::other(role))) {
+        let arriving = match (&measured.peer_sent, settings.sends(crate::roles::other(role))) {
             (_, false) => &[],
             (Some(told), true) => told.as_slice(),
             // A lost peer tells nothing any more.

@@ -9,7 +9,6 @@ use proto::{
 use super::holder::{self, Payload};
 use super::own_traffic::{OwnTraffic, Wrapping};
 use super::{Occurred, Surroundings, carrier, interfaces::Counters};
-use crate::compose;
 
 /// What belongs to a window besides its counters.
 pub struct Scene<'a> {
@@ -45,7 +44,7 @@ pub fn add_to(report: &mut SinkReport, occurred: &Occurred, scene: &Scene<'_>) {
     if let Some(nic) = host.interfaces.iter().find(|interface| interface.carries_test) {
         add_nic(&mut metrics, nic, occurred.seconds, scene.role);
     }
-    metrics.retain(|key, _| compose::lists(scene.kind, key));
+    metrics.retain(|key, _| proto::Catalog::embedded().lists(scene.kind, key));
     report.metrics.extend(metrics);
     if meets_neighbours(scene) {
         report.flags.push("affinity_collision".to_owned());

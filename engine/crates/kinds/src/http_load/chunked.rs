@@ -1,6 +1,8 @@
 //! The end of a chunked body (RFC 9112, section 7.1), found without keeping any of it.
 
-use super::response::Malformed;
+/// Bytes that are no HTTP response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
 
 /// Chunk extensions and trailer fields have no meaning here; what is longer is no response worth measuring.
 const LINES_LIMIT_BYTES: u32 = 16 * 1024;

@@ -8,8 +8,10 @@ use super::connection::{Connection, Reading, Socket, State};
 use super::schedule::Schedule;
 use super::tally::{Loaded, Tally, Trouble};
 use super::{Share, target};
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
+use crate::measurements::{Finished, Outcome, Own};
+use crate::task::Cue;
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -53,7 +55,7 @@ impl<'a> Client<'a> {
                 (Loaded::default(), Some(format!("client thread {}: {error}", share.thread)))
             }
         };
-        Finished { outcome: Outcome::Loaded(Box::new(loaded)), fault }
+        Finished { outcome: Outcome::Own(Own::new(loaded.span, loaded)), fault }
     }
 
     fn new(end: &'a End, cue: &'a Cue, share: Share) -> Result<Self, net::Errno> {

@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use super::response::{Malformed, Response, ResponseReader};
+use super::chunked::Malformed;
+use super::response::{Response, ResponseReader};
 
 /// Who holds a connection's socket.
 pub enum Socket<'a> {

@@ -20,13 +20,16 @@ use std::sync::Arc;
 use proto::{Metrics, Params, Role, SinkReport};
 
 use crate::counter::Count;
-use crate::kind::{End, Kind, Measured, Part, Task, Transport};
-use crate::line::Failure;
+use crate::end::End;
+use crate::failure::Failure;
+use crate::kind::{Kind, Transport};
+use crate::measurements::Measured;
+use crate::part::Part;
 use crate::settings::Settings;
+use crate::task::Task;
 use client::Client;
 
 pub use response::ResponseReader;
-pub use tally::Loaded;
 
 /// The kind.
 pub struct HttpLoad;

@@ -4,11 +4,12 @@ use proto::{Metrics, SinkReport, Window};
 use stats::Latency;
 
 use super::tally::Loaded;
-use crate::compose;
 use crate::counter::Count;
-use crate::kind::{End, Measured, Outcome};
+use crate::end::End;
+use crate::measurements::{Measured, own_figures};
 use crate::requests::add_latency;
 use crate::streams::joint_seconds;
+use crate::window;
 
 /// A rate below this share of the asked one is flagged.
 const REACHED_SHARE: f64 = 0.98;
@@ -24,7 +25,7 @@ pub fn interval(count: Count, seconds: f64) -> Metrics {
 /// The source's half; the sink's is empty: it answers and measures nothing.
 pub fn report(end: &End, measured: &Measured) -> SinkReport {
     let mut report = SinkReport::default();
-    let loads: Vec<&Loaded> = loads(measured).collect();
+    let loads: Vec<&Loaded> = own_figures(measured).collect();
     let spans = || loads.iter().filter_map(|loaded| loaded.span);
     let Some(seconds) = joint_seconds(spans()) else {
         return report;
@@ -41,16 +42,9 @@ pub fn report(end: &End, measured: &Measured) -> SinkReport {
     add_latency(&mut report, &latency);
     add_spread(&mut report.metrics, &latency);
     report.flags.extend(flags(end, &loads, rate).map(str::to_owned));
-    let window = compose::window(end, spans().map(|span| span.0).min(), seconds, 0);
+    let window = window::window(end, spans().map(|span| span.0).min(), seconds, 0);
     report.window = window.map(|window| Window { reverse_bytes: None, ..window });
     report
-}
-
-fn loads(measured: &Measured) -> impl Iterator<Item = &Loaded> {
-    measured.outcomes.iter().filter_map(|outcome| match outcome {
-        Outcome::Loaded(loaded) => Some(&**loaded),
-        _ => None,
-    })
 }
 
 fn add_errors(metrics: &mut Metrics, loads: &[&Loaded]) {

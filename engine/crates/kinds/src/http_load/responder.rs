@@ -2,9 +2,11 @@
 
 use std::os::fd::BorrowedFd;
 
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
+use crate::measurements::{Finished, Outcome};
 use crate::streams::payload;
+use crate::task::Cue;
 
 use super::Share;
 

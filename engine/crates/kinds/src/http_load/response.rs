@@ -3,7 +3,7 @@
 //! Bytes come in pieces of any size. A head is kept only while it is incomplete, and only up to a limit; bodies are
 //! counted and never kept.
 
-use super::chunked::{ChunkedBody, Progress};
+use super::chunked::{ChunkedBody, Malformed, Progress};
 
 /// Longer heads are no responses worth measuring; servers' own limits are lower.
 const HEAD_LIMIT_BYTES: usize = 16 * 1024;
@@ -24,10 +24,6 @@ impl Response {
         (200..400).contains(&self.status)
     }
 }
-
-/// Bytes that are no HTTP response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed;
 
 /// Reads one response after another.
 #[derive(Debug, Default)]

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use stats::Latency;
 
 use super::response::Response;
-use crate::kind::{Cue, End};
+use crate::end::End;
 use crate::requests::is_left_out;
+use crate::task::Cue;
 
 /// What one thread measured in the window.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proto::{FailureCode, HttpUrl, Params};
 
-use crate::line::Failure;
+use crate::failure::Failure;
 
 /// How long a name may take to be resolved.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(5);

@@ -2,7 +2,7 @@
 
 use proto::{Facts, HostWindow, LimitedBy, Metrics, Params, RunResult};
 
-use super::known::{Known, carrier};
+use super::known::{Known, carrier, is_none, told_unanswered};
 use super::{Verdict, evidence};
 
 /// The kinds whose flows tell what each of them received.
@@ -20,33 +20,6 @@ pub(super) fn verdict(known: &Known) -> Option<Verdict> {
         summary: format!("Nothing arrived of all {} that were sent.", grouped(sent)),
         evidence: vec![evidence("sent without anything arriving", sent, "packets", None)],
     })
-}
-
-/// How many were sent, where none of them came through; both phases of a ping count.
-pub fn unanswered(metrics: &Metrics, prefix: &str) -> Option<f64> {
-    let metric = |key: &str| metrics.get(&format!("{prefix}{key}")).copied();
-    if let Some(idle) = metric("sent_probes") {
-        let count = |key: &str| metric(key).unwrap_or(0.0);
-        let sent = idle + count("loaded_sent_probes");
-        let lost = count("lost_probes") + count("loaded_lost_probes");
-        return (sent > 0.0 && lost >= sent).then_some(sent);
-    }
-    if let Some(received) = metric("received_packets") {
-        return metric("sent_packets").filter(|_| is_none(received));
-    }
-    // What broke off, or was no HTTP, has arrived all the same.
-    let has_come = |key: &str| metric(key).is_some_and(|count| !is_none(count));
-    if has_come("received_bytes_per_second") || has_come("read_errors") {
-        return None;
-    }
-    let rate = metric("transactions_per_second").or_else(|| metric("requests_per_second"))?;
-    let tried = metric("lost_packets").or_else(|| metric("errors")).unwrap_or(0.0);
-    is_none(rate).then_some(tried)
-}
-
-/// Counts and rates of nothing are zero exactly.
-fn is_none(count: f64) -> bool {
-    count <= 0.0
 }
 
 /// Words that qualify a result of which a part, or all, arrived nowhere.
@@ -92,7 +65,7 @@ pub fn failure(result: &RunResult) -> Option<String> {
     let lost = if STREAMS.contains(&result.kind.as_str()) {
         stream(result)?
     } else {
-        let count = unanswered(&result.metrics, "")?;
+        let count = told_unanswered(&result.metrics, "")?;
         format!("nothing arrived: {}", answers(result, count))
     };
     let mtus = [
@@ -120,7 +93,7 @@ fn stream(result: &RunResult) -> Option<String> {
     let ways = [(forward, "", "from source to sink"), (reverse, back, "from sink to source")];
     ways.into_iter().filter(|(is_used, ..)| *is_used).find_map(|(_, prefix, way)| {
         let how = if result.kind == "udp_stream" {
-            let sent = unanswered(&result.metrics, prefix)?;
+            let sent = told_unanswered(&result.metrics, prefix)?;
             format!("of {} datagrams sent none was received", grouped(sent))
         } else {
             let throughput = result.metrics.get(&format!("{prefix}throughput_bps"));

@@ -1,8 +1,10 @@
 //! The figures of one direction, gathered from both halves and the metrics; what wasn't measured is absent.
 
-use proto::{CoreShares, HostWindow, InterfaceWindow, Role, SinkReport, ThreadPart, ThreadUse};
+use proto::{
+    CoreShares, HostWindow, InterfaceWindow, Metrics, Role, SinkReport, ThreadPart, ThreadUse,
+};
 
-use super::{Run, arrival};
+use super::Run;
 
 /// One direction's way through the two ends.
 #[derive(Debug, Clone, Copy)]
@@ -119,9 +121,36 @@ impl Known {
     }
 }
 
+/// How many were sent, where none of them came through; both phases of a ping count.
+pub fn told_unanswered(metrics: &Metrics, prefix: &str) -> Option<f64> {
+    let metric = |key: &str| metrics.get(&format!("{prefix}{key}")).copied();
+    if let Some(idle) = metric("sent_probes") {
+        let count = |key: &str| metric(key).unwrap_or(0.0);
+        let sent = idle + count("loaded_sent_probes");
+        let lost = count("lost_probes") + count("loaded_lost_probes");
+        return (sent > 0.0 && lost >= sent).then_some(sent);
+    }
+    if let Some(received) = metric("received_packets") {
+        return metric("sent_packets").filter(|_| is_none(received));
+    }
+    // What broke off, or was no HTTP, has arrived all the same.
+    let has_come = |key: &str| metric(key).is_some_and(|count| !is_none(count));
+    if has_come("received_bytes_per_second") || has_come("read_errors") {
+        return None;
+    }
+    let rate = metric("transactions_per_second").or_else(|| metric("requests_per_second"))?;
+    let tried = metric("lost_packets").or_else(|| metric("errors")).unwrap_or(0.0);
+    is_none(rate).then_some(tried)
+}
+
+/// Counts and rates of nothing are zero exactly.
+pub fn is_none(count: f64) -> bool {
+    count <= 0.0
+}
+
 /// A stream of bytes has no count of what was sent, but its receiver's word that it has seen nothing.
 fn unanswered(run: &Run<'_>, route: Route, receiver: &SinkReport) -> Option<f64> {
-    arrival::unanswered(run.metrics, route.prefix).or_else(|| {
+    told_unanswered(run.metrics, route.prefix).or_else(|| {
         let has = |key: &str| run.metrics.contains_key(&format!("{}{key}", route.prefix));
         let is_silent_stream =
             has("send_throughput_bps") && !has("sent_packets") && !has("throughput_bps");

@@ -3,9 +3,11 @@
 use std::os::fd::BorrowedFd;
 
 use super::wire;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
+use crate::measurements::{Finished, Outcome};
 use crate::requests::send_whole;
+use crate::task::Cue;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 

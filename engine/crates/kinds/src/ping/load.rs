@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use proto::{EventBody, Params, RunResult};
 
 use super::Plan;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
-use crate::session::{Load, RunningLoad};
+use crate::load::{Load, RunningLoad};
+use crate::measurements::{Finished, Outcome};
+use crate::task::Cue;
 
 /// Traffic before the first probe and after the last, in which the load finds and leaves its pace.
 const RAMP: Duration = Duration::from_secs(1);

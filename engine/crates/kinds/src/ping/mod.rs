@@ -17,10 +17,12 @@ use std::time::Duration;
 use proto::{Metrics, Params, Role, SessionSpec, SinkReport};
 
 use crate::counter::Count;
-use crate::kind::{End, Kind, Measured, Part, Task, Transport};
+use crate::end::End;
+use crate::kind::{Kind, Transport};
+use crate::measurements::Measured;
+use crate::part::Part;
 use crate::settings::Settings;
-
-pub use tally::Probed;
+use crate::task::Task;
 
 /// The kind.
 pub struct Ping;

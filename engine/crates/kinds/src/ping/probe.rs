@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::tally::{Probed, Reply, Tally};
 use super::{Plan, load, wire};
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
-use crate::session::Load;
+use crate::load::Load;
+use crate::measurements::{Finished, Outcome, Own};
+use crate::task::Cue;
 
 /// Probes until every phase is over.
 pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {
@@ -25,7 +27,7 @@ pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {
             fault
         }
     };
-    Finished { outcome: Outcome::Probed(Box::new(probed)), fault }
+    Finished { outcome: Outcome::Own(Own::new(probed.span, probed)), fault }
 }
 
 struct Prober<'a> {
@@ -229,7 +231,8 @@ mod tests {
         let begun = Instant::now();
         let finished = run(&end, &cue, &Plan::read(&end.params));
         responder.join().unwrap();
-        let Outcome::Probed(probed) = finished.outcome else { panic!("probes were sent") };
+        let Outcome::Own(own) = finished.outcome else { panic!("probes were sent") };
+        let probed: &Probed = own.figures().expect("a prober's");
         assert_eq!((finished.fault, probed.idle.sent(), probed.idle.lost()), (None, 10, 2));
         assert_eq!((probed.idle.duplicates, probed.idle.foreign), (2, 0));
         assert_eq!(cue.counter.read().units, 8);

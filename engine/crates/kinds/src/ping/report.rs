@@ -4,19 +4,16 @@ use proto::{Histogram, Metrics, SinkReport, Window};
 use stats::RoundTrips;
 
 use super::tally::{Probed, Tally};
-use crate::compose;
-use crate::kind::{End, Measured, Outcome};
+use crate::end::End;
+use crate::measurements::{Measured, own_figures};
 use crate::streams;
+use crate::window;
 
 /// The half of this end; a sink has only its socket's buffers to tell.
 pub fn of(end: &End, measured: &Measured) -> SinkReport {
     let flows = if end.flows.is_empty() { Vec::new() } else { streams::flows(end, |_| 0) };
     let mut report = SinkReport { flows, ..SinkReport::default() };
-    let probed = measured.outcomes.iter().find_map(|outcome| match outcome {
-        Outcome::Probed(probed) => Some(probed),
-        _ => None,
-    });
-    if let Some(probed) = probed {
+    if let Some(probed) = own_figures(measured).next() {
         add(&mut report, end, probed);
     }
     report
@@ -122,6 +119,6 @@ fn histogram(metric: &str, round_trips: &RoundTrips, flags: &mut Vec<String>) ->
 fn window(end: &End, probed: &Probed) -> Option<Window> {
     let (begin, over) = probed.span?;
     let seconds = over.saturating_duration_since(begin).as_secs_f64();
-    let window = compose::window(end, Some(begin), seconds, 0)?;
+    let window = window::window(end, Some(begin), seconds, 0)?;
     Some(Window { reverse_bytes: None, ..window })
 }

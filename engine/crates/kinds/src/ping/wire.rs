@@ -8,9 +8,10 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 use super::{Plan, Probe, permission};
-use crate::kind::{Cue, End};
+use crate::end::End;
 use crate::requests::send_whole;
 use crate::streams;
+use crate::task::Cue;
 
 const MARK_BYTES: usize = 8;
 /// More addresses say nothing more.

@@ -17,16 +17,20 @@ use super::setup::{STEP_LIMIT, Setup};
 use super::setup_source::wait_for_flows_ready;
 use super::tcp_samples::{self, TcpSamples};
 use super::threads::Threads;
-use crate::Supply;
-use crate::compose;
 use crate::course::Course;
+use crate::failure::Failure;
 use crate::gate::{Gate, Phase, Pulse};
 use crate::host_window::{InterfaceWatch, Meter, Occurred};
-use crate::kind::{Cut, Finished, Measured, Part, Transport};
-use crate::line::{Failure, Line, Signal};
+use crate::kind::{Cut, Transport};
+use crate::line::Line;
+use crate::measurements::{Finished, Measured};
+use crate::part::Part;
+use crate::signal::Signal;
 use crate::streams;
+use crate::supply::Supply;
 use crate::thread_times::ThreadTimes;
 use crate::traffic::Traffic;
+use crate::window;
 
 mod closing;
 mod draining;
@@ -158,7 +162,7 @@ impl<'a> Conduct<'a> {
         self.clock = Some(self.begin_clock(origin));
         self.brief.outbox.event(EventBody::State {
             state: SessionState::Running,
-            started_at: compose::wall_clock(origin).into(),
+            started_at: window::wall_clock(origin).into(),
         });
         Ok(())
     }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use stats::Crossing;
 
 use super::threads::Threads;
-use crate::kind::{End, FlowCut};
+use crate::end::End;
+use crate::measurements::FlowCut;
 use crate::receipts::{Receipts, Received};
 
 /// Receipts are kept from this long before the warm-up's end: the two ends' clocks start apart by a network delay.

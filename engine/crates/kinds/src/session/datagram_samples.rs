@@ -4,7 +4,9 @@ use proto::Interval;
 
 use super::threads::Threads;
 use crate::counter::Count;
-use crate::kind::{End, Part, Transport};
+use crate::end::End;
+use crate::kind::Transport;
+use crate::part::Part;
 
 /// The view of an end that receives numbered datagrams.
 #[derive(Debug)]

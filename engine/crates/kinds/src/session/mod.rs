@@ -5,7 +5,6 @@ mod cuts;
 mod datagram_samples;
 mod drain;
 mod intervals;
-mod load;
 mod outages;
 mod path;
 mod quiet;
@@ -15,7 +14,6 @@ mod setup_source;
 mod tcp_samples;
 mod threads;
 
-pub use load::{Load, RunningLoad};
 pub use outages::{LEAST as SHORTEST_OUTAGE, SPACINGS as SPACINGS_MISSING};
 pub use setup_source::wait_for_flows_ready;
 
@@ -27,11 +25,14 @@ use std::time::Duration;
 
 use proto::{EventBody, FailureCode, Role, SessionSpec};
 
+use crate::failure::Failure;
 use crate::host_window::Surroundings;
 use crate::kind::Kind;
-use crate::line::{Failure, Line, Signal};
+use crate::line::Line;
+use crate::load::Load;
 use crate::settings::Settings;
-use crate::{Outbox, Supply, registry};
+use crate::signal::Signal;
+use crate::supply::{Outbox, Supply};
 
 /// How often the forwarding thread looks whether its session is over.
 const FORWARD_INTERVAL: Duration = Duration::from_millis(100);
@@ -54,9 +55,12 @@ pub struct Brief {
     pub patience: Duration,
 }
 
-/// Runs one session to its end.
-pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>) {
-    run_patiently(spec, supply, outbox, Duration::ZERO);
+/// Looks up a kind by its name.
+pub type Find = fn(&str) -> Option<&'static dyn Kind>;
+
+/// Runs one session of a kind that `find` knows to its end.
+pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>, find: Find) {
+    run_patiently(spec, supply, outbox, (find, Duration::ZERO));
 }
 
 /// As [`run`], for a sink whose source comes later by up to `patience`.
@@ -64,14 +68,19 @@ fn run_patiently(
     spec: SessionSpec,
     supply: Receiver<Supply>,
     outbox: &Arc<dyn Outbox>,
-    patience: Duration,
+    (find, patience): (Find, Duration),
 ) {
-    let load = spec.load().map(|load| Arc::new(Load::new(load, Arc::clone(outbox))));
+    let load = spec.load().map(|load| {
+        let run = move |spec, supply, outbox: &Arc<dyn Outbox>, patience| {
+            run_patiently(spec, supply, outbox, (find, patience));
+        };
+        Arc::new(Load::new(load, Arc::clone(outbox), Arc::new(run)))
+    });
     let mut line = Line::new();
     let is_over = Arc::new(AtomicBool::new(false));
     let surroundings = Arc::new(Surroundings::default());
     forward(supply, line.sender(), load.clone(), Arc::clone(&surroundings), Arc::clone(&is_over));
-    let event = brief(spec, outbox, surroundings)
+    let event = brief(spec, outbox, surroundings, find)
         .map(|brief| Brief { load, patience, ..brief })
         .and_then(|brief| run_brief(brief, &mut line))
         .unwrap_or_else(|failure| EventBody::failure(failure.code, failure.reason, None));
@@ -84,8 +93,9 @@ fn brief(
     spec: SessionSpec,
     outbox: &Arc<dyn Outbox>,
     surroundings: Arc<Surroundings>,
+    find: Find,
 ) -> Result<Brief, Failure> {
-    let kind = registry::find(&spec.kind).ok_or_else(|| {
+    let kind = find(&spec.kind).ok_or_else(|| {
         Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
     })?;
     let invalid = |reason| Failure::new(FailureCode::Invalid, reason);

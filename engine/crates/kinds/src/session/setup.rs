@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use proto::{Facts, FailureCode, LinkMessage, Role};
 
 use super::path::Path;
-use crate::kind::{End, Transport};
-use crate::line::{Failure, Line, Signal};
+use crate::end::End;
+use crate::failure::Failure;
+use crate::kind::Transport;
+use crate::line::Line;
 use crate::settings::{EndSettings, SendMode, Settings};
+use crate::signal::Signal;
 
 /// How long a near peer may take for one step of the set-up.
 pub const STEP_LIMIT: Duration = Duration::from_secs(10);

@@ -10,10 +10,14 @@ use proto::{FailureCode, Lane, LinkMessage, Role};
 use super::Brief;
 use super::path::Path;
 use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
-use crate::kind::{End, HandedOver, Lent, Transport};
-use crate::line::{Failure, Line, Signal};
+use crate::end::{End, HandedOver, Lent};
+use crate::failure::Failure;
+use crate::kind::Transport;
+use crate::line::Line;
 use crate::link::Link;
-use crate::{Supply, facts, tcp_crr};
+use crate::signal::Signal;
+use crate::supply::Supply;
+use crate::{facts, tcp_crr};
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);

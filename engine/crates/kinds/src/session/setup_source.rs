@@ -12,9 +12,12 @@ use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 use super::Brief;
 use super::path::Path;
 use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
-use crate::kind::{End, Transport};
-use crate::line::{Failure, Line, Signal};
+use crate::end::End;
+use crate::failure::Failure;
+use crate::kind::Transport;
+use crate::line::Line;
 use crate::link::Link;
+use crate::signal::Signal;
 use crate::{facts, path_probe, tcp_crr, udp_hello};
 
 /// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.
@@ -328,7 +331,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::Supply;
+    use crate::supply::Supply;
 
     #[test]
     fn a_source_that_is_cancelled_while_it_connects_has_the_link_to_say_so() {

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use net::TcpInfo;
 use proto::{FlowInterval, Interval, Role};
 
-use crate::kind::End;
+use crate::end::End;
+use crate::roles::other;
 use crate::settings::Settings;
-use crate::streams::other;
 use crate::tcp_window;
 
 /// So many flows are told in one interval; the metrics cover all.

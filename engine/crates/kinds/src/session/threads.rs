@@ -10,10 +10,14 @@ use std::time::Instant;
 use proto::ThreadUse;
 
 use crate::counter::{Count, Counter};
+use crate::end::End;
+use crate::failure::Failure;
 use crate::gate::{Gate, Pulse};
-use crate::kind::{Cue, Current, End, Finished, Outcome, Part, Task};
-use crate::line::{Failure, Signal};
+use crate::measurements::{Finished, Outcome};
+use crate::part::Part;
 use crate::receipts::Receipts;
+use crate::signal::Signal;
+use crate::task::{Cue, Current, Task};
 use crate::thread_times::{self, ThreadMeter, ThreadTimes};
 
 /// A flow thread's work is shallow; thousands of flows must fit.

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::ports::PortSteps;
 use super::show;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished};
+use crate::measurements::Finished;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::CloseMode;
 use crate::streams::payload;
+use crate::task::Cue;
 
 /// So many failures in a row are not bad luck.
 const ERRORS_IN_A_ROW_LIMIT: u32 = 1_000;

@@ -12,10 +12,14 @@ use std::sync::Arc;
 use proto::{Metrics, Role, SinkReport};
 
 use crate::counter::Count;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Kind, Measured, Part, Task, Transport};
+use crate::kind::{Kind, Transport};
+use crate::measurements::Measured;
+use crate::part::Part;
 use crate::requests;
 use crate::settings::Settings;
+use crate::task::{Cue, Task};
 
 pub use ports::{choose_ports, is_part_of_ports};
 

@@ -4,11 +4,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use super::show;
+use crate::end::{End, Lent};
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Lent, Outcome};
+use crate::measurements::{Finished, Outcome};
 use crate::requests::{receive_whole, send_whole};
 use crate::settings::CloseMode;
 use crate::streams::payload;
+use crate::task::Cue;
 
 /// What a serving thread works with.
 struct Server<'a> {

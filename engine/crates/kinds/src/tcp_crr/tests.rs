@@ -6,9 +6,11 @@ use proto::{Catalog, Params, Role};
 
 use super::client;
 use super::ports::PortSteps;
+use crate::end::End;
 use crate::gate::{Gate, Pulse};
-use crate::kind::{Cue, End, Outcome};
+use crate::measurements::Outcome;
 use crate::settings::Settings;
+use crate::task::Cue;
 
 fn source(sink: &TcpListener) -> End {
     let given = Params::from([("duration_seconds", 0.2.into())]);

@@ -9,14 +9,18 @@ use proto::{EngineVersions, EventBody, FailureCode, LinkMessage, Role, SinkRepor
 use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
 use crate::buffers;
 use crate::compose::{self, Halves};
+use crate::failure::Failure;
 use crate::gate::Phase;
 use crate::host_window::{self, OwnTraffic, Scene};
-use crate::kind::{Outcome, Part, Transport};
+use crate::kind::Transport;
 use crate::limits::arrival;
-use crate::line::{Failure, Signal};
 use crate::link::Link;
+use crate::measurements::Outcome;
+use crate::part::Part;
 use crate::session::tell_failure;
+use crate::signal::Signal;
 use crate::streams;
+use crate::window;
 
 impl Conduct<'_> {
     /// The last interval ends with the last arrival, not with the wait after it.
@@ -24,8 +28,7 @@ impl Conduct<'_> {
         let spans = self.measured.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Received(received) => received.span,
             Outcome::Transacted(transacted) => transacted.span,
-            Outcome::Probed(probed) => probed.span,
-            Outcome::Loaded(loaded) => loaded.span,
+            Outcome::Own(own) => own.span,
             // At a sink that only sends, the last thing that happens is the end of sending.
             Outcome::Sent(sent) => sent.span.filter(|_| self.sends_only()),
             Outcome::Served => None,
@@ -53,7 +56,7 @@ impl Conduct<'_> {
             }
         }
         let mut report = self.brief.kind.report(&self.setup.end, &self.measured);
-        let origin = compose::wall_clock(self.clock().origin);
+        let origin = window::wall_clock(self.clock().origin);
         report.window_begin_seconds = report.window.as_ref().map(|window| {
             // What is told in whole microseconds may lie a moment before the clock's own begin.
             let begin = SystemTime::from(window.started_at).duration_since(origin);
@@ -203,7 +206,7 @@ impl Conduct<'_> {
                 .unwrap_or(self.brief.settings.warmup);
             // A peer may say what it likes; it can't be in the future.
             let begin = begin.min(origin.elapsed());
-            window.started_at = compose::wall_clock(origin + begin).into();
+            window.started_at = window::wall_clock(origin + begin).into();
         }
         result
     }

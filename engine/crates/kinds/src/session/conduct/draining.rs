@@ -4,7 +4,9 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use super::Conduct;
-use crate::kind::{DrainCut, Part, Transport};
+use crate::kind::Transport;
+use crate::measurements::DrainCut;
+use crate::part::Part;
 use crate::session::drain::{self, Step};
 
 impl Conduct<'_> {

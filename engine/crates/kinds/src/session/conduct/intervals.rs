@@ -7,8 +7,8 @@ use proto::{EventBody, Interval, LinkMessage, Role};
 
 use super::Conduct;
 use crate::counter::Count;
-use crate::kind::Part;
-use crate::line::Failure;
+use crate::failure::Failure;
+use crate::part::Part;
 
 /// Metrics, flows and counts of an interval: one of ours has fewer than half as many.
 const FIGURES_AT_MOST: usize = 256;

@@ -3,13 +3,16 @@
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
+use super::receiver::Receiver;
+use super::{MARKERS, nanoseconds_since};
 use crate::datagram_header::Header;
+use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Cue, End, Finished, Outcome};
+use crate::measurements::{Finished, Outcome, Sent};
 use crate::pacer::Pacer;
 use crate::settings::SendMode;
-use crate::streams::{self, Sent};
-use crate::udp_stream::{MARKERS, Receiver, nanoseconds_since};
+use crate::streams;
+use crate::task::Cue;
 
 /// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
 /// and consumes no sequence number.

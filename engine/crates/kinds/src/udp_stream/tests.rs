@@ -4,9 +4,12 @@ use std::time::Instant;
 use proto::{Catalog, Params, Role, SentCount, SinkReport};
 
 use super::{Receiver, UdpStream};
+use crate::end::End;
 use crate::gate::{Phase, Pulse};
-use crate::kind::{Cue, End, Kind, Measured, Outcome};
+use crate::kind::Kind;
+use crate::measurements::{Measured, Outcome};
 use crate::settings::Settings;
+use crate::task::Cue;
 
 fn end(given: &Params) -> End {
     let params = Catalog::embedded().fill("udp_stream", given).expect("valid");

@@ -12,7 +12,11 @@ use std::time::{Duration, Instant};
 
 use proto::{EventBody, FailureCode, Lane, Params, Role, SessionSpec};
 
-use crate::{Outbox, Supply};
+use crate::supply::{Outbox, Supply};
+
+/// What runs a session to its end; a sink waits for its source by the given time longer than usual.
+pub type Runner =
+    Arc<dyn Fn(SessionSpec, Receiver<Supply>, &Arc<dyn Outbox>, Duration) + Send + Sync>;
 
 /// A load that may be started once.
 pub struct Load {
@@ -20,13 +24,14 @@ pub struct Load {
     supplies: Sender<Supply>,
     supply: Mutex<Option<Receiver<Supply>>>,
     outbox: Arc<dyn Outbox>,
+    run: Runner,
 }
 
 impl Load {
     /// A load whose registrations go through the session's own outbox.
-    pub fn new(spec: SessionSpec, outbox: Arc<dyn Outbox>) -> Self {
+    pub fn new(spec: SessionSpec, outbox: Arc<dyn Outbox>, run: Runner) -> Self {
         let (supplies, supply) = channel();
-        Self { spec, supplies, supply: Mutex::new(Some(supply)), outbox }
+        Self { spec, supplies, supply: Mutex::new(Some(supply)), outbox, run }
     }
 
     /// The kind's name.
@@ -53,10 +58,11 @@ impl Load {
         let spec = SessionSpec { params, ..self.spec.clone() };
         let lends = spec.role == Role::Sink;
         let supply = self.supply.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let run = Arc::clone(&self.run);
         let (session, told_at_end) = (Arc::clone(&self.outbox), Arc::clone(&told));
         let started = supply.ok_or("it runs already".to_owned()).and_then(|supply| {
             let thread = thread::Builder::new().name("load".into()).spawn(move || {
-                super::run_patiently(spec, supply, &outbox, patience);
+                run(spec, supply, &outbox, patience);
                 if lends {
                     session.release_ports(Lane::Load);
                 }
