@@ -151,7 +151,7 @@ fn json_targets() -> Vec<Target> {
 fn link_lines() -> Vec<Vec<u8>> {
     let facts = serde_json::to_value(proto::Facts::default()).unwrap_or_default();
     let flow = serde_json::to_value(proto::Flow::default()).unwrap_or_default();
-    let report = proto::SinkReport { flows: vec![proto::Flow::default()], ..Default::default() };
+    let report = proto::EndReport { flows: vec![proto::Flow::default()], ..Default::default() };
     let report = serde_json::to_value(report).unwrap_or_default();
     whole(&[
         json!({"type": "hello", "kind": "tcp_rr", "params": {"flows": 1}, "facts": facts, "version": "1"}),

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use proto::{Role, SinkReport};
+use proto::{EndReport, Role};
 
 use crate::end::End;
 use crate::kind::Transport;
@@ -28,7 +28,7 @@ impl Buffers {
 }
 
 /// Tells what this end's sockets were granted, where a size was asked for, and flags another one.
-pub fn tell(end: &End, transport: Transport, report: &mut SinkReport) {
+pub fn tell(end: &End, transport: Transport, report: &mut EndReport) {
     let asked = end.settings.end(end.role).options.buffer_bytes as u64;
     if asked == 0 {
         return;
@@ -39,7 +39,7 @@ pub fn tell(end: &End, transport: Transport, report: &mut SinkReport) {
     }
 }
 
-fn tell_granted(asked: u64, granted: Buffers, role: Role, report: &mut SinkReport) {
+fn tell_granted(asked: u64, granted: Buffers, role: Role, report: &mut EndReport) {
     let name = if role == Role::Source { "source" } else { "sink" };
     let mut set = |key: &str, bytes: u64| {
         report.metrics.insert(format!("{name}_{key}_buffer_bytes"), bytes as f64);
@@ -73,14 +73,14 @@ fn of_any(end: &End, transport: Transport) -> Option<Buffers> {
 
 #[cfg(test)]
 mod tests {
-    use proto::{Role, SinkReport};
+    use proto::{EndReport, Role};
 
     use super::{Buffers, of_flows, tell_granted};
 
     const MEBIBYTE: u64 = 1 << 20;
 
     fn told(asked: u64, granted: Buffers) -> (Vec<f64>, Vec<String>) {
-        let mut report = SinkReport::default();
+        let mut report = EndReport::default();
         tell_granted(asked, granted, Role::Sink, &mut report);
         (report.metrics.into_values().collect(), report.flags)
     }

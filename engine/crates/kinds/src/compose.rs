@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use proto::{
-    CpuPerCore, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval, Outage,
-    Params, Role, RunResult, SinkReport, TrafficAddresses, Window,
+    CpuPerCore, EndReport, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval,
+    Outage, Params, Role, RunResult, TrafficAddresses, Window,
 };
 
 use crate::course::Course;
@@ -24,9 +24,9 @@ const REPLY_ADDRESSES_AT_MOST: usize = 8;
 #[derive(Debug, Default)]
 pub struct Halves {
     /// The source's half.
-    pub source: Option<SinkReport>,
+    pub source: Option<EndReport>,
     /// The sink's half.
-    pub sink: Option<SinkReport>,
+    pub sink: Option<EndReport>,
     /// The source host's facts.
     pub source_facts: Option<Facts>,
     /// The sink host's facts.
@@ -127,8 +127,8 @@ fn join_windows(source: Option<Window>, sink: Option<Window>) -> Option<Window> 
 /// CPU time of both processes per payload received; only stream kinds list it.
 fn cpu_cost(
     kind: &str,
-    source: &SinkReport,
-    sink: &SinkReport,
+    source: &EndReport,
+    sink: &EndReport,
     window: Option<&Window>,
 ) -> Option<f64> {
     let window =
@@ -144,7 +144,7 @@ fn share_host(source: Option<&Facts>, sink: Option<&Facts>) -> bool {
 }
 
 /// Between two ends of one host what a virtual interface carries doesn't reach the physical one beneath it.
-fn forget_borrowed_speeds(half: &mut SinkReport, facts: Option<&Facts>) {
+fn forget_borrowed_speeds(half: &mut EndReport, facts: Option<&Facts>) {
     let borrows = |name: &str| {
         let known =
             facts.and_then(|facts| facts.interfaces.iter().find(|known| known.name == name));
@@ -248,9 +248,9 @@ fn join_flows(source: Vec<Flow>, sink: Vec<Flow>) -> Vec<Flow> {
 /// The halves in the order of the ends, from this end's point of view.
 pub fn place(
     role: Role,
-    own: SinkReport,
-    peer: Option<SinkReport>,
-) -> (Option<SinkReport>, Option<SinkReport>) {
+    own: EndReport,
+    peer: Option<EndReport>,
+) -> (Option<EndReport>, Option<EndReport>) {
     match other(role) {
         Role::Sink => (Some(own), peer),
         Role::Source => (peer, Some(own)),

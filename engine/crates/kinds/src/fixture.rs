@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, Role, SinkReport};
+use proto::{EndReport, Metrics, Role};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -49,8 +49,8 @@ impl Kind for TcpEchoProbe {
         mean.into_iter().collect()
     }
 
-    fn report(&self, _end: &End, measured: &Measured) -> SinkReport {
-        let mut report = SinkReport::default();
+    fn report(&self, _end: &End, measured: &Measured) -> EndReport {
+        let mut report = EndReport::default();
         let mean = requests::clients(measured).find_map(|client| client.latency.summary());
         if let Some(summary) = mean.filter(|_| has_window(measured)) {
             report.metrics.insert(METRIC.to_owned(), summary.mean);

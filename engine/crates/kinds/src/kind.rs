@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Metrics, Params, SinkReport};
+use proto::{EndReport, Metrics, Params};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -65,5 +65,5 @@ pub trait Kind: Sync {
     /// Metrics of an interval of `seconds` in which the measuring tasks of this end counted `count`.
     fn interval(&self, end: &End, count: Count, seconds: f64) -> Metrics;
     /// This end's half of the result.
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport;
+    fn report(&self, end: &End, measured: &Measured) -> EndReport;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use proto::{Histogram, Metrics, SinkReport, Window};
+use proto::{EndReport, Histogram, Metrics, Window};
 use stats::Latency;
 
 use crate::counter::Count;
@@ -164,8 +164,8 @@ pub fn clients(measured: &Measured) -> impl Iterator<Item = &Transacted> {
 }
 
 /// The half of a client's end: rate, latencies and their histogram; a server's end has flows only.
-pub fn report(end: &End, measured: &Measured) -> SinkReport {
-    let mut report = SinkReport { flows: streams::flows(end, |_| 0), ..SinkReport::default() };
+pub fn report(end: &End, measured: &Measured) -> EndReport {
+    let mut report = EndReport { flows: streams::flows(end, |_| 0), ..EndReport::default() };
     let mut latency = Latency::default();
     clients(measured).for_each(|client| latency.join(&client.latency));
     let flags: BTreeSet<&str> = clients(measured).flat_map(|client| client.flags.clone()).collect();
@@ -187,7 +187,7 @@ fn window(end: &End, begin: Option<Instant>, seconds: f64) -> Option<Window> {
 }
 
 /// Adds the figures of a latency distribution, and the distribution itself.
-pub fn add_latency(report: &mut SinkReport, latency: &Latency) {
+pub fn add_latency(report: &mut EndReport, latency: &Latency) {
     let Some(summary) = latency.summary() else {
         return;
     };

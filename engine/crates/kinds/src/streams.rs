@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use proto::{Flow, Granted, Role, SentCount, SinkReport, TcpFigures};
+use proto::{EndReport, Flow, Granted, Role, SentCount, TcpFigures};
 
 use crate::end::End;
 use crate::measurements::{Measured, Outcome, Received, Sent};
@@ -100,7 +100,7 @@ pub fn dropped_datagrams(drops: u64, measured: &Measured) -> u64 {
 const REACHED_SHARE: f64 = 0.98;
 
 /// Flags a rate that was asked for and not sent. One message more or less of each flow is no matter of its rate.
-pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut SinkReport) {
+pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut EndReport) {
     let settings = &end.settings;
     let spare = settings.message_bytes as f64 * f64::from(settings.flows);
     let asked = settings.rate_bps / 8.0 * seconds;
@@ -113,7 +113,7 @@ pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut SinkRepo
 const HELD_UP: Duration = Duration::from_millis(100);
 
 /// Flags a rate that was not kept all of the time: what was missed is not sent later.
-pub fn flag_missed(end: &End, measured: &Measured, seconds: f64, report: &mut SinkReport) {
+pub fn flag_missed(end: &End, measured: &Measured, seconds: f64, report: &mut EndReport) {
     let missed = || senders(measured).map(|sent| sent.missed);
     let total: f64 = missed().map(|missed| missed.total.as_secs_f64()).sum();
     let of_all_time = total / (seconds * f64::from(end.settings.flows));

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, SinkReport, TcpFigures};
+use proto::{EndReport, Metrics, TcpFigures};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -47,7 +47,7 @@ impl Kind for TcpRr {
         requests::interval(count, seconds)
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
         let mut report = requests::report(end, measured);
         let figures: BTreeMap<u32, TcpFigures> = measured
             .connections

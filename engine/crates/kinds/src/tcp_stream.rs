@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, SinkReport, TcpFigures};
+use proto::{EndReport, Metrics, TcpFigures};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -78,9 +78,8 @@ impl Kind for TcpStream {
         Metrics::from([(key, count.bytes as f64 * 8.0 / seconds)])
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
-        let mut report =
-            SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
+        let mut report = EndReport { sent: streams::sent_counts(measured), ..EndReport::default() };
         report_received(end, measured, &mut report);
         report_sent(end, measured, &mut report);
         report
@@ -210,7 +209,7 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
     Finished { outcome: Outcome::Received(received), fault }
 }
 
-fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
+fn report_sent(end: &End, measured: &Measured, report: &mut EndReport) {
     let prefix = end.settings.prefix(other(end.role));
     let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
         return;
@@ -228,7 +227,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
 }
 
 /// What the sending end's kernel tells of the window, per flow and together.
-fn report_connections(end: &End, measured: &Measured, prefix: &str, report: &mut SinkReport) {
+fn report_connections(end: &End, measured: &Measured, prefix: &str, report: &mut EndReport) {
     let figures: BTreeMap<u32, TcpFigures> = senders(measured)
         .filter_map(|sent| Some((sent.flow, sent_figures(sent, end.flow(sent.flow))?)))
         .collect();
@@ -265,7 +264,7 @@ struct Share {
     segments: Option<u64>,
 }
 
-fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
+fn report_received(end: &End, measured: &Measured, report: &mut EndReport) {
     let has_warmup = !end.settings.warmup.is_zero();
     let shares: BTreeMap<u32, Share> = receivers(measured)
         .filter_map(|received| {

@@ -92,7 +92,7 @@ fn named<const N: usize>(figures: [(&str, Option<f64>); N], prefix: &str) -> Met
 #[cfg(test)]
 mod tests {
     use net::TcpInfo;
-    use proto::{Flow, Granted, Metrics, SentCount, SinkReport, TcpFigures};
+    use proto::{EndReport, Flow, Granted, Metrics, SentCount, TcpFigures};
 
     use super::{TOLD_FLOWS, change, metrics, shares};
 
@@ -203,10 +203,10 @@ mod tests {
             sink_tcp: ((index as usize) < TOLD_FLOWS).then_some(tcp),
         };
         let sent = |flow| SentCount { flow, bytes: 123_456_789_012, packets: 123_456_789 };
-        let report = SinkReport {
+        let report = EndReport {
             flows: (0..4_096).map(flow).collect(),
             sent: (0..4_096).map(sent).collect(),
-            ..SinkReport::default()
+            ..EndReport::default()
         };
         let line = serde_json::to_vec(&report).expect("it is JSON").len();
         assert!(line < proto::LINE_LIMIT_BYTES * 95 / 100, "{line} B");

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Metrics, Role, SinkReport};
+use proto::{EndReport, Metrics, Role};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -53,7 +53,7 @@ impl Kind for UdpRr {
         requests::interval(count, seconds)
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
         let mut report = requests::report(end, measured);
         if end.role == Role::Source && report.window.is_some() {
             let lost: u64 = requests::clients(measured).map(|client| client.lost).sum();

@@ -35,7 +35,7 @@ pub use host_window::{
 };
 pub use http_url::{HttpUrl, UrlPrefix};
 pub use limit::{Evidence, Limit, LimitedBy};
-pub use link::{LinkMessage, SentCount, SinkReport};
+pub use link::{EndReport, LinkMessage, SentCount};
 pub use parameters::{ParameterError, Params};
 pub use path_check::{PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize};
 pub use result::{

@@ -21,13 +21,13 @@ pub struct SentCount {
     pub packets: u64,
 }
 
-/// The sink's half of a result.
+/// One end's half of a result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SinkReport {
-    /// What the sink measured, under the keys of the result.
+pub struct EndReport {
+    /// What this end measured, under the keys of the result.
     pub metrics: Metrics,
-    /// The measured window as the sink saw it.
+    /// The measured window as this end saw it.
     pub window: Option<Window>,
     /// When that window began, in seconds after the start of this end's traffic.
     #[serde(default)]
@@ -146,7 +146,7 @@ pub enum LinkMessage {
     /// Sink to source: the sink's half.
     Report {
         /// The sink's half.
-        report: Box<SinkReport>,
+        report: Box<EndReport>,
     },
     /// Either way, each second.
     Alive,

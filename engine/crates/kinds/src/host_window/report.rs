@@ -2,9 +2,7 @@
 
 use std::net::SocketAddr;
 
-use proto::{
-    Background, CoreShares, Facts, HostWindow, InterfaceWindow, Metrics, Role, SinkReport,
-};
+use proto::{Background, CoreShares, EndReport, Facts, HostWindow, InterfaceWindow, Metrics, Role};
 
 use super::holder::{self, Payload};
 use super::own_traffic::{OwnTraffic, Wrapping};
@@ -37,7 +35,7 @@ pub struct Scene<'a> {
 }
 
 /// Adds a window to this end's half of the result.
-pub fn add_to(report: &mut SinkReport, occurred: &Occurred, scene: &Scene<'_>) {
+pub fn add_to(report: &mut EndReport, occurred: &Occurred, scene: &Scene<'_>) {
     let host = window(occurred, scene, certain_payload(report, occurred, scene));
     let mut metrics = Metrics::new();
     add_cpu(&mut metrics, occurred, scene.role);
@@ -60,7 +58,7 @@ const TCP_PER_CERTAIN: u64 = 2;
 const DATAGRAMS_PER_CERTAIN: u64 = 1_000;
 
 /// Payload that has passed the interface for certain: as the sockets had it, or the tasks.
-fn certain_payload(report: &SinkReport, occurred: &Occurred, scene: &Scene<'_>) -> Payload {
+fn certain_payload(report: &EndReport, occurred: &Occurred, scene: &Scene<'_>) -> Payload {
     if let Some(own) = occurred.connections.filter(|_| scene.has_connections) {
         let again = occurred.retransmitted_bytes.unwrap_or(0);
         let tx = own.tx_bytes.saturating_sub(again);

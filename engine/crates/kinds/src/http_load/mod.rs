@@ -17,7 +17,7 @@ mod target;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use proto::{Metrics, Params, Role, SinkReport};
+use proto::{EndReport, Metrics, Params, Role};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -73,7 +73,7 @@ impl Kind for HttpLoad {
         report::interval(count, seconds)
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
         report::report(end, measured)
     }
 }

@@ -1,6 +1,6 @@
 //! What the threads measured, joined.
 
-use proto::{Metrics, SinkReport, Window};
+use proto::{EndReport, Metrics, Window};
 use stats::Latency;
 
 use super::tally::Loaded;
@@ -23,8 +23,8 @@ pub fn interval(count: Count, seconds: f64) -> Metrics {
 }
 
 /// The source's half; the sink's is empty: it answers and measures nothing.
-pub fn report(end: &End, measured: &Measured) -> SinkReport {
-    let mut report = SinkReport::default();
+pub fn report(end: &End, measured: &Measured) -> EndReport {
+    let mut report = EndReport::default();
     let loads: Vec<&Loaded> = own_figures(measured).collect();
     let spans = || loads.iter().filter_map(|loaded| loaded.span);
     let Some(seconds) = joint_seconds(spans()) else {

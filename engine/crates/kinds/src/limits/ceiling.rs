@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proto::{Facts, Metrics, Params, SinkReport};
+use proto::{EndReport, Facts, Metrics, Params};
 
 use super::known::carrier;
 
@@ -59,7 +59,7 @@ impl Packets {
 pub fn add_ceilings(
     metrics: &mut Metrics,
     params: &Params,
-    (source, sink): (&SinkReport, &SinkReport),
+    (source, sink): (&EndReport, &EndReport),
     facts: [Option<&Facts>; 2],
     address: Option<IpAddr>,
 ) {
@@ -75,8 +75,8 @@ pub fn add_ceilings(
 
 fn ceiling(
     params: &Params,
-    source: &SinkReport,
-    sink: &SinkReport,
+    source: &EndReport,
+    sink: &EndReport,
     facts: [Option<&Facts>; 2],
     address: Option<IpAddr>,
 ) -> Option<f64> {
@@ -109,13 +109,13 @@ fn has_timestamps(facts: &Facts) -> bool {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use proto::{HostWindow, InterfaceWindow, Metrics, Params, SinkReport};
+    use proto::{EndReport, HostWindow, InterfaceWindow, Metrics, Params};
 
     use super::{Packets, add_ceilings};
 
     const GIGABIT: u64 = 1_000_000_000;
 
-    fn end(speed_bps: Option<u64>, mtu_bytes: u32) -> SinkReport {
+    fn end(speed_bps: Option<u64>, mtu_bytes: u32) -> EndReport {
         let interface = InterfaceWindow {
             name: "eth0".to_owned(),
             carries_test: true,
@@ -125,10 +125,10 @@ mod tests {
         };
         let host =
             HostWindow { seconds: 1.0, interfaces: vec![interface], ..HostWindow::default() };
-        SinkReport { host: Some(host), ..SinkReport::default() }
+        EndReport { host: Some(host), ..EndReport::default() }
     }
 
-    fn ceiling(source: &SinkReport, sink: &SinkReport) -> Metrics {
+    fn ceiling(source: &EndReport, sink: &EndReport) -> Metrics {
         let mut metrics = Metrics::from([("reverse_throughput_bps".to_owned(), 1.0)]);
         let mut params = Params::default();
         params.set("congestion_control", "");
@@ -169,6 +169,6 @@ mod tests {
     #[test]
     fn a_link_whose_speed_is_not_told_has_no_ceiling() {
         assert_eq!(ceiling(&end(Some(GIGABIT), 1_500), &end(None, 1_500)).len(), 1);
-        assert_eq!(ceiling(&SinkReport::default(), &end(Some(GIGABIT), 1_500)).len(), 1);
+        assert_eq!(ceiling(&EndReport::default(), &end(Some(GIGABIT), 1_500)).len(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Whether what is told as sent was only handed to the kernel: the link can't have carried it.
 
-use proto::{Metrics, SinkReport};
+use proto::{EndReport, Metrics};
 
 use super::known::carrier;
 
@@ -8,7 +8,7 @@ use super::known::carrier;
 const MARGIN: f64 = 0.02;
 
 /// Whether in either direction more was sent than the link can carry, or of datagrams than its interface has sent.
-pub fn is_beyond_link(metrics: &Metrics, source: &SinkReport, sink: &SinkReport) -> bool {
+pub fn is_beyond_link(metrics: &Metrics, source: &EndReport, sink: &EndReport) -> bool {
     [("", source), ("reverse_", sink)].into_iter().any(|(prefix, sender)| {
         let figure = |key: &str| metrics.get(&format!("{prefix}{key}")).copied();
         let Some(sent_bps) = figure("send_throughput_bps") else {
@@ -23,7 +23,7 @@ pub fn is_beyond_link(metrics: &Metrics, source: &SinkReport, sink: &SinkReport)
 }
 
 /// Whether the interface that carries the test has sent less in the window than the test, even with headers.
-fn has_dropped(sender: &SinkReport) -> bool {
+fn has_dropped(sender: &EndReport) -> bool {
     let sent: u64 = sender.sent.iter().map(|flow| flow.bytes).sum();
     let interface = sender.host.as_ref().and_then(carrier);
     interface.is_some_and(|interface| sent as f64 > interface.tx_bytes as f64 * (1.0 + MARGIN))
@@ -31,7 +31,7 @@ fn has_dropped(sender: &SinkReport) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proto::{HostWindow, InterfaceWindow, Metrics, SentCount, SinkReport};
+    use proto::{EndReport, HostWindow, InterfaceWindow, Metrics, SentCount};
 
     use super::is_beyond_link;
 
@@ -53,7 +53,7 @@ mod tests {
             ..HostWindow::default()
         });
         let sent = vec![SentCount { flow: 0, bytes: SENT_BYTES, packets: 120_000 }];
-        let end = SinkReport { host, sent, ..SinkReport::default() };
+        let end = EndReport { host, sent, ..EndReport::default() };
         is_beyond_link(&metrics(pairs), &end, &end)
     }
 

@@ -1,7 +1,7 @@
 //! The figures of one direction, gathered from both halves and the metrics; what wasn't measured is absent.
 
 use proto::{
-    CoreShares, HostWindow, InterfaceWindow, Metrics, Role, SinkReport, ThreadPart, ThreadUse,
+    CoreShares, EndReport, HostWindow, InterfaceWindow, Metrics, Role, ThreadPart, ThreadUse,
 };
 
 use super::Run;
@@ -149,7 +149,7 @@ pub fn is_none(count: f64) -> bool {
 }
 
 /// A stream of bytes has no count of what was sent, but its receiver's word that it has seen nothing.
-fn unanswered(run: &Run<'_>, route: Route, receiver: &SinkReport) -> Option<f64> {
+fn unanswered(run: &Run<'_>, route: Route, receiver: &EndReport) -> Option<f64> {
     told_unanswered(run.metrics, route.prefix).or_else(|| {
         let has = |key: &str| run.metrics.contains_key(&format!("{}{key}", route.prefix));
         let is_silent_stream =
@@ -158,7 +158,7 @@ fn unanswered(run: &Run<'_>, route: Route, receiver: &SinkReport) -> Option<f64>
     })
 }
 
-fn send_buffer(sender: &SinkReport, role: Role) -> Option<f64> {
+fn send_buffer(sender: &EndReport, role: Role) -> Option<f64> {
     let granted = sender.flows.iter().map(|flow| match role {
         Role::Source => flow.granted.source_sndbuf,
         Role::Sink => flow.granted.sink_sndbuf,
@@ -168,13 +168,13 @@ fn send_buffer(sender: &SinkReport, role: Role) -> Option<f64> {
 }
 
 /// Drops cover the warm-up too, which the lost datagrams don't.
-fn overflow_ratio(receiver: &SinkReport, lost: Option<f64>) -> Option<f64> {
+fn overflow_ratio(receiver: &EndReport, lost: Option<f64>) -> Option<f64> {
     let lost = lost.filter(|&lost| lost > 0.0)?;
     Some((receiver.overflowed_packets? as f64 / lost).min(1.0))
 }
 
 /// Retransmits of the flows that a report tells.
-fn retransmit_ratio(sender: &SinkReport, role: Role) -> Option<f64> {
+fn retransmit_ratio(sender: &EndReport, role: Role) -> Option<f64> {
     let told = sender.flows.iter().filter_map(|flow| match role {
         Role::Source => flow.source_tcp,
         Role::Sink => flow.sink_tcp,
@@ -188,7 +188,7 @@ fn retransmit_ratio(sender: &SinkReport, role: Role) -> Option<f64> {
 }
 
 /// The host's busy share is the one that the metrics tell; of an end that tells none, its cores' mean.
-fn end_use(report: &SinkReport, host_busy: Option<f64>, sends: bool) -> EndUse {
+fn end_use(report: &EndReport, host_busy: Option<f64>, sends: bool) -> EndUse {
     let host = report.host.as_ref();
     let cores = host.map_or(&[] as &[CoreShares], |host| &host.cores);
     let busy: Vec<f64> = match cores {
@@ -222,7 +222,7 @@ fn does(threads: &ThreadUse, sends: bool) -> bool {
     }
 }
 
-fn process_cpus(report: &SinkReport) -> Option<f64> {
+fn process_cpus(report: &EndReport) -> Option<f64> {
     let host = report.host.as_ref();
     let used = host.and_then(|host| host.process_cpu_seconds).or(report.cpu_seconds)?;
     let window = report.window.as_ref().map(|window| window.elapsed_seconds);
@@ -245,7 +245,7 @@ fn link_use(host: &HostWindow, sends: bool) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use proto::{
-        Flow, HostWindow, InterfaceWindow, Metrics, Params, Role, SinkReport, TcpFigures,
+        EndReport, Flow, HostWindow, InterfaceWindow, Metrics, Params, Role, TcpFigures,
         ThreadPart, ThreadUse,
     };
 
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    fn end(retransmits: u64) -> SinkReport {
+    fn end(retransmits: u64) -> EndReport {
         let tcp = TcpFigures {
             retransmits: Some(retransmits),
             segments_sent: Some(100),
@@ -281,12 +281,12 @@ mod tests {
             interfaces: vec![interface],
             ..HostWindow::default()
         };
-        SinkReport {
+        EndReport {
             flows: vec![Flow { source_tcp: Some(tcp), sink_tcp: Some(tcp), ..Flow::default() }],
             threads: vec![threads(ThreadPart::Sender, 0.5), threads(ThreadPart::Receiver, 0.25)],
             cpu_per_core: vec![1.0, 0.5],
             host: Some(host),
-            ..SinkReport::default()
+            ..EndReport::default()
         }
     }
 
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn what_no_end_measured_is_absent() {
-        let (params, metrics, nothing) = (Params::default(), Metrics::new(), SinkReport::default());
+        let (params, metrics, nothing) = (Params::default(), Metrics::new(), EndReport::default());
         let run = Run { params: &params, metrics: &metrics, source: &nothing, sink: &nothing };
         let known = Known::of(&run, Route { sender: Role::Source, prefix: "" });
         assert_eq!(known, Known { in_flight: 1.0, flows: 1.0, ..Known::default() });

@@ -17,7 +17,7 @@ mod words;
 pub use ceiling::add_ceilings;
 pub use handed::is_beyond_link;
 use known::{Known, Route};
-use proto::{Evidence, Limit, LimitedBy, Metrics, Params, Role, SinkReport};
+use proto::{EndReport, Evidence, Limit, LimitedBy, Metrics, Params, Role};
 
 /// What both ends say, and what became of it.
 pub struct Run<'a> {
@@ -26,9 +26,9 @@ pub struct Run<'a> {
     /// Metrics of the result.
     pub metrics: &'a Metrics,
     /// The source's half.
-    pub source: &'a SinkReport,
+    pub source: &'a EndReport,
     /// The sink's half.
-    pub sink: &'a SinkReport,
+    pub sink: &'a EndReport,
 }
 
 /// A verdict, before its direction is said.

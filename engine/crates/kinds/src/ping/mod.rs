@@ -14,7 +14,7 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Metrics, Params, Role, SessionSpec, SinkReport};
+use proto::{EndReport, Metrics, Params, Role, SessionSpec};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -130,7 +130,7 @@ impl Kind for Ping {
         has_replies.then(|| ("latency_mean_seconds".to_owned(), mean)).into_iter().collect()
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
         report::of(end, measured)
     }
 }

@@ -1,6 +1,6 @@
 //! The client's half of the result.
 
-use proto::{Histogram, Metrics, SinkReport, Window};
+use proto::{EndReport, Histogram, Metrics, Window};
 use stats::RoundTrips;
 
 use super::tally::{Probed, Tally};
@@ -10,16 +10,16 @@ use crate::streams;
 use crate::window;
 
 /// The half of this end; a sink has only its socket's buffers to tell.
-pub fn of(end: &End, measured: &Measured) -> SinkReport {
+pub fn of(end: &End, measured: &Measured) -> EndReport {
     let flows = if end.flows.is_empty() { Vec::new() } else { streams::flows(end, |_| 0) };
-    let mut report = SinkReport { flows, ..SinkReport::default() };
+    let mut report = EndReport { flows, ..EndReport::default() };
     if let Some(probed) = own_figures(measured).next() {
         add(&mut report, end, probed);
     }
     report
 }
 
-fn add(report: &mut SinkReport, end: &End, probed: &Probed) {
+fn add(report: &mut EndReport, end: &End, probed: &Probed) {
     add_phase(&mut report.metrics, "", &probed.idle);
     let tallies = || [&probed.idle].into_iter().chain(&probed.loaded);
     let sum = |count: fn(&Tally) -> u64| tallies().map(count).sum::<u64>();
@@ -80,7 +80,7 @@ fn add_differences(metrics: &mut Metrics) {
 }
 
 /// The load's own result, and how much it did.
-fn add_load(report: &mut SinkReport, probed: &Probed) {
+fn add_load(report: &mut EndReport, probed: &Probed) {
     if probed.has_load_ended_early {
         report.flags.push("load_ended_early".to_owned());
     }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState, SinkReport};
+use proto::{EndReport, EventBody, FailureCode, LinkMessage, Role, SessionState};
 
 use super::Brief;
 use super::cuts::Cuts;
@@ -67,7 +67,7 @@ pub struct Conduct<'a> {
     own_course: Course,
     peer_course: Course,
     peer_lag: Option<Duration>,
-    peer_report: Option<SinkReport>,
+    peer_report: Option<EndReport>,
     is_stop_told: bool,
     bytes_before_window: u64,
     fault: Option<(Instant, String)>,

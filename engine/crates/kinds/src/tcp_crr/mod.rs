@@ -9,7 +9,7 @@ mod tests;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use proto::{Metrics, Role, SinkReport};
+use proto::{EndReport, Metrics, Role};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -59,7 +59,7 @@ impl Kind for TcpCrr {
         requests::interval(count, seconds)
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
         let mut report = requests::report(end, measured);
         if end.role == Role::Source {
             if let Some(&rate) = report.metrics.get("transactions_per_second") {

@@ -6,7 +6,7 @@ mod receiver;
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Metrics, SinkReport};
+use proto::{EndReport, Metrics};
 
 use self::batches::{receive_segments, send_batches};
 use self::receiver::Receiver;
@@ -77,9 +77,8 @@ impl Kind for UdpStream {
         ])
     }
 
-    fn report(&self, end: &End, measured: &Measured) -> SinkReport {
-        let mut report =
-            SinkReport { sent: streams::sent_counts(measured), ..SinkReport::default() };
+    fn report(&self, end: &End, measured: &Measured) -> EndReport {
+        let mut report = EndReport { sent: streams::sent_counts(measured), ..EndReport::default() };
         report_sent(end, measured, &mut report);
         report_received(end, measured, &mut report);
         if end.settings.send_mode == SendMode::Segmentation {
@@ -200,7 +199,7 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
     Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
 }
 
-fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
+fn report_sent(end: &End, measured: &Measured, report: &mut EndReport) {
     let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
         return;
     };
@@ -218,7 +217,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut SinkReport) {
     streams::flag_missed(end, measured, seconds, report);
 }
 
-fn report_received(end: &End, measured: &Measured, report: &mut SinkReport) {
+fn report_received(end: &End, measured: &Measured, report: &mut EndReport) {
     report.flows = streams::flows(end, |flow| {
         receivers(measured)
             .filter(|received| received.flow == flow)
@@ -277,7 +276,7 @@ fn received_seconds(end: &End, measured: &Measured) -> Option<f64> {
     (!window.is_zero()).then_some(window.as_secs_f64())
 }
 
-fn report_order(prefix: &str, counts: &[Datagrams], report: &mut SinkReport) {
+fn report_order(prefix: &str, counts: &[Datagrams], report: &mut EndReport) {
     if counts.iter().any(|count| count.strange > 0) {
         report.flags.push("strange_datagrams".to_owned());
     }

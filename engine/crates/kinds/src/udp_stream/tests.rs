@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{Catalog, Params, Role, SentCount, SinkReport};
+use proto::{Catalog, EndReport, Params, Role, SentCount};
 
 use super::{Receiver, UdpStream};
 use crate::end::End;
@@ -85,7 +85,7 @@ fn a_late_hello_is_not_strange_and_what_is_no_ones_is() {
 }
 
 /// The report of a sink of 10,000 datagrams of a length, each of which fares as `copies` says of its number.
-fn report(message_bytes: usize, copies: impl Fn(u64) -> usize) -> SinkReport {
+fn report(message_bytes: usize, copies: impl Fn(u64) -> usize) -> EndReport {
     let (end, cue) = (end(&Params::from([("message_size_bytes", message_bytes.into())])), cue());
     let mut receiver = Receiver::new(&end);
     let mut datagram = vec![0; message_bytes];
@@ -118,7 +118,7 @@ fn lost_and_doubled(sequence: u64) -> usize {
 fn from_four_bytes_on_a_duplicate_hides_no_loss() {
     for message_bytes in [4, 7, 8, 16, 31, 32, 1_400] {
         let doubled = report(message_bytes, thirty_percent_doubled);
-        let counts = |report: &SinkReport| {
+        let counts = |report: &EndReport| {
             ["received_packets", "lost_packets", "duplicate_packets"]
                 .map(|key| report.metrics[key].to_bits())
         };

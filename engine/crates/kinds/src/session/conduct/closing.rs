@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant, SystemTime};
 
-use proto::{EngineVersions, EventBody, FailureCode, LinkMessage, Role, SinkReport};
+use proto::{EndReport, EngineVersions, EventBody, FailureCode, LinkMessage, Role};
 
 use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
 use crate::buffers;
@@ -47,7 +47,7 @@ impl Conduct<'_> {
     }
 
     /// This end's half, after its last byte.
-    fn half(&mut self) -> SinkReport {
+    fn half(&mut self) -> EndReport {
         self.freeze_meter();
         if let (Some(clock), Some(threads)) = (self.clock.as_mut(), self.threads.as_ref()) {
             if let Some(mut cuts) = clock.cuts.take() {
@@ -104,7 +104,7 @@ impl Conduct<'_> {
     }
 
     /// The last interval and, from a sink, the report; then the link may close.
-    pub(super) fn part_ways(&mut self) -> Result<SinkReport, Failure> {
+    pub(super) fn part_ways(&mut self) -> Result<EndReport, Failure> {
         if let Some(last) = self.last_arrival().or_else(|| self.end_of_silence()) {
             // Datagrams may be seconds apart: an interval that ended with the last of them would show a peak.
             let end = self.clock().origin + self.brief.settings.total();
@@ -165,13 +165,13 @@ impl Conduct<'_> {
         Some(local.ip())
     }
 
-    pub(super) fn result(&mut self, own: SinkReport) -> proto::RunResult {
+    pub(super) fn result(&mut self, own: EndReport) -> proto::RunResult {
         let role = self.role();
         let (own_facts, peer_facts) = (self.setup.facts.clone(), self.setup.peer_facts.clone());
         let (own_version, peer_version) =
             (proto::ENGINE_VERSION.to_owned(), self.setup.peer_version.clone());
         let (source, sink) = compose::place(role, own, self.peer_report.take());
-        let begin_of = |half: Option<&SinkReport>| {
+        let begin_of = |half: Option<&EndReport>| {
             half.and_then(|half| half.window.as_ref().and(half.window_begin_seconds))
         };
         // The word of an interval took half a round trip.
@@ -212,7 +212,7 @@ impl Conduct<'_> {
     }
 
     /// The final event of a test that came to its end: one of which nothing arrived has failed.
-    pub(super) fn conclude(&mut self, own: SinkReport) -> EventBody {
+    pub(super) fn conclude(&mut self, own: EndReport) -> EventBody {
         let mut result = self.result(own);
         // A sink knows only its own half: whether all arrived, the source tells.
         if self.role() == Role::Sink {
