@@ -99,11 +99,11 @@ class Bounded:
         if self._requests >= self._most:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY)
         self._requests += 1
-        place = _Place(self._leave)
+        slot = _Slot(self._leave)
         try:
-            await self._application(scope, body.replay, place.watching(send))
+            await self._application(scope, body.replay, slot.watching(send))
         finally:
-            place.leave()
+            slot.leave()
 
     async def _probe(self, scope: Scope, body: "_Body", send: Send) -> None:
         if self._probes >= PROBES_AT_ONCE:
@@ -183,7 +183,7 @@ class _Body:
             return
 
 
-class _Place:
+class _Slot:
     """One of the requests at once; an event stream leaves its place when it begins."""
 
     def __init__(self, leave: Callable[[], None]) -> None:

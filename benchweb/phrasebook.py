@@ -15,14 +15,14 @@ from django.utils.translation import get_language, gettext, gettext_noop, pgette
 from benchweb.common import po_files
 
 _LOCALE = Path(__file__).parent / "locale"
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # Where one sentence or part ends and the next begins, the longest first.
 _JOINTS = (". ", "; ", ": ", ", ")
 # Names are set off by spaces, also where a word of the language fills the place.
 _BETWEEN_CHARACTERS = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
-_REMEMBERED = 4_096
-# A name that happens to be a word of ours stays as it is: single words are said at these places only.
-_PLACES_OF_WORDS = {"state", "what", "place", "which", "attempts", "side", "unit"}
+_CACHE_SIZE = 4_096
+# A name that happens to be a word of ours stays as it is: single words are translated in these placeholders only.
+_TRANSLATED_PLACEHOLDERS = {"state", "what", "place", "position", "which", "attempts", "side", "unit"}
 # Sentences too short to be told from what code says to programs.
 _SHORT = (
     gettext_noop("Run {state}: {reason}"),
@@ -47,7 +47,7 @@ _SHORT = (
     gettext_noop("host {host} has not answered since {since}"),
     gettext_noop("{end} has not answered since {unreachable_since} UTC"),
 )
-# What these places take; without it "{count} of {total} {state}" would take any sentence of that shape.
+# What these placeholders take; without it "{count} of {total} {state}" would take any sentence of that shape.
 _FORMS = {
     "state": "pending|running|finished|failed|cancelled|missed|nonstart|not started|skipped",
     # Numbers: else "of … trials failed" would take what stands before it for the first of them.
@@ -80,7 +80,7 @@ _SINGLE_WORDS = (
 
 
 class _Pattern(NamedTuple):
-    """A text with places, as a regular expression; `weight` is the length of what it says itself."""
+    """A text with placeholders, as a regular expression; `weight` is the length of what it says itself."""
 
     weight: int
     text: str
@@ -95,7 +95,7 @@ def translated(sentence: str) -> str:
     return sentence if language in (None, "en") else _translated(sentence, str(language))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _translated(sentence: str, language: str) -> str:
     exact = gettext(sentence)
     if exact != sentence:
@@ -118,8 +118,8 @@ def sentence_gap() -> str:
     return pgettext("between sentences", ". ")[1:]
 
 
-def _filled(place: str, text: str, language: str) -> str:
-    return _translated(text, language) if " " in text or place in _PLACES_OF_WORDS else text
+def _filled(placeholder: str, text: str, language: str) -> str:
+    return _translated(text, language) if " " in text or placeholder in _TRANSLATED_PLACEHOLDERS else text
 
 
 def _in_parts(sentence: str, language: str) -> str:
@@ -144,16 +144,16 @@ def _spoken_joint(joint: str, before: str) -> str:
 
 @cache
 def _patterns(language: str) -> list[_Pattern]:
-    """Return the texts with places that a language knows, those that say most themselves first."""
+    """Return the texts with placeholders that a language knows, those that say most themselves first."""
     source = _LOCALE / to_locale(language) / "LC_MESSAGES" / "django.po"
     entries = po_files.read(source) if source.exists() else []
     plain = [entry for entry in entries if entry.is_translated and not entry.context and not entry.plural]
-    known = {entry.msgid for entry in plain if _PLACE.search(entry.msgid)}
+    known = {entry.msgid for entry in plain if _PLACEHOLDER.search(entry.msgid)}
     return sorted((_pattern(text) for text in known - _NO_SENTENCES), reverse=True)
 
 
 def _pattern(text: str) -> _Pattern:
-    pieces = _PLACE.split(text)
+    pieces = _PLACEHOLDER.split(text)
     names: list[str] = []
     expression = ""
     for number, piece in enumerate(pieces):

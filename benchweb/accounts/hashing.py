@@ -23,7 +23,7 @@ def _be_nice() -> None:
 
 _pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2), thread_name_prefix="hashing", initializer=_be_nice)
 # Each one who waits holds a thread for requests: half of those are kept for everything else.
-_places = threading.BoundedSemaphore(max(1, settings.DATABASE_POOL // 2))
+_free_slots = threading.BoundedSemaphore(max(1, settings.DATABASE_POOL // 2))
 
 
 class PooledPasswordHasher(PBKDF2PasswordHasher):
@@ -31,9 +31,9 @@ class PooledPasswordHasher(PBKDF2PasswordHasher):
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
         """Return the hash with all that is needed to check it."""
-        if not _places.acquire(blocking=False):
+        if not _free_slots.acquire(blocking=False):
             raise HashingBusyError
         try:
             return _pool.submit(super().encode, password, salt, iterations).result()
         finally:
-            _places.release()
+            _free_slots.release()

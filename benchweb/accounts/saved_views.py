@@ -56,10 +56,10 @@ def view_remove(*, user: User, view_id: int) -> bool:
 def view_move_up(*, user: User, view_id: int) -> bool:
     """Change places with the view before; False when there is none before it."""
     views = list(SavedView.objects.select_for_update().filter(user=user))
-    place = next((place for place, view in enumerate(views) if view.pk == view_id), 0)
-    if place == 0:
+    index = next((index for index, view in enumerate(views) if view.pk == view_id), 0)
+    if index == 0:
         return False
-    views[place - 1], views[place] = views[place], views[place - 1]
+    views[index - 1], views[index] = views[index], views[index - 1]
     for position, view in enumerate(views):
         view.position = position
     SavedView.objects.bulk_update(views, ["position"])

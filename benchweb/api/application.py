@@ -98,11 +98,11 @@ class BenchwebAPI(NinjaAPI):
 def _with_problems(view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
-        asked = request.method
+        requested = request.method
         # RFC 9110: HEAD is GET without the content, which the server leaves out by itself.
-        request.method = "GET" if asked == "HEAD" else asked
+        request.method = "GET" if requested == "HEAD" else requested
         response = view(request, *arguments, **named)
-        request.method = asked
+        request.method = requested
         if response.status_code != 405:
             return response
         allowed = response.headers.get("Allow", _METHODS)

@@ -63,7 +63,7 @@ def _moment(text: Any) -> datetime:
 MomentText = Annotated[datetime, BeforeValidator(_moment)]
 
 
-def _moment_asked(text: Any) -> Any:
+def _requested_moment(text: Any) -> Any:
     if text == "":
         return None
     # Seconds since 1970, which only an address may have.
@@ -77,8 +77,8 @@ def _moment_asked(text: Any) -> Any:
 
 
 # In addresses, where an empty one is none.
-MomentAsked = Annotated[Moment | None, BeforeValidator(_moment_asked)]
-IdentifierAsked = Annotated[Identifier | None, BeforeValidator(lambda text: None if text == "" else text)]
+RequestedMoment = Annotated[Moment | None, BeforeValidator(_requested_moment)]
+RequestedIdentifier = Annotated[Identifier | None, BeforeValidator(lambda text: None if text == "" else text)]
 
 
 def given(body: Body) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Kind:
         return {name: params.get(name, parameter.default) for name, parameter in self.parameters.items()}
 
     @cached_property
-    def told_defaults(self) -> Params:
+    def stated_defaults(self) -> Params:
         """Return the parameters that no figure is told without, at their defaults: an identity leaves those unsaid.
 
         They are what this kind's charts sweep, and the sizes of what is sent. Where something else than a size is

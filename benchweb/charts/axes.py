@@ -78,16 +78,16 @@ def with_unit(value: Any, unit: str) -> str:
     return setting(value, unit) if is_number else f"{category(value)} {unit}".rstrip()
 
 
-def by_place(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:
+def by_position(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow]) -> dict[float | str, list[TrialRow]]:
     """Group trials by where they stand on the axis of a parameter, in its order."""
     if not name:
         return {sweep.kind.label: list(trials)}
-    places = dict[float | str, list[TrialRow]]()
+    trials_at = dict[float | str, list[TrialRow]]()
     valued = zip(sweep.values(trials, name), trials, strict=True)
     for value, trial in sorted(valued, key=lambda each: sort_key(each[0])):
-        place = category(value) if axis.scale == "category" else float(value)
-        places.setdefault(place, []).append(trial)
-    return places
+        position = category(value) if axis.scale == "category" else float(value)
+        trials_at.setdefault(position, []).append(trial)
+    return trials_at
 
 
 def _capitalised(metric: Metric) -> str:

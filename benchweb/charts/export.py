@@ -29,7 +29,7 @@ _ROWS_AT_ONCE = 500
 # A document has tens of kilobytes, one of many flows megabytes.
 _DOCUMENTS_AT_ONCE = 8
 # Where a long test's intervals go: no stored text has this character.
-_PLACE = "\0"
+_PLACEHOLDER = "\0"
 Item = TypeVar("Item")
 
 
@@ -85,7 +85,7 @@ def json_of(run: Run, content: Content) -> Iterator[str]:
     """Return the JSON of a run, part by part."""
     confidence = confidence_document(run_confidence(run.plan_version, content.trials()))
     yield json_text(_run_document(run) | {"confidence": confidence}).removesuffix("}") + ', "trials": ['
-    told: set[int] = set()
+    facts_ids: set[int] = set()
     between = ""
     for rows in _in_parts(content.trials(), _DOCUMENTS_AT_ONCE):
         results = content.results([row.id for row in rows if row.has_result])
@@ -93,10 +93,10 @@ def json_of(run: Run, content: Content) -> Iterator[str]:
             yield between
             yield from _trial_texts(row, results.get(row.id), content)
             between = ", "
-        told |= {pk for each in results.values() for pk in (each.source_facts_id, each.sink_facts_id) if pk}
+        facts_ids |= {pk for each in results.values() for pk in (each.source_facts_id, each.sink_facts_id) if pk}
     yield '], "facts": {'
     between = ""
-    for ids in _in_parts(sorted(told), _DOCUMENTS_AT_ONCE):
+    for ids in _in_parts(sorted(facts_ids), _DOCUMENTS_AT_ONCE):
         members = [f'"{pk}": {json_text(facts)}' for pk, facts in content.facts(ids).items()]
         yield between + ", ".join(members)
         between = ", "
@@ -122,7 +122,7 @@ def engine_json(result: Result) -> Iterator[str]:
         yield json_text(engine_document(result))
         return
     document = engine_document(result)
-    document["intervals"] = _PLACE
+    document["intervals"] = _PLACEHOLDER
     yield from _with_intervals(json_text(document), interval_parts(result.trial_id))
 
 
@@ -131,13 +131,13 @@ def _trial_texts(row: TrialRow, result: Result | None, content: Content) -> Iter
     if result is None or result.interval_count is None:
         yield json_text(document)
         return
-    document["result"] = result.document | {"intervals": _PLACE}
+    document["result"] = result.document | {"intervals": _PLACEHOLDER}
     yield from _with_intervals(json_text(document), content.intervals(row.id))
 
 
 def _with_intervals(text: str, parts: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
     """Put intervals into the text of a document, in the one place that is kept for them."""
-    before, after = text.split(json.dumps(_PLACE), 1)
+    before, after = text.split(json.dumps(_PLACEHOLDER), 1)
     yield before + "["
     between = ""
     for part in parts:

@@ -17,9 +17,9 @@ MARKERS: tuple[Literal["circle", "rect", "triangle", "rectRot"], ...] = ("circle
 _SENT = "send_"
 
 
-def marker_of(place: int) -> Literal["circle", "rect", "triangle", "rectRot"]:
+def marker_of(index: int) -> Literal["circle", "rect", "triangle", "rectRot"]:
     """Return the marker of a place among colours: neighbours, and places of one colour, have different ones."""
-    return MARKERS[(place + place // COLORS) % len(MARKERS)]
+    return MARKERS[(index + index // COLORS) % len(MARKERS)]
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Sweep:
     swept: list[str]
 
     @property
-    def told(self) -> list[str]:
+    def stated(self) -> list[str]:
         """Name the parameters that a figure is told with: those swept, and those that no figure is told without."""
-        return [name for name in self.kind.parameters if name in self.swept or name in self.kind.told_defaults]
+        return [name for name in self.kind.parameters if name in self.swept or name in self.kind.stated_defaults]
 
     def others(self, x: str) -> list[str]:
         """Name the swept parameters that tell lines apart, when `x` is on the axis."""
@@ -111,24 +111,24 @@ class Palette:
     """Binds colours to keys: a key's own by its hash; the next free one when an earlier key has it."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._slots: dict[str, int] = {}
 
     def color(self, key: str) -> int:
-        return self._place(key) % COLORS
+        return self._slot(key) % COLORS
 
     def marker(self, key: str) -> Literal["circle", "rect", "triangle", "rectRot"]:
         """Return the second cue: neighbours differ in it, and beyond eight keys colours come again with another one."""
-        return marker_of(self._place(key))
+        return marker_of(self._slot(key))
 
-    def _place(self, key: str) -> int:
-        if key not in self._places:
+    def _slot(self, key: str) -> int:
+        if key not in self._slots:
             start = hashlib.sha256(key.encode()).digest()[0] % COLORS
-            turn = len(self._places) // COLORS * COLORS
-            taken = set(self._places.values())
-            self._places[key] = next(
-                place for step in range(COLORS) if (place := turn + (start + step) % COLORS) not in taken
+            turn = len(self._slots) // COLORS * COLORS
+            taken = set(self._slots.values())
+            self._slots[key] = next(
+                index for step in range(COLORS) if (index := turn + (start + step) % COLORS) not in taken
             )
-        return self._places[key]
+        return self._slots[key]
 
 
 def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:

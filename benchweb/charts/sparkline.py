@@ -29,11 +29,11 @@ _LONGEST_GAP = 6
 class Sparkline:
     """Lines of at least two neighbours, values that stand alone, and the last value where it isn't missing.
 
-    `gaps` are the places of missing values, at `ground_y`.
+    `gaps` are the points of missing values, at `ground_y`.
     """
 
     lines: list[list[tuple[float, float]]]
-    alone: list[tuple[float, float]]
+    isolated: list[tuple[float, float]]
     last: tuple[float, float] | None
     baseline_y: float | None
     gaps: list[float]
@@ -66,16 +66,16 @@ def sparkline(
     ground = height - foot if factor else height / 2
 
     inside = values if bounds is None else [None if value is None else _within(value, bounds) for value in values]
-    places = [
+    points = [
         None if value is None else (x, round(ground - (value - low) * factor, 1))
         for x, value in zip(_columns(len(values), step), inside, strict=True)
     ]
-    drawn = [place for place in places if place is not None]
-    runs = [drawn] if len(drawn) == len(places) else _runs(places)
+    drawn = [point for point in points if point is not None]
+    runs = [drawn] if len(drawn) == len(points) else _runs(points)
     return Sparkline(
         lines=[run for run in runs if len(run) > 1],
-        alone=[run[0] for run in runs if len(run) == 1],
-        last=places[-1],
+        isolated=[run[0] for run in runs if len(run) == 1],
+        last=points[-1],
         baseline_y=None if baseline is None else round(ground - (_within(baseline, bounds) - low) * factor, 1),
         gaps=[x for x, value in list(zip(_columns(len(values), step), values, strict=True))[before:] if value is None],
         ground_y=height - _GROUND,
@@ -103,11 +103,11 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
     found: list[float | None] = []
     first = 0
     # Most come in time: only of the others it is computed how many are missing.
-    for place, step in enumerate(steps, 1):
+    for index, step in enumerate(steps, 1):
         if step > late_from:
-            found += values[first:place]
+            found += values[first:index]
             found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
-            first = place
+            first = index
     found += values[first:]
     # The next one is late only when half an interval has passed beyond its time.
     late = int((until - ats[-1]).total_seconds() / usual - 0.5)
@@ -126,7 +126,7 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
     return (low - missing / 2, high + missing / 2) if missing > 0 else (low, high)
 
 
-def _runs(places: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
-    edges = [-1, *[number for number, place in enumerate(places) if place is None], len(places)]
-    between = [places[before + 1 : after] for before, after in pairwise(edges)]
-    return [[place for place in run if place is not None] for run in between if run]
+def _runs(points: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
+    edges = [-1, *[number for number, point in enumerate(points) if point is None], len(points)]
+    between = [points[before + 1 : after] for before, after in pairwise(edges)]
+    return [[point for point in run if point is not None] for run in between if run]

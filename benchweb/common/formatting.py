@@ -71,10 +71,10 @@ def three_digits(value: float, unit: str) -> tuple[str, str]:
         return significant(value * 100), "%"
     if unit == "B" and _is_frame_size(value):
         return f"{value:,.0f}", "B"
-    factor, shown_unit = _scale(value, unit)
+    factor, unit_in_use = _scale(value, unit)
     if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
-        return _with_minus(f"{value:.0f}"), _ONE_OF.get(shown_unit, shown_unit) if value == 1 else shown_unit
-    return significant(value / factor), shown_unit
+        return _with_minus(f"{value:.0f}"), _ONE_OF.get(unit_in_use, unit_in_use) if value == 1 else unit_in_use
+    return significant(value / factor), unit_in_use
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -126,12 +126,12 @@ def plain(value: float, decimals: int = 2) -> str:
 
 def setting(value: float, unit: str = "") -> str:
     """Return what a parameter was set to, exactly: 16 KiB, 1.5 s, and 12,345 B where a prefix would round it."""
-    factor, shown_unit = _scale(value, unit)
+    factor, unit_in_use = _scale(value, unit)
     scaled = value / factor
     # From a million on, `g` would write an exponent.
     if abs(scaled) >= 1e6 or float(f"{scaled:g}") != scaled:
         return _with_minus(f"{value:,} {unit}".rstrip())
-    return _with_minus(f"{scaled:,g} {shown_unit}" if unit else f"{scaled:g}")
+    return _with_minus(f"{scaled:,g} {unit_in_use}" if unit else f"{scaled:g}")
 
 
 def duration(seconds: float | None) -> str:

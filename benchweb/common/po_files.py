@@ -25,7 +25,7 @@ class Entry:
     context: str = ""
     forms: list[str] = field(default_factory=list)
     fuzzy: bool = False
-    places: list[str] = field(default_factory=list)
+    references: list[str] = field(default_factory=list)
 
     @property
     def is_translated(self) -> bool:
@@ -70,7 +70,7 @@ def _parsed(block: str) -> Entry:
     name = ""
     for line in block.splitlines():
         if line.startswith("#:"):
-            entry.places += line[2:].split()
+            entry.references += line[2:].split()
         elif line.startswith("#,"):
             entry.fuzzy = "fuzzy" in line
         elif line.startswith('"'):
@@ -85,7 +85,7 @@ def _parsed(block: str) -> Entry:
 
 
 def _lines(entry: Entry) -> Iterator[str]:
-    yield from (f"#: {place}" for place in entry.places)
+    yield from (f"#: {reference}" for reference in entry.references)
     if entry.fuzzy:
         yield "#, fuzzy"
     if entry.context:

@@ -18,7 +18,7 @@ FAULTY_PATHS = (Pair.Path.BLOCKED, Pair.Path.NARROW)
 # What naming an endpoint takes.
 LABEL_FIELDS = ("name", "network_mode", "host__name")
 # The hosts in use, each with its endpoints in use. Synthetic ones are never asked.
-_IN_SHORT = """
+_COUNTS = """
 SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic),
   count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic),
@@ -61,8 +61,8 @@ def host_counts() -> HostCounts:
         "silent": [each.value for each in SILENT_STATUSES],
         "faulty": [each.value for each in FAULTY_PATHS],
     }
-    ((hosts, answering, asked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_IN_SHORT, values)
-    unasked = hosts - asked - bare
+    ((hosts, answering, checked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_COUNTS, values)
+    unasked = hosts - checked - bare
     return HostCounts(hosts, answering, unasked, bare, synthetic, has_pair, faulty, silent or [])
 
 

@@ -83,7 +83,7 @@ def merged(entries: list[Entry], found: dict[Text, set[str]]) -> list[Entry]:
     result = [known["", ""]]
     for text in sorted(found):
         entry = known.get((text.msgid, text.context)) or Entry(text.msgid, context=text.context)
-        entry.plural, entry.places = text.plural, sorted(found[text])
+        entry.plural, entry.references = text.plural, sorted(found[text])
         result.append(entry)
     return result
 
@@ -106,7 +106,7 @@ def of_python(source: str) -> Iterator[Text]:
     """Find the texts that a module marks; a text that is only known when it runs is marked where it is written."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and (mark := _MARKS.get(_name(node.func))):
-            context, text, plural = (_constant(node.args, place) for place in mark)
+            context, text, plural = (_constant(node.args, index) for index in mark)
             if text:
                 yield Text(text, plural, context)
 
@@ -169,8 +169,8 @@ def _name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _constant(arguments: list[ast.expr], place: int | None) -> str:
-    if place is None or place >= len(arguments):
+def _constant(arguments: list[ast.expr], index: int | None) -> str:
+    if index is None or index >= len(arguments):
         return ""
-    node = arguments[place]
+    node = arguments[index]
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -30,17 +30,17 @@ def validated_confidence(confidence: Mapping[str, Any] | None, repetitions: int)
     """Check what a plan asks for, its defaults filled in; `repetitions` is the minimum then."""
     if confidence is None:
         return None
-    asked = RequestedConfidence(**confidence)
+    requested = RequestedConfidence(**confidence)
     low, high = LEVEL_PERCENT
-    if not low <= asked.level_percent <= high:
+    if not low <= requested.level_percent <= high:
         raise PlanError("confidence.level_percent", f"The confidence level must be from {low:g} to {high:g} %.")
-    if not 0 < asked.width_percent <= _MAXIMUM_WIDTH_PERCENT:
+    if not 0 < requested.width_percent <= _MAXIMUM_WIDTH_PERCENT:
         raise PlanError("confidence.width_percent", "The interval's width must be over 0 and at most 100 %.")
     if repetitions < 2:
         raise PlanError("repetitions", "A confidence needs at least 2 repetitions: one value has no interval.")
-    if not repetitions <= asked.max_repetitions <= MAXIMUM_REPETITIONS:
+    if not repetitions <= requested.max_repetitions <= MAXIMUM_REPETITIONS:
         raise PlanError(
             "confidence.max_repetitions",
             f"The most repetitions must be from {repetitions:,} (the plan's repetitions) to {MAXIMUM_REPETITIONS:,}.",
         )
-    return asdict(asked)
+    return asdict(requested)

@@ -96,10 +96,10 @@ def _checked(
         raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
     if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         raise PlanError("pause_seconds", f"pause_seconds must be from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
-    asked = validated_confidence(confidence, repetitions)
+    requested = validated_confidence(confidence, repetitions)
     return {
-        "steps": validated_steps(steps, repetitions, asked["max_repetitions"] if asked else None),
-        "confidence": asked,
+        "steps": validated_steps(steps, repetitions, requested["max_repetitions"] if requested else None),
+        "confidence": requested,
         "repetitions": repetitions,
         "order": order,
         "pause_seconds": pause_seconds,

@@ -37,7 +37,7 @@ class Combination:
 class RunConfidence:
     """What a plan asked for and what its run came to."""
 
-    asked: RequestedConfidence
+    requested: RequestedConfidence
     combinations: list[Combination]
 
     @property
@@ -63,44 +63,44 @@ class RunConfidence:
             return ""
         count, total = len(self.missed), len(self.combinations)
         where = "" if total == 1 else f" for {count} of {total} combinations"
-        return f"The confidence asked for was NOT reached{where}: {self.asked.words}"
+        return f"The confidence asked for was NOT reached{where}: {self.requested.words}"
 
 
 def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfidence | None:
     """Judge a run's trials; None when its plan asks for no confidence. No query."""
-    asked = version.requested_confidence
-    if asked is None:
+    requested = version.requested_confidence
+    if requested is None:
         return None
     by_combination = _by_combination(trials)
-    combinations = [_combination(single, by_combination[key], asked) for key, single in _singles(version).items()]
-    return RunConfidence(asked, combinations)
+    combinations = [_combination(single, by_combination[key], requested) for key, single in _singles(version).items()]
+    return RunConfidence(requested, combinations)
 
 
 def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[PlannedTrial]:
     """Return one further trial of each combination whose interval is still too wide; none when all is done."""
-    asked = version.requested_confidence
-    if asked is None:
+    requested = version.requested_confidence
+    if requested is None:
         return []
     by_combination = _by_combination(trials)
     return [
         PlannedTrial(single.step, single.kind, single.params, max(row.repetition for row in rows) + 1)
         for key, single in _singles(version).items()
-        if (rows := by_combination[key]) and _needs_more(single, rows, asked, version.repetitions)
+        if (rows := by_combination[key]) and _needs_more(single, rows, requested, version.repetitions)
     ]
 
 
-def _needs_more(single: PlannedTrial, rows: list[TrialRow], asked: RequestedConfidence, minimum: int) -> bool:
-    found = _combination(single, rows, asked)
+def _needs_more(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence, minimum: int) -> bool:
+    found = _combination(single, rows, requested)
     # What failed as often as the minimum would go on failing up to the maximum.
     is_hopeless = found.failed >= minimum
-    return not found.is_reached and not is_hopeless and max(row.repetition for row in rows) < asked.max_repetitions
+    return not found.is_reached and not is_hopeless and max(row.repetition for row in rows) < requested.max_repetitions
 
 
-def _combination(single: PlannedTrial, rows: list[TrialRow], asked: RequestedConfidence) -> Combination:
+def _combination(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence) -> Combination:
     kind = catalog().kinds.get(single.kind)
     metric = kind.headline if kind else ""
     values = [row.metrics[metric] for row in rows if row.measured and metric in row.metrics]
-    interval = mean_interval(values, asked.level_percent / 100)
+    interval = mean_interval(values, requested.level_percent / 100)
     width = interval.width_ratio if interval else None
     return Combination(
         kind=single.kind,
@@ -109,7 +109,7 @@ def _combination(single: PlannedTrial, rows: list[TrialRow], asked: RequestedCon
         repetitions=len(values),
         failed=sum(row.state == State.FAILED for row in rows),
         interval=interval,
-        is_reached=width is not None and width * 100 <= asked.width_percent,
+        is_reached=width is not None and width * 100 <= requested.width_percent,
     )
 
 

@@ -13,7 +13,7 @@ Interval = dict[str, Any]
 # What a result holds at most.
 MOST_INTERVALS = 3_600
 # What pages read and draw of it at most: a point a pixel or two.
-MOST_SHOWN = 720
+MOST_DISPLAYED = 720
 _COUNTED = ("packets", "retransmits", "errors")
 _INTERFACE_COUNTS = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
 

@@ -12,15 +12,15 @@ from django.db import transaction
 from benchweb.catalog import catalog
 from benchweb.common.rows import fetch_all, literals
 from benchweb.common.storable import TooDeepError, is_figure, storable
-from benchweb.hosts.facts.records import facts_keep, facts_told
+from benchweb.hosts.facts.records import facts_reported, facts_store
 from benchweb.hosts.facts.shapes import facts_fault
-from benchweb.results.course import MOST_SHOWN, thinned
+from benchweb.results.course import MOST_DISPLAYED, thinned
 from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
 
-_METRICS_SHOWN_LIVE = 40
+_METRICS_DISPLAYED_LIVE = 40
 # Some three hundred kilobytes.
 _INTERVALS_OF_A_PART = 400
 # Ends the trial, and stores its result and points, if nobody has ended it before. By the database's clock alone: a
@@ -80,9 +80,9 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
         raise ResultInvalid(f"The engine's result can't be read at {fault}.")
     # Older engines join none of a day's hundred thousand.
     intervals = thinned(rest.get("intervals") or [])
-    is_long = len(intervals) > MOST_SHOWN
+    is_long = len(intervals) > MOST_DISPLAYED
     if is_long:
-        rest["intervals"] = thinned(intervals, MOST_SHOWN)
+        rest["intervals"] = thinned(intervals, MOST_DISPLAYED)
     return ParsedResult(
         metrics=metrics,
         flags=document.get("flags") or [],
@@ -103,13 +103,13 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
     """
     pair, sides = trial.run.pair, (result.source_facts, result.sink_facts)
     told = [
-        facts_told(endpoint_id=endpoint_id, document=document) if document else None
+        facts_reported(endpoint_id=endpoint_id, document=document) if document else None
         for endpoint_id, document in zip((pair.source_id, pair.sink_id), sides, strict=True)
     ]
     # A partial result joins no series.
     metrics = result.metrics if state == State.FINISHED else {}
     with transaction.atomic():
-        kept = facts_keep([each for each in told if each])
+        kept = facts_store([each for each in told if each])
         facts = [kept[each.key] if each else None for each in told]
         values = _values(result, *facts) | _points(_series(_series_key(trial), metrics) if metrics else {}, metrics)
         if not fetch_all(_STORE, values | {"trial": trial.pk, "state": str(state), "reason": reason}):
@@ -226,6 +226,6 @@ def _facts(document: dict[str, Any], side: str) -> dict[str, Any] | None:
 
 
 def _announce(trial: Trial, state: State, result: ParsedResult) -> None:
-    shown = dict(list(result.metrics.items())[:_METRICS_SHOWN_LIVE])
+    shown = dict(list(result.metrics.items())[:_METRICS_DISPLAYED_LIVE])
     message = {"type": "trial", "trial": trial.pk, "index": trial.index, "state": state, "metrics": shown}
     live.publish(trial.run_id, message)

@@ -139,7 +139,7 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     metrics = [kind.headline for kind in kinds.values()]
     rows = fetch_all(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
     found = [SeriesTest(kind, digest, identity, count) for kind, digest, identity, count in rows]
-    order = {name: place for place, name in enumerate(kinds)}
+    order = {name: index for index, name in enumerate(kinds)}
     return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
 
 
@@ -218,10 +218,10 @@ def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues
     grouped: dict[int, list[float]] = {}
     # A run's values lie together, but for a few: where another run begins, what was passed is taken in one piece.
     first = 0
-    for place, run in enumerate([*runs[1:], None], 1):
+    for index, run in enumerate([*runs[1:], None], 1):
         if run != runs[first]:
-            grouped.setdefault(runs[first], []).extend(values[first:place])
-            first = place
+            grouped.setdefault(runs[first], []).extend(values[first:index])
+            first = index
     if len(values) == _POINTS and len(grouped) > 1:
         # What was read of the oldest run may not be all of it.
         grouped.popitem()
@@ -234,7 +234,7 @@ def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues
 def _ended(ids: list[int], states: list[str], versions: list[int], reason: str, tested: set[int]) -> list[EndedRun]:
     rows = enumerate(zip(ids, states, versions, strict=True))
     return [
-        EndedRun(run, state, reason if place == 0 else "") for place, (run, state, version) in rows if version in tested
+        EndedRun(run, state, reason if index == 0 else "") for index, (run, state, version) in rows if version in tested
     ]
 
 

@@ -18,7 +18,7 @@ from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 # What an environment is judged by at a glance, each with the kind that reports take it from; others stand in. Nights
 # are kept of these, and of what is drawn over a swept parameter.
 FIGURES = {"throughput_bps": "tcp_stream", "packets_per_second": "udp_stream", "latency_p99_seconds": "tcp_rr"}
-KEPT = 31
+RETAINED = 31
 # Runs of a night end one after the other: its figures are made anew once a minute, not once a run.
 _PAUSE = timedelta(minutes=1)
 _ROWS_AT_ONCE = 10
@@ -27,7 +27,7 @@ _THE_BEGINNING = date(1990, 1, 1)
 # An arbitrary number of ours for PostgreSQL's advisory locks.
 _LOCK = 7_410_031
 
-_NOTE = """
+_MARK_STALE = """
     insert into results_environmentnights as kept
         (environment_id, kind, metric, identity_digest, identity, stale_from, nights, medians, pairs, most_pairs)
     values (%s, %s, %s, %s, %s, %s, '{}', '{}', '{}', 0)
@@ -60,8 +60,8 @@ def is_swept(kind: str, metric: str) -> bool:
     return known is not None and metric in known.swept_metrics
 
 
-def note(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) -> None:
-    """Note which nights of which environments have new results; the series come with their pairs."""
+def mark_stale(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) -> None:
+    """Mark which nights of which environments have new results; the series come with their pairs."""
     stale: dict[tuple[int, str, str, str], tuple[str, date]] = {}
     for each in series:
         if each.metric in FIGURES or is_swept(each.kind, each.metric):
@@ -69,10 +69,10 @@ def note(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) -> Non
             night = min(map(night_of, ats[each.pk]))
             stale[key] = json.dumps(each.identity), min(night, stale[key][1] if key in stale else night)
     with connection.cursor() as cursor:
-        cursor.executemany(_NOTE, [(*key, *values) for key, values in sorted(stale.items())])
+        cursor.executemany(_MARK_STALE, [(*key, *values) for key, values in sorted(stale.items())])
 
 
-def alone(*, wait: bool = False) -> bool:
+def take_lock(*, wait: bool = False) -> bool:
     """Take the lock of whoever sums up, until the transaction ends; False when another has it."""
     with connection.cursor() as cursor:
         cursor.execute(f"select pg{'' if wait else '_try'}_advisory_xact_lock(%s)", [_LOCK])
@@ -83,14 +83,14 @@ def alone(*, wait: bool = False) -> bool:
 def make() -> int:
     """Make what is stale, each row at most once a minute; return how many. For the tick."""
     due = EnvironmentNights.objects.exclude(stale_from=None).filter(Q(made_at=None) | Q(made_at__lt=Now() - _PAUSE))
-    if not due.exists() or not alone():
+    if not due.exists() or not take_lock():
         return 0
     rows = list(due.order_by(F("made_at").asc(nulls_first=True), "pk")[:_ROWS_AT_ONCE])
-    return in_parts(rows, _made, _set_aside)
+    return in_parts(rows, _make_all, _set_aside)
 
 
 @transaction.atomic
-def _made(rows: Sequence[EnvironmentNights]) -> int:
+def _make_all(rows: Sequence[EnvironmentNights]) -> int:
     for row in rows:
         _make(row)
     return len(rows)
@@ -134,7 +134,7 @@ def _make(row: EnvironmentNights) -> None:
         if night < stale_from
     }
     entries = older | {night: (median(found), len(found)) for night, found in values.items()}
-    kept = sorted(entries.items())[-KEPT:]
+    kept = sorted(entries.items())[-RETAINED:]
     # A latest night that is not made again keeps its extremes.
     latest = values.get(kept[-1][0]) if kept else None
     low, high = (min(latest), max(latest)) if latest else (row.low, row.high)

@@ -25,7 +25,7 @@ from benchweb.runs.queueing.break_offs import MAXIMUM
 from benchweb.statistics import Deviation, deviation
 
 # The latest run and thirty before it.
-KEPT = 31
+RETAINED = 31
 # The tick does so many at once, some 50 ms each of a hundred series: what only pages read must not keep runs waiting.
 _RUNS_AT_ONCE = 3
 # A difference of so much, in its unit, is never worth a look, where a ratio of it would be: 0 to 0.1 % loss.
@@ -74,7 +74,7 @@ class RunMedian:
 @transaction.atomic
 def sum_up() -> int:
     """Add the final runs that are not yet among the recent ones, the newest first; return how many. For the tick."""
-    if not nights.alone():
+    if not nights.take_lock():
         return 0
     waiting = Run.objects.filter(has_figures=False).exclude(state__in=OPEN_STATES).order_by("-pk")
     return in_parts(list(waiting.values_list("pk", flat=True)[:_RUNS_AT_ONCE]), _summed_up, _set_aside)
@@ -100,7 +100,7 @@ def _set_aside(run_id: int, error: Exception) -> None:
 @transaction.atomic
 def write_figures() -> None:
     """Write the figures that final runs lack, all at once: after a bulk load. `rebuild` does it too."""
-    nights.alone(wait=True)
+    nights.take_lock(wait=True)
     with connection.cursor() as cursor:
         cursor.execute(_SUM_UP_ALL, [[state.value for state in OPEN_STATES]])
 
@@ -113,7 +113,7 @@ def rebuild() -> int:
     EnvironmentNights.objects.all().delete()
     ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), _SERIES_AT_ONCE):
-        _write(_medians(_LATEST, [ids[first : first + _SERIES_AT_ONCE], KEPT]), {})
+        _write(_medians(_LATEST, [ids[first : first + _SERIES_AT_ONCE], RETAINED]), {})
     nights.make_anew()
     return len(ids)
 
@@ -142,12 +142,14 @@ def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedia
         unique_fields=["series"],
         update_fields=[field.name for field in RecentMedians._meta.fields if not field.primary_key],
     )
-    nights.note(named.values(), {series_id: [each.at for each in medians] for series_id, medians in fresh.items()})
+    nights.mark_stale(
+        named.values(), {series_id: [each.at for each in medians] for series_id, medians in fresh.items()}
+    )
 
 
 def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | None) -> RecentMedians:
     entries = {each.run: each for each in [*_entries(known), *fresh]}
-    kept = sorted(entries.values(), key=lambda each: (each.at, each.run))[-KEPT:]
+    kept = sorted(entries.values(), key=lambda each: (each.at, each.run))[-RETAINED:]
     latest = kept[-1]
     metric = _metric(series)
     found = deviation_of([each.median for each in kept], metric)

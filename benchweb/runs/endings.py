@@ -69,10 +69,10 @@ def cancel(run_ids: Sequence[int]) -> int:
     ended = end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
     with connection.cursor() as cursor:
         cursor.execute(_ASK_TO_CANCEL, [list(run_ids)])
-        asked = [row[0] for row in cursor.fetchall()]
-    events_add((run_id, "Cancellation asked for.") for run_id in asked)
-    transaction.on_commit(partial(live.publish_cancel, asked))
-    return len(ended) + len(asked)
+        requested = [row[0] for row in cursor.fetchall()]
+    events_add((run_id, "Cancellation asked for.") for run_id in requested)
+    transaction.on_commit(partial(live.publish_cancel, requested))
+    return len(ended) + len(requested)
 
 
 @transaction.atomic

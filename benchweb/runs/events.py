@@ -21,7 +21,7 @@ def events_add(texts: Iterable[tuple[int, str]]) -> None:
     RunEvent.objects.bulk_create((RunEvent(run_id=run_id, at=now, text=text) for run_id, text in texts), _BATCH)
 
 
-_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 # A time of day alone is clear for so long.
 _CLEAR = timedelta(hours=12)
 
@@ -33,6 +33,6 @@ def moment(at: datetime) -> str:
     return f"{at:%H:%M} UTC" if is_clear else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
-def place(number: int) -> str:
+def ordinal(number: int) -> str:
     """Return the place in a queue, from 1, as a word up to ten."""
-    return _PLACES[number - 1] if number <= len(_PLACES) else f"number {number}"
+    return _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"number {number}"

@@ -14,8 +14,8 @@ CANCEL_CHANNEL = "benchweb:cancel"
 _TIMEOUT_SECONDS = 2.0
 _BATCH = 1_000
 # A browser that opens late is told these; they outlive the run's last interval by as long.
-INTERVALS_KEPT = 240
-_INTERVALS_KEPT_SECONDS = 600
+INTERVALS_RETAINED = 240
+_INTERVALS_RETAINED_SECONDS = 600
 _log = logging.getLogger(__name__)
 
 
@@ -40,8 +40,8 @@ def publish_interval(run_id: int, message: dict[str, Any]) -> None:
     try:
         with client().pipeline(transaction=False) as pipeline:
             pipeline.rpush(key, text)
-            pipeline.ltrim(key, -INTERVALS_KEPT, -1)
-            pipeline.expire(key, _INTERVALS_KEPT_SECONDS)
+            pipeline.ltrim(key, -INTERVALS_RETAINED, -1)
+            pipeline.expire(key, _INTERVALS_RETAINED_SECONDS)
             pipeline.publish(channel(run_id), text)
             pipeline.execute()
     except redis.RedisError as error:

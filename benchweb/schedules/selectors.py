@@ -19,7 +19,7 @@ from benchweb.schedules.timing.times import Rule, occurrences
 
 # The success rate is that of so many days.
 RATE_DAYS = 30
-_MOST_SHOWN = 1_000
+_MOST_DISPLAYED = 1_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def next_slots(what: Schedule | Rule, n: int = 10, after: datetime | None = None
 
 def times_between(schedule: Schedule, first: datetime, last: datetime) -> list[datetime]:
     """Return the schedule's times to come after `first` and up to `last`, for a calendar; at most a thousand."""
-    return list(islice(takewhile(lambda at: at <= last, _times(schedule, first)), _MOST_SHOWN))
+    return list(islice(takewhile(lambda at: at <= last, _times(schedule, first)), _MOST_DISPLAYED))
 
 
 def seconds_until_due(within_seconds: float) -> float | None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from benchweb.catalog import catalog
 from benchweb.charts.export import Content, csv_of, json_of
 from benchweb.charts.run.charts import trial_charts
-from benchweb.charts.run.confidence import shown_combinations
+from benchweb.charts.run.confidence import displayed_combinations
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
 from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
 from benchweb.charts.spec import charts_text
@@ -23,7 +23,7 @@ from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run
 
 # A page of this many trials stays readable; the exports have all of them.
-TRIALS_SHOWN = 200
+TRIALS_DISPLAYED = 200
 
 
 class FrozenEvent(BaseModel):
@@ -173,12 +173,12 @@ def _page(content: RunContent) -> FrozenRun:
         finished_at=run.finished_at,
         verdict=verdict(run, trials),
         confidence=_confidence(run, trials),
-        trials=[_trial(trial) for trial in trials[:TRIALS_SHOWN]],
-        trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
+        trials=[_trial(trial) for trial in trials[:TRIALS_DISPLAYED]],
+        trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
         charts=[_unlinked(chart) for chart in orjson.loads(charts_text(trial_charts(trials, is_open=False)))],
         source_facts=source_facts,
         sink_facts=sink_facts,
-        commands=run_commands(run, trials[:TRIALS_SHOWN]),
+        commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
         events=content.events,
         figures=metric_headlines(trials),
         is_synthetic=run.pair.source.host.is_synthetic or run.pair.sink.host.is_synthetic,
@@ -211,11 +211,11 @@ def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
     if found is None:
         return None
     return FrozenConfidence(
-        words=found.asked.words,
+        words=found.requested.words,
         sentence=found.sentence,
         is_reached=found.is_reached,
-        level_percent=found.asked.level_percent,
-        width_percent=found.asked.width_percent,
+        level_percent=found.requested.level_percent,
+        width_percent=found.requested.width_percent,
         rows=[
             FrozenCombination(
                 kind=row.found.kind,
@@ -227,7 +227,7 @@ def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
                 width_percent=row.width_percent,
                 is_reached=row.found.is_reached,
             )
-            for row in shown_combinations(found)
+            for row in displayed_combinations(found)
         ],
     )
 

@@ -117,8 +117,8 @@ class Pseudonyms:
             for pattern in self._patterns[lookalikes]:
                 for found in pattern.finditer(form.text):
                     if not goes_on(form.text, found.end(2)):
-                        start, end = form.place(found.start(2), found.end())
-                        name = text[slice(*form.place(*found.span(2)))]
+                        start, end = form.original_span(found.start(2), found.end())
+                        name = text[slice(*form.original_span(*found.span(2)))]
                         yield _Match(start, end, self._pseudonym(name, found[2], lookalikes=lookalikes))
 
     def _pseudonym(self, name: str, form: str, *, lookalikes: bool) -> str:
@@ -160,8 +160,8 @@ def _substituted(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]]
         for form in (folded(reading, lookalikes=False) for reading in readings(text))
         for match in pattern.finditer(form.text)
     )
-    instead = ((form.place(*match.span()), match[0], replacement(match)) for form, match in found)
-    return _spliced(text, [_Match(*place, new) for place, old, new in instead if new != old])
+    instead = ((form.original_span(*match.span()), match[0], replacement(match)) for form, match in found)
+    return _spliced(text, [_Match(*span, new) for span, old, new in instead if new != old])
 
 
 def _forms(names: Mapping[str, str], *, lookalikes: bool) -> dict[str, str]:

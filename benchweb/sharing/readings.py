@@ -35,7 +35,7 @@ class Reading:
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def place(self, start: int, end: int) -> tuple[int, int]:
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the place in the original of a part of this form."""
         return min(self.starts[start:end]), max(self.ends[start:end])
 
@@ -83,8 +83,8 @@ def _unescaped(reading: Reading) -> Reading:
     everything = list(zip(reading.text, reading.starts, reading.ends, strict=True))
     for found in _ESCAPE.finditer(reading.text):
         parts += everything[at : found.start()]
-        place = reading.place(*found.span())
-        parts += [(letter, *place) for letter in _meaning(found)]
+        span = reading.original_span(*found.span())
+        parts += [(letter, *span) for letter in _meaning(found)]
         at = found.end()
     return _reading(parts + everything[at:])
 
@@ -145,8 +145,8 @@ def _accent_class(part: _Part) -> int:
 
 def _without_dots(parts: list[_Part]) -> Iterator[_Part]:
     """Leave out a dot above i, which has one; its place goes with the letter's."""
-    for place, (letter, start, end) in enumerate(parts):
-        if letter == _DOT_ABOVE and place and parts[place - 1][0] == "i":
+    for index, (letter, start, end) in enumerate(parts):
+        if letter == _DOT_ABOVE and index and parts[index - 1][0] == "i":
             continue
-        has_dot = letter == "i" and place + 1 < len(parts) and parts[place + 1][0] == _DOT_ABOVE
-        yield letter, start, max(end, parts[place + 1][2]) if has_dot else end
+        has_dot = letter == "i" and index + 1 < len(parts) and parts[index + 1][0] == _DOT_ABOVE
+        yield letter, start, max(end, parts[index + 1][2]) if has_dot else end

@@ -22,7 +22,7 @@ from benchweb.sharing.models import Share, SharePart
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
 TOKEN_BYTES = 24
-_EVENTS_SHOWN = 200
+_EVENTS_DISPLAYED = 200
 
 
 class ShareError(Exception):
@@ -86,7 +86,7 @@ def token_digest(token: str) -> str:
 
 
 def _content(run: Run) -> RunContent:
-    events = RunEvent.objects.filter(run=run).order_by("pk").values_list("at", "text")[:_EVENTS_SHOWN]
+    events = RunEvent.objects.filter(run=run).order_by("pk").values_list("at", "text")[:_EVENTS_DISPLAYED]
     # The page and both exports tell of the same moment.
     trials = trial_rows(run.pk)
     return RunContent(

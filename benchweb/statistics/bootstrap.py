@@ -50,7 +50,7 @@ def _weights(count: int) -> list[tuple[int, int, float]]:
     """Return how probable it is that a resample's median lies midway between the values at two places (from 0)."""
     middle = (count + 1) // 2
     # P(the value in the middle stands at the place), by the binomial law of how many draws stand at it or below.
-    at_most = [0.0, *(_at_least(count, middle, place / count) for place in range(1, count + 1))]
+    at_most = [0.0, *(_at_least(count, middle, index / count) for index in range(1, count + 1))]
     single = [after - before for before, after in pairwise(at_most)]
     weights = _odd(single) if count % 2 else _even(count, single)
     kept = [each for each in weights if each[2] > _NEGLIGIBLE]
@@ -59,16 +59,16 @@ def _weights(count: int) -> list[tuple[int, int, float]]:
 
 
 def _odd(single: Sequence[float]) -> list[tuple[int, int, float]]:
-    return [(place, place, weight) for place, weight in enumerate(single)]
+    return [(index, index, weight) for index, weight in enumerate(single)]
 
 
 def _even(count: int, single: Sequence[float]) -> list[tuple[int, int, float]]:
     """Of the two in the middle the lower stands at one place and the upper at a higher one, or both at the same."""
     half = count // 2
 
-    def reaching(place: int) -> float:
+    def reaching(index: int) -> float:
         """Return P(a half of the draws stand at the place or below, and one of them at it)."""
-        return float(((place + 1) / count) ** half - (place / count) ** half)
+        return float(((index + 1) / count) ** half - (index / count) ** half)
 
     apart = [
         (low, high, comb(count, half) * reaching(low) * reaching(count - 1 - high))
@@ -78,7 +78,7 @@ def _even(count: int, single: Sequence[float]) -> list[tuple[int, int, float]]:
     split = [0.0] * count
     for low, _, weight in apart:
         split[low] += weight
-    return [*apart, *((place, place, single[place] - split[place]) for place in range(count))]
+    return [*apart, *((index, index, single[index] - split[index]) for index in range(count))]
 
 
 def _at_least(count: int, wanted: int, probability: float) -> float:

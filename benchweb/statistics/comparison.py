@@ -91,11 +91,11 @@ def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
     """Return the p-values of Benjamini and Hochberg's procedure, in the order given."""
     count = len(p_values)
     adjusted, least = [1.0] * count, 1.0
-    for rank, place in zip(
+    for rank, index in zip(
         range(count, 0, -1), sorted(range(count), key=p_values.__getitem__, reverse=True), strict=True
     ):
-        least = min(least, p_values[place] * count / rank)
-        adjusted[place] = least
+        least = min(least, p_values[index] * count / rank)
+        adjusted[index] = least
     return adjusted
 
 

@@ -35,17 +35,17 @@ class Bins:
     def quantile(self, share: float) -> float | None:
         """Return the middle of the bin that holds a quantile: at most 4.5 % off; None for an empty histogram."""
         left = share * self.total
-        for place, count in sorted(self.counts.items()):
+        for bin_index, count in sorted(self.counts.items()):
             left -= count
             if left <= 0:
-                return float(2 ** ((place + 0.5) / BINS_PER_OCTAVE))
+                return float(2 ** ((bin_index + 0.5) / BINS_PER_OCTAVE))
         return None
 
     def joined(self, other: "Bins") -> "Bins":
         """Add two histograms up."""
         counts = dict(self.counts)
-        for place, count in other.counts.items():
-            counts[place] = counts.get(place, 0) + count
+        for bin_index, count in other.counts.items():
+            counts[bin_index] = counts.get(bin_index, 0) + count
         return Bins(counts)
 
 
@@ -58,29 +58,29 @@ def binned(encoded: bytes) -> Bins:
     if cookie & _WITHOUT_WIDTH != _COOKIE & _WITHOUT_WIDTH or not 0 <= digits <= _MAXIMUM_DIGITS or lowest < 1:
         raise HistogramError("The histogram's header is none of HDR V2.")
     half_magnitude = max(ceil(log2(2 * 10**digits)), 1) - 1
-    places = _places(half_magnitude, lowest.bit_length() - 1)
+    bins = _bins(half_magnitude, lowest.bit_length() - 1)
     counts: dict[int, int] = {}
     for index, count in _counts(payload[_HEADER.size : _HEADER.size + length]):
-        if index >= len(places):
+        if index >= len(bins):
             raise HistogramError("The histogram counts values beyond 64 bits.")
-        place = places[index]
-        counts[place] = counts.get(place, 0) + count
+        bin_index = bins[index]
+        counts[bin_index] = counts.get(bin_index, 0) + count
     return Bins(counts)
 
 
 @cache
-def _places(half_magnitude: int, unit: int) -> list[int]:
+def _bins(half_magnitude: int, unit: int) -> list[int]:
     """Return the bin of the middle of each bucket, by the index of its count: all histograms of an engine have one."""
     half = 1 << half_magnitude
-    places = []
+    bins = []
     for index in range(half * (64 - half_magnitude)):
         bucket = (index >> half_magnitude) - 1
-        place = (index & (half - 1)) + half
+        position = (index & (half - 1)) + half
         if bucket < 0:
-            bucket, place = 0, place - half
-        value = (place + 0.5) * 2.0 ** (bucket + unit)
-        places.append(int(log2(value) * BINS_PER_OCTAVE) if value > 1 else 0)
-    return places
+            bucket, position = 0, position - half
+        value = (position + 0.5) * 2.0 ** (bucket + unit)
+        bins.append(int(log2(value) * BINS_PER_OCTAVE) if value > 1 else 0)
+    return bins
 
 
 def _inflated(encoded: bytes) -> bytes:

@@ -12,8 +12,8 @@ from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Resource
 from benchweb.schedules.forecasts.collisions import MOST_OTHERS
 from benchweb.schedules.forecasts.feasibility import feasibility
-from benchweb.schedules.forecasts.forecast import Places, forecast
-from benchweb.schedules.forecasts.together import GanttBar
+from benchweb.schedules.forecasts.forecast import OccupiedResources, forecast
+from benchweb.schedules.forecasts.joint import GanttBar
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.services import schedule_draft, schedule_pause
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
@@ -201,7 +201,7 @@ def test_runs_that_share_an_uplink_follow_each_other():
     pairs = [make_pair(source=ends[0], sink=ends[2]), make_pair(source=ends[1], sink=ends[3])]
     result = found(plan=minutes(1), target={"pairs": [pair.pk for pair in pairs]})
     assert result.makespan_seconds == 120
-    assert {bar.place for bar in result.bars} == {
+    assert {bar.resource for bar in result.bars} == {
         "host a",
         "host b",
         "host c",
@@ -242,8 +242,8 @@ def test_beyond_five_thousand_runs_the_bound_is_taken_for_the_length():
     ends = [Endpoint(pk=number, host=Host(pk=number, name=f"h{number}")) for number in range(1, 74)]
     pairs = [Pair(source=a, sink=b, environment=environment) for a in ends for b in ends if a is not b]
     version = PlanVersion(steps=MINUTE, repetitions=1, order="interleaved")
-    exact = forecast(version, pairs[: 70 * 70], Places())
-    estimated = forecast(version, pairs, Places())
+    exact = forecast(version, pairs[: 70 * 70], OccupiedResources())
+    estimated = forecast(version, pairs, OccupiedResources())
     assert (len(pairs), exact.is_estimated, estimated.is_estimated) == (73 * 72, False, True)
     assert estimated.makespan_seconds == estimated.lower_bound_seconds == 73 * 2 * 60
     assert estimated.spans[0] == [(0.0, 73 * 2 * 60)]

@@ -13,7 +13,7 @@ from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_chunks, answer_json, drip
 from tests.workers.test_engine_client import SPEC, client_of
 from workers.checks import check, probe
-from workers.engine_client import EngineError, EngineUnreachable, client, shown_certificate
+from workers.engine_client import EngineError, EngineUnreachable, client, presented_certificate
 from workers.runs import run, trial
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -113,7 +113,7 @@ def test_a_handshake_that_drips_ends_in_time():
         port = listener.getsockname()[1]
         started = time.monotonic()
         with pytest.raises(EngineError):
-            shown_certificate(name="b", host="127.0.0.1", port=port, addresses=["127.0.0.1"])
+            presented_certificate(name="b", host="127.0.0.1", port=port, addresses=["127.0.0.1"])
         assert time.monotonic() - started < 6
 
 

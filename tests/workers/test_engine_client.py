@@ -14,7 +14,7 @@ from workers.engine_client import (
     EngineUnreachable,
     SessionSpec,
     client,
-    shown_certificate,
+    presented_certificate,
 )
 
 SPEC = SessionSpec(role="sink", kind="tcp_stream", params={}, cookie="0" * 64)
@@ -49,7 +49,7 @@ def client_of(engine: BrokenEngine, fingerprint: str = "", read_token=None) -> E
 def test_the_seen_fingerprint_is_the_certificates_sha256(engine):
     made = engine()
     host, _, port = made.address.partition(":")
-    shown = shown_certificate(name="b", host=host, port=int(port), addresses=[host])
+    shown = presented_certificate(name="b", host=host, port=int(port), addresses=[host])
     assert (shown.fingerprint, shown.address) == (made.fingerprint, host)
 
 
@@ -84,7 +84,7 @@ def test_a_port_that_speaks_no_tls_is_told_from_an_engine():
 
         threading.Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0-x\r\n" * 9), daemon=True).start()
         with pytest.raises((EngineGarbage, EngineUnreachable)):
-            shown_certificate(name="b", host="127.0.0.1", port=server.getsockname()[1], addresses=["127.0.0.1"])
+            presented_certificate(name="b", host="127.0.0.1", port=server.getsockname()[1], addresses=["127.0.0.1"])
 
 
 def test_an_engine_that_hangs_is_given_up_in_time(engine, monkeypatch):

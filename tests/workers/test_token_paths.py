@@ -100,7 +100,7 @@ def test_a_first_contact_overtaken_by_a_change_sends_nothing_to_the_former_addre
         endpoint_update(endpoint=read_before, control_address=new.address, fingerprint=new.fingerprint, token="its-own")
         return Shown(former.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(first_contact, "shown_certificate", shown_late)
+    monkeypatch.setattr(first_contact, "presented_certificate", shown_late)
     with connections.client_for(read_before) as client:
         client.about()
     assert (former.bearers, new.bearers) == ([], ["its-own"])
@@ -116,7 +116,7 @@ def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
         endpoint_update(endpoint=read_before, control_address=engine.address, token="newer")
         return Shown(engine.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(first_contact, "shown_certificate", shown_late)
+    monkeypatch.setattr(first_contact, "presented_certificate", shown_late)
     with pytest.raises(EngineRefused, match="no pinned certificate"), shared_client(read_before):
         pass
     assert engine.bearers == []

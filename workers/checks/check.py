@@ -18,7 +18,7 @@ from workers.engine_client import (
     EngineUnreachable,
 )
 from workers.engines.connections import client_for, let_database_go, seen_fingerprint
-from workers.engines.discretion import discreet, place
+from workers.engines.discretion import address_with_port, discreet
 
 # The clock offset is taken from the quickest of these, as NTP does: its error is half the round trip.
 _CLOCK_PROBES = 4
@@ -44,7 +44,7 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
                 let_database_go()
                 about, offset, round_trip = _probed(client)
                 # What has answered to the token is the engine: all is told of it.
-                endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
+                endpoint_answered_at(endpoint=endpoint, address=address_with_port(client.address, client.port))
                 let_database_go()
                 facts = client.facts()
                 if fault := facts_fault(facts):
@@ -70,7 +70,7 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
         fingerprint=fingerprint,
         facts=facts,
         control_address=endpoint.control_address,
-        answered_address=place(client.address, client.port),
+        answered_address=address_with_port(client.address, client.port),
     )
 
 

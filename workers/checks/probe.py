@@ -20,7 +20,7 @@ from workers.engine_client import (
     EngineUnreachable,
 )
 from workers.engines.connections import client_for, let_database_go
-from workers.engines.discretion import discreet, place
+from workers.engines.discretion import address_with_port, discreet
 from workers.engines.resolution import data_addresses
 
 # A host that is away holds a thread for the connection's time-out of 3 s: a minute is enough for 600 of them.
@@ -41,13 +41,13 @@ def probe(endpoint_ids: Sequence[int]) -> None:
     if not endpoints:
         return
     pool = ThreadPoolExecutor(min(len(endpoints), THREADS), thread_name_prefix="probe")
-    asked = {pool.submit(_safely_probed, endpoint): endpoint for endpoint in endpoints}
-    waiting: set[Future[Probe | None]] = set(asked)
+    endpoint_of = {pool.submit(_safely_probed, endpoint): endpoint for endpoint in endpoints}
+    waiting: set[Future[Probe | None]] = set(endpoint_of)
     give_up_at = time.monotonic() + BATCH_SECONDS
     while waiting and time.monotonic() < give_up_at:
         done, waiting = wait(waiting, timeout=RECORD_SECONDS)
-        _record((asked[each], each.result()) for each in done)
-    stuck = [asked[each] for each in waiting if each.running()]
+        _record((endpoint_of[each], each.result()) for each in done)
+    stuck = [endpoint_of[each] for each in waiting if each.running()]
     pool.shutdown(wait=False, cancel_futures=True)
     _record((each, _found(each, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for each in stuck)
 
@@ -78,7 +78,7 @@ def _probed(endpoint: Endpoint) -> Probe | None:
     """Return what was found; None for an engine that answers for the first time, which is its check's to judge."""
     started = time.perf_counter()
     try:
-        answer = _asked(endpoint)
+        answer = _answer_of(endpoint)
     except (EngineError, SecretUnreadable) as error:
         # An engine at its limits answers, and is an engine.
         if isinstance(error, EngineRefused) and error.may_pass:
@@ -98,7 +98,7 @@ def _verdict(error: Exception) -> tuple[AvailabilitySpan.State, Endpoint.Status]
     return _State.ENGINE_DOWN, _Status.REFUSED
 
 
-def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
+def _answer_of(endpoint: Endpoint) -> tuple[float, Load] | None:
     """Return how long an answer takes on an open connection, in seconds, and what it tells of the host.
 
     None for an engine whose certificate wasn't pinned yet, and is now: its check tells the rest.
@@ -110,7 +110,7 @@ def _asked(endpoint: Endpoint) -> tuple[float, Load] | None:
             return None
         with client_for(endpoint, contact) as client:
             client.about()
-            endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
+            endpoint_answered_at(endpoint=endpoint, address=address_with_port(client.address, client.port))
             let_database_go()
             return _measured(endpoint, client)
 

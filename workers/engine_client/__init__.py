@@ -1,6 +1,6 @@
 """Talk to an engine: bytes to typed messages, with a time-out on every call. No ORM."""
 
-from workers.engine_client.certificates import Shown, shown_certificate
+from workers.engine_client.certificates import Shown, presented_certificate
 from workers.engine_client.client import EngineClient
 from workers.engine_client.errors import (
     EngineDown,
@@ -25,5 +25,5 @@ __all__ = [
     "HostLoad",
     "SessionSpec",
     "Shown",
-    "shown_certificate",
+    "presented_certificate",
 ]

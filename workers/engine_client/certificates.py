@@ -27,7 +27,7 @@ class Shown:
     is_engines: bool = True
 
 
-def shown_certificate(*, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = "") -> Shown:
+def presented_certificate(*, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = "") -> Shown:
     """Return the certificate of the first address that shows one; where `fingerprint` is given, that one.
 
     An address that shows another certificate, or none, is passed over as one that doesn't answer.

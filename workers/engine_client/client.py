@@ -127,8 +127,8 @@ class EngineClient:
 
     def host_load(self, *, address: str, device: str = "") -> HostLoad:
         """Ask how busy the host and its interface with this address, or of this name, were in the last minute."""
-        asked = {name: value for name, value in (("address", address), ("device", device)) if value}
-        return HostLoad.parsed(self._json("GET", f"/v1/host?{urlencode(asked, safe=':')}"))
+        query = {name: value for name, value in (("address", address), ("device", device)) if value}
+        return HostLoad.parsed(self._json("GET", f"/v1/host?{urlencode(query, safe=':')}"))
 
     def open_path(self, cookie: str) -> PathOpened:
         """Ask a sink's engine to answer the path check with this cookie, and what has come to it by now."""

@@ -14,16 +14,16 @@ _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 def engine_name(name: str, host: str, port: int, address: str = "") -> str:
     """Name an engine at the start of a sentence; `address` is what its host's name was resolved to."""
-    address = _place(host, port, address)
+    address = _address_text(host, port, address)
     return f"The engine of {name} ({address})"
 
 
 def engine_called(name: str, host: str, port: int, address: str = "") -> str:
     """Call an engine within a sentence, by its endpoint and its address."""
-    return f"{name} ({_place(host, port, address)})"
+    return f"{name} ({_address_text(host, port, address)})"
 
 
-def _place(host: str, port: int, address: str) -> str:
+def _address_text(host: str, port: int, address: str) -> str:
     named = f"{host} = " if address and address != host else ""
     return f"{named}{_bracketed(address or host)}:{port}"
 

@@ -13,7 +13,7 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
-from workers.engine_client import EngineClient, EngineRefused, shown_certificate
+from workers.engine_client import EngineClient, EngineRefused, presented_certificate
 from workers.engines.discretion import Contact, require_engine
 from workers.engines.first_contact import proven_certificate
 from workers.engines.resolution import addresses_of, control_address
@@ -53,9 +53,9 @@ def seen_fingerprint(endpoint: Endpoint, contact: Contact | None = None) -> str:
     name, addresses = str(endpoint), _addresses(endpoint, "", contact)
     pinned = endpoint.fingerprint
     try:
-        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
+        shown = presented_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
     except EngineRefused:
-        shown = shown_certificate(name=name, host=host, port=port, addresses=addresses)
+        shown = presented_certificate(name=name, host=host, port=port, addresses=addresses)
     if shown.fingerprint != pinned:
         require_engine(endpoint, shown)
     return shown.fingerprint
@@ -87,7 +87,7 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
         return endpoint, addresses[0]
     if endpoint.fingerprint:
         host, port = control_address(endpoint)
-        shown = shown_certificate(
+        shown = presented_certificate(
             name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
         )
         return endpoint, shown.address

@@ -16,7 +16,7 @@ from workers.engine_client import (
     EngineRefused,
     EngineUndisclosed,
     Shown,
-    shown_certificate,
+    presented_certificate,
 )
 from workers.engine_client.faults import engine_name, undisclosed
 from workers.engines.resolution import control_address
@@ -32,11 +32,11 @@ class Contact:
     """Which addresses of an endpoint were contacted."""
 
     def __init__(self) -> None:
-        self.places: set[str] = set()
+        self.addresses_tried: set[str] = set()
 
     def add(self, addresses: Sequence[str], port: int) -> None:
         """Note addresses before they are connected to."""
-        self.places.update(place(address, port) for address in addresses)
+        self.addresses_tried.update(address_with_port(address, port) for address in addresses)
 
 
 @contextmanager
@@ -48,17 +48,19 @@ def discreet(endpoint: Endpoint) -> Iterator[Contact]:
     except EngineError as error:
         if _may_be_told(endpoint, contact, error):
             raise
-        _log.warning("Endpoint %s at %s: %s", endpoint.pk, ", ".join(sorted(contact.places)) or "no address", error)
+        _log.warning(
+            "Endpoint %s at %s: %s", endpoint.pk, ", ".join(sorted(contact.addresses_tried)) or "no address", error
+        )
         time.sleep(max(0.0, started + UNDISCLOSED_SECONDS - time.monotonic()))
         raise undisclosed(engine_name(str(endpoint), *control_address(endpoint))) from None
 
 
-def is_known(endpoint: Endpoint, places: set[str]) -> bool:
+def is_known(endpoint: Endpoint, addresses_tried: set[str]) -> bool:
     """Tell whether the endpoint's engine has answered at all of these places, with its token."""
-    return bool(endpoint.answered_address) and places <= {endpoint.answered_address}
+    return bool(endpoint.answered_address) and addresses_tried <= {endpoint.answered_address}
 
 
-def place(address: str, port: int) -> str:
+def address_with_port(address: str, port: int) -> str:
     """Write an IP address and a port as one."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
@@ -66,7 +68,7 @@ def place(address: str, port: int) -> str:
 def require_engine(endpoint: Endpoint, shown: Shown) -> None:
     """Raise EngineGarbage where a certificate is another service's; nothing is sent to find out."""
     host, port = control_address(endpoint)
-    if not shown.is_engines and not is_known(endpoint, {place(shown.address, port)}):
+    if not shown.is_engines and not is_known(endpoint, {address_with_port(shown.address, port)}):
         who = engine_name(str(endpoint), host, port, shown.address)
         raise EngineGarbage(f"{who} shows a certificate that is not an engine's.")
 
@@ -76,15 +78,15 @@ def _may_be_told(endpoint: Endpoint, contact: Contact, error: EngineError) -> bo
         return False
     if isinstance(error, EngineRefused) and (error.may_pass or error.code in _OF_ENGINES):
         return True
-    if is_known(endpoint, contact.places):
+    if is_known(endpoint, contact.addresses_tried):
         return True
     return isinstance(error, EngineRefused) and error.code == "fingerprint" and _shows_engine(endpoint, contact)
 
 
 def _shows_engine(endpoint: Endpoint, contact: Contact) -> bool:
     host, port = control_address(endpoint)
-    addresses = [each.rpartition(":")[0].strip("[]") for each in sorted(contact.places)]
+    addresses = [each.rpartition(":")[0].strip("[]") for each in sorted(contact.addresses_tried)]
     try:
-        return shown_certificate(name=str(endpoint), host=host, port=port, addresses=addresses).is_engines
+        return presented_certificate(name=str(endpoint), host=host, port=port, addresses=addresses).is_engines
     except EngineError:
         return False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
-from workers.engine_client import EngineClient, EngineRefused, Shown, shown_certificate
+from workers.engine_client import EngineClient, EngineRefused, Shown, presented_certificate
 from workers.engines.discretion import require_engine
 from workers.engines.resolution import control_address
 
@@ -15,7 +15,7 @@ def proven_certificate(endpoint: Endpoint, addresses: Sequence[str]) -> Shown:
     The proof is bound to that certificate: somebody in between, who passes on what the engine answers, proves nothing.
     """
     host, port = control_address(endpoint)
-    shown = shown_certificate(name=str(endpoint), host=host, port=port, addresses=addresses)
+    shown = presented_certificate(name=str(endpoint), host=host, port=port, addresses=addresses)
     require_engine(endpoint, shown)
     with EngineClient(
         name=str(endpoint), host=host, port=port, token="", fingerprint=shown.fingerprint, address=shown.address

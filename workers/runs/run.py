@@ -25,7 +25,7 @@ from benchweb.runs.queueing.break_offs import break_off_note
 from benchweb.runs.queueing.claims import Claimed
 from workers.engine_client import About, EngineClient, EngineError, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engines.connections import let_database_go
-from workers.engines.discretion import discreet, place
+from workers.engines.discretion import address_with_port, discreet
 from workers.engines.ends import Ends, addresses_document, ends_of, with_data_port, with_stored_tokens
 from workers.runs.leases import Lease, keeper
 from workers.runs.trial import acknowledge, run_trial, stop_sessions
@@ -61,7 +61,7 @@ def execute(run_id: int) -> None:
             # The lease runs out and the next worker goes on; the engine keeps the trial's result until then.
             _log.exception("Run %s broke off and is left to the next worker", run_id)
             lease.lose()
-            _note(claimed, error)
+            _mark_unreachable(claimed, error)
         finally:
             let_database_go()
 
@@ -80,7 +80,7 @@ def _claimed(run_id: int, owner: str) -> Claimed | None:
         let_database_go()
 
 
-def _note(claimed: Claimed, error: Exception) -> None:
+def _mark_unreachable(claimed: Claimed, error: Exception) -> None:
     try:
         break_off_note(run_id=claimed.run.pk, owner=claimed.owner, error=error)
     except DatabaseError as later:
@@ -112,11 +112,11 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> About:
     try:
         with discreet(endpoint) as contact:
             contact.add([client.address], client.port)
-            about = _asked(client)
+            about = _about_of(client)
     except EngineUnreachable:
         endpoint_is_away(endpoint_id=endpoint.pk)
         raise
-    endpoint_answered_at(endpoint=endpoint, address=place(client.address, client.port))
+    endpoint_answered_at(endpoint=endpoint, address=address_with_port(client.address, client.port))
     if endpoint.unreachable_since is not None:
         endpoint_is_back(endpoint_id=endpoint.pk)
     if about.is_busy:
@@ -128,7 +128,7 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> About:
     return about
 
 
-def _asked(client: EngineClient) -> About:
+def _about_of(client: EngineClient) -> About:
     started = time.monotonic()
     try:
         return client.about()

@@ -185,9 +185,9 @@ def run_detail(request: HttpRequest, run_id: Identifier) -> RunDetail:
 def run_cancel(request: HttpRequest, run_id: Identifier) -> Status[RunState]:
     """Cancel a run: at once when pending, within a second when running; what was measured is kept."""
     run = row_or_404(Run.objects.all(), run_id)
-    asked = services.run_cancel(run=run)
+    requested = services.run_cancel(run=run)
     run.refresh_from_db()
-    if not asked and run.state not in (*OPEN_STATES, State.CANCELLED):
+    if not requested and run.state not in (*OPEN_STATES, State.CANCELLED):
         raise Problem(409, f"Run {run_id} is {run.state} already: there is nothing to cancel.")
     return Status(202, run_state(request, run))
 

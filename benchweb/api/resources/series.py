@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
 from benchweb.api.point_cursors import cursor_of, point_of
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Identifier, IdentifierAsked, Item, MomentAsked
+from benchweb.api.schemas import Identifier, Item, RequestedIdentifier, RequestedMoment
 from benchweb.catalog import catalog
 from benchweb.results import selectors
 from benchweb.results.models import Series
@@ -20,7 +20,7 @@ CatalogName = Annotated[str, Field(max_length=60)]
 
 
 class SeriesQuery(PageQuery):
-    pair: IdentifierAsked = None
+    pair: RequestedIdentifier = None
     kind: CatalogName = ""
     metric: CatalogName = ""
 
@@ -30,8 +30,8 @@ MAXIMUM_POINTS = 10_000
 
 
 class PointsQuery(BaseModel):
-    from_time: Annotated[MomentAsked, Field(alias="from")] = None
-    to_time: Annotated[MomentAsked, Field(alias="to")] = None
+    from_time: Annotated[RequestedMoment, Field(alias="from")] = None
+    to_time: Annotated[RequestedMoment, Field(alias="to")] = None
     limit: Annotated[int, Field(ge=1, le=MAXIMUM_POINTS)] = MAXIMUM_POINTS
     cursor: Annotated[str, Field(max_length=200)] = ""
 

@@ -30,15 +30,17 @@ class DrawnRun:
 
 
 def comparison_charts(runs: Sequence[DrawnRun]) -> list[ChartSpec]:
-    """Overlay the curves of runs; a chart with a single place on its axis is left out: the table says as much."""
-    together = map(_by_identity, sweeps([trial for run in runs for trial in run.trials], catalog().kinds))
-    drawn = [(sweep, chart) for sweep in together for chart in sweep.kind.charts if _may_have_places(sweep, chart)]
+    """Overlay the curves of runs; a chart with a single position on its axis is left out: the table says as much."""
+    joined_sweeps = map(_by_identity, sweeps([trial for run in runs for trial in run.trials], catalog().kinds))
+    drawn = [
+        (sweep, chart) for sweep in joined_sweeps for chart in sweep.kind.charts if _may_have_positions(sweep, chart)
+    ]
     specs = [_FORMS[chart.form](sweep, chart, runs) for sweep, chart in drawn]
     return [spec for spec in specs if len({entry.x for line in spec.series for entry in line.points}) > 1]
 
 
-def _may_have_places(sweep: Sweep, chart: Chart) -> bool:
-    """Tell whether a chart can have more than one place on its axis: most have not, and to make them takes time."""
+def _may_have_positions(sweep: Sweep, chart: Chart) -> bool:
+    """Tell whether a chart can have more than one position on its axis: most have not, and to make them takes time."""
     if chart.form != "sweep":
         return True
     x = axes.x_parameter(sweep, chart)
@@ -56,8 +58,8 @@ def _sweep_chart(sweep: Sweep, chart: Chart, runs: Sequence[DrawnRun]) -> ChartS
     axis = axes.x_axis(sweep, chart, x)
 
     def points(trials: list[TrialRow], href: str) -> list[ChartPoint]:
-        places = axes.by_place(sweep, axis, x, trials)
-        return [point(place, there, metric.key, href) for place, there in places.items()]
+        trials_at = axes.by_position(sweep, axis, x, trials)
+        return [point(index, there, metric.key, href) for index, there in trials_at.items()]
 
     title = (
         chart.title
@@ -90,9 +92,9 @@ def _lines(
     """Return a line for each combination of the other parameters and each run that measured it, in that order."""
     series = []
     # By their ids: a run keeps its colour in all charts, whichever is the baseline, and no two have the same.
-    colors = {run: place % COLORS for place, run in enumerate(sorted(run.id for run in runs))}
+    colors = {run: index % COLORS for index, run in enumerate(sorted(run.id for run in runs))}
     trials = {run.id: Sweep(sweep.kind, _of_kind(sweep, run), sweep.swept).lines(x) for run in runs}
-    for place, values in enumerate(sweep.lines(x)):
+    for index, values in enumerate(sweep.lines(x)):
         settings = dict(zip(sweep.others(x), values, strict=True))
         for order, run in enumerate(runs):
             drawn = points(trials[run.id].get(values, []), run.href)
@@ -102,7 +104,7 @@ def _lines(
                     label=" · ".join([run.label, *(axes.setting_words(sweep, *each) for each in settings.items())]),
                     color=colors[run.id],
                     dash=_DASHES[order % len(_DASHES)],
-                    marker=MARKERS[place % len(MARKERS)],
+                    marker=MARKERS[index % len(MARKERS)],
                     points=drawn,
                     ids=run.ids,
                 )

@@ -23,18 +23,18 @@ class Ceilings:
         # By what it says, its value, how often it held before and whether that is always: for which lines, and when.
         self._found: dict[tuple[str, float, int, bool], tuple[set[int], list[Held]]] = {}
 
-    def add(self, label: str, place: int, changes: Changes) -> None:
+    def add(self, label: str, index: int, changes: Changes) -> None:
         """Add what held for the line at a place."""
         for value, time, held in held_values(changes):
-            places, helds = self._found.setdefault((label, value, time, held == ALWAYS), (set(), []))
-            places.add(place)
+            indexes, helds = self._found.setdefault((label, value, time, held == ALWAYS), (set(), []))
+            indexes.add(index)
             helds.append(held)
 
     def lines(self, total: int) -> list[ReferenceLine]:
         """Return what is drawn across a chart of so many lines."""
         return [
-            ReferenceLine(_of_lines(label, len(places), total), value, *together(helds))
-            for (label, value, *_when), (places, helds) in self._found.items()
+            ReferenceLine(_of_lines(label, len(indexes), total), value, *shared_span(helds))
+            for (label, value, *_when), (indexes, helds) in self._found.items()
         ]
 
 
@@ -45,14 +45,14 @@ def held_values(changes: Changes) -> list[tuple[float, int, Held]]:
     """
     times = Counter[float]()
     found = []
-    for place, (at, value) in enumerate(changes):
-        end = changes[place + 1][0] if place + 1 < len(changes) else None
-        found.append((value, times[value], (at if place else None, end)))
+    for index, (at, value) in enumerate(changes):
+        end = changes[index + 1][0] if index + 1 < len(changes) else None
+        found.append((value, times[value], (at if index else None, end)))
         times[value] += 1
     return found
 
 
-def together(helds: Collection[Held]) -> tuple[str, str]:
+def shared_span(helds: Collection[Held]) -> tuple[str, str]:
     """Return the whole time in which a value held for any of several lines, as a chart has it: empty for its ends."""
     begins, ends = [begin for begin, _ in helds], [end for _, end in helds]
     begin = min((each for each in begins if each), default=None) if None not in begins else None

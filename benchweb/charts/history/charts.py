@@ -17,12 +17,12 @@ from benchweb.charts.history.marks import Marks, annotations_on, facts_of, marks
 from benchweb.charts.history.points import HistoryPoints, Step, history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import (
-    Asked,
-    asked_of,
+    Selection,
     chosen_lines,
     common_words,
     line_names,
     line_parts,
+    selection_of,
 )
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.pair_ids import pair_ids
@@ -48,7 +48,7 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 class History:
     """What a look at the history gives: its charts, what is flagged on them, and how many lines don't fit."""
 
-    asked: Asked | None
+    selection: Selection | None
     charts: list[ChartSpec]
     lines: list[HistoryLine]
     total: int
@@ -63,30 +63,30 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
     """
     if kind is None:
         return History(None, [], [], 0, Marks([], []), "run")
-    asked = asked_of(kind, query.metric)
-    chosen = chosen_lines(query, asked)
+    selection = selection_of(kind, query.metric)
+    chosen = chosen_lines(query, selection)
     if not chosen.lines:
-        return History(asked, [], [], 0, Marks([], []), "run")
-    drawing = _drawing(query, asked, chosen)
+        return History(selection, [], [], 0, Marks([], []), "run")
+    drawing = _drawing(query, selection, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
-    return History(asked, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
+    return History(selection, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
 
 
-def _drawing(query: HistoryQuery, asked: Asked, chosen: Chosen) -> "_Drawing":
+def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> "_Drawing":
     """Read the points of lines, and what is told beside them."""
-    wanted = [*asked.metrics, *filter(None, [asked.strip])]
+    wanted = [*selection.metrics, *filter(None, [selection.strip])]
     facts = facts_of(chosen.lines, query.shown)
     return _Drawing(
         query=query,
-        asked=asked,
+        selection=selection,
         points=history_points(
             [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
             pairs=list({line.pair.pk for line in chosen.lines}),
             shown=query.shown,
             zone=query.zone,
             plan=query.plan,
-            ceilings=[line.series[each] for line in chosen.lines for each in asked.ceilings if each in line.series],
+            ceilings=[line.series[each] for line in chosen.lines for each in selection.ceilings if each in line.series],
         ),
         events=events_between(chosen.lines, query.shown, query.plan),
         marks=Marks(annotations_on(chosen.lines, query.shown), facts.changes),
@@ -118,7 +118,7 @@ class _Drawing:
     """All that was read for a look."""
 
     query: HistoryQuery
-    asked: Asked
+    selection: Selection
     points: HistoryPoints
     events: list[Event]
     marks: Marks
@@ -126,18 +126,21 @@ class _Drawing:
     is_split: bool
 
     def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
-        metric = self.asked.kind.metrics[self.asked.main]
-        x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.asked.is_percentiles)
-        parts = line_parts(lines, self.asked.kind)
+        metric = self.selection.kind.metrics[self.selection.main]
+        x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.selection.is_percentiles)
+        parts = line_parts(lines, self.selection.kind)
         names = line_names(parts)
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
         strip = self._strip(lines, names)
         first, last = self._extent()
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
-            title=" · ".join(filter(None, [title, self.asked.title])),
+            title=" · ".join(filter(None, [title, self.selection.title])),
             subtitle=_subtitle(
-                common_words(parts, self.asked.kind), self.points.step, self.asked.is_percentiles, get_language()
+                common_words(parts, self.selection.kind),
+                self.points.step,
+                self.selection.is_percentiles,
+                get_language(),
             )
             + self._without_result(lines),
             form="time",
@@ -146,7 +149,7 @@ class _Drawing:
             series=series,
             lines=self._reference_lines(lines, metric),
             table=chart_table(
-                x, y, nested=series if self.asked.is_percentiles else (), strip=strip.y if strip else None
+                x, y, nested=series if self.selection.is_percentiles else (), strip=strip.y if strip else None
             ),
             marks=marks_of(self.marks, lines),
             strip=strip,
@@ -161,7 +164,7 @@ class _Drawing:
             return ""
         of = {line.pair.pk: set[tuple[str, str]]() for line in lines}
         for line in lines:
-            of[line.pair.pk].add((self.asked.kind.name, line.digest))
+            of[line.pair.pk].add((self.selection.kind.name, line.digest))
         number = len({event[:3:2] for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))})
         if not number:
             return ""
@@ -180,12 +183,12 @@ class _Drawing:
         return self.query.axis(min(rows[0][0] for rows in drawn), max(rows[-1][0] for rows in drawn))
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
-        rows = self.points.series.get(line.series.get(self.asked.main, 0), [])
-        key = (self.asked.kind.name, line.digest)
+        rows = self.points.series.get(line.series.get(self.selection.main, 0), [])
+        key = (self.selection.kind.name, line.digest)
         events = [event for event in self.events if event.pair == line.pair.pk and key in event.keys]
         gaps = breaks(rows, events, Step(self.points.step, self.query.zone))
         return ChartSeries(
-            id=_line_id(line, self.asked.main),
+            id=_line_id(line, self.selection.main),
             label=name,
             color=line.color,
             marker=line.marker,
@@ -193,38 +196,40 @@ class _Drawing:
             ids=pair_ids(line.pair),
             points=_gaps(gaps),
             measured=rows,
-            bands=self._nested(line, rows, gaps) if self.asked.is_percentiles else [ChartBand(_("lowest to highest"))],
+            bands=self._nested(line, rows, gaps)
+            if self.selection.is_percentiles
+            else [ChartBand(_("lowest to highest"))],
         )
 
     def _nested(self, line: HistoryLine, rows: Sequence[Measured], gaps: Sequence[Break]) -> list[ChartBand]:
         """Pair the percentiles from the outside in: lowest to highest, then the next two, around the median."""
-        metrics = [metric for metric in self.asked.metrics if metric in line.series]
-        names = percentile_names(self.asked.metrics)
+        metrics = [metric for metric in self.selection.metrics if metric in line.series]
+        names = percentile_names(self.selection.metrics)
         # Series of one trial have the same times: the run, or the first run of a day, finds the point.
         by_run = {
             metric: {run: median for _at, median, *_, run in self.points.series[line.series[metric]]}
             for metric in metrics
         }
         # Sorting is stable: where both are at one time the point is first.
-        places: list[Measured | Break] = sorted([*rows, *gaps], key=itemgetter(0))
+        stops: list[Measured | Break] = sorted([*rows, *gaps], key=itemgetter(0))
 
         def border(metric: str) -> list[float | None]:
-            return [None if isinstance(place, Break) else by_run[metric].get(place[-1]) for place in places]
+            return [None if isinstance(place, Break) else by_run[metric].get(place[-1]) for place in stops]
 
-        middle = metrics.index(self.asked.main)
+        middle = metrics.index(self.selection.main)
         below, above = metrics[: middle + 1], metrics[middle:][::-1]
         # The lowest is the lower border of every band that lies above the median alone.
         pairs = [(below[min(depth, len(below) - 1)], high) for depth, high in enumerate(above[:-1])]
         return [_band(names[low], names[high], border(low), border(high)) for low, high in pairs]
 
     def _strip(self, lines: Sequence[HistoryLine], names: Sequence[str]) -> ChartStrip | None:
-        metric = self.asked.kind.metrics.get(self.asked.strip)
+        metric = self.selection.kind.metrics.get(self.selection.strip)
         if metric is None or not any(metric.key in line.series for line in lines):
             return None
         series = [
             ChartSeries(
                 id=_line_id(line, metric.key),
-                of=_line_id(line, self.asked.main),
+                of=_line_id(line, self.selection.main),
                 label=f"{name}, {metric.label.lower()}",
                 color=line.color,
                 measured=_worst(self.points.series[line.series[metric.key]]),
@@ -237,16 +242,16 @@ class _Drawing:
     def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
         lines = list(lines)
         found = Ceilings()
-        for name in self.asked.ceilings:
+        for name in self.selection.ceilings:
             for place, line in enumerate(lines):
                 changes = self.points.ceilings.get(line.series.get(name, 0), [])
-                found.add(self.asked.kind.metrics[name].label, place, changes)
+                found.add(self.selection.kind.metrics[name].label, place, changes)
         if metric.unit == "bit/s":
             for place, line in enumerate(lines):
                 for end in line.pair.ends:
-                    told = self.links.get(end.pk, [])
-                    found.add(_("Link rate"), place, told)
-                    if not told and end.link_bps:
+                    speeds = self.links.get(end.pk, [])
+                    found.add(_("Link rate"), place, speeds)
+                    if not speeds and end.link_bps:
                         # Of what was entered nobody knows since when it holds: always.
                         found.add(_("Link rate, as entered"), place, [(_EVER, end.link_bps)])
         return found.lines(len(lines))

@@ -91,8 +91,8 @@ def history_choices(
             measured.setdefault(kind_name, set()).add(metric)
     identities = [(name, identity or {}) for what, name, _, identity in rows if what == "identity"]
     known = catalog().kinds
-    asked = known.get(kind) if measured else None
-    chosen = asked or next((known[name] for name, _ in identities if name in known), None)
+    requested = known.get(kind) if measured else None
+    chosen = requested or next((known[name] for name, _ in identities if name in known), None)
     pairs = _named(rows, "pair")
     return Choices(
         kind=chosen,

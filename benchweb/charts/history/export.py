@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from benchweb.charts.export import Line, cell
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Asked
+from benchweb.charts.history.series import Selection
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.selectors import point_parts
@@ -15,23 +15,23 @@ from benchweb.results.selectors import point_parts
 _COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")
 
 
-def history_csv(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> Iterator[str]:
+def history_csv(query: HistoryQuery, selection: Selection, lines: Sequence[HistoryLine]) -> Iterator[str]:
     """Return the file part by part; a query for each part of each series."""
     writer = csv.writer(Line())
     yield writer.writerow([*_COLUMNS, *PAIR_IDS])
     for line in lines:
         ids = pair_ids(line.pair).values()
-        for metric in [*asked.metrics, *filter(None, [asked.strip])]:
+        for metric in [*selection.metrics, *filter(None, [selection.strip])]:
             if metric not in line.series:
                 continue
             names = (
                 line.series[metric],
                 cell(line.pair_words),
                 cell(line.pair.environment),
-                asked.kind.name,
+                selection.kind.name,
                 json.dumps(line.identity, sort_keys=True),
                 metric,
-                asked.kind.metrics[metric].unit,
+                selection.kind.metrics[metric].unit,
             )
             first, last = query.shown
             parts = point_parts(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)

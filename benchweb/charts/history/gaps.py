@@ -146,19 +146,19 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
     said_at = [each.at for each in found]
     for start, after in _silences(starts, step):
         before = start + step.covered
-        place = bisect_right(said_at, before)
-        if place == len(said_at) or said_at[place] >= after:
+        index = bisect_right(said_at, before)
+        if index == len(said_at) or said_at[index] >= after:
             found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
     return sorted(found, key=attrgetter("at"))
 
 
 def _is_covered(at: datetime, starts: Sequence[datetime], step: Step) -> bool:
     """Tell whether a point stands for a time; of single runs one at that very time."""
-    place = bisect_right(starts, at)
+    index = bisect_right(starts, at)
     if not step.covered:
-        return place > 0 and starts[place - 1] == at
+        return index > 0 and starts[index - 1] == at
     # A point stands at its step's first run: others may have failed before it.
-    return any(step.is_one(at, start) for start in starts[max(0, place - 1) : place + 1])
+    return any(step.is_one(at, start) for start in starts[max(0, index - 1) : index + 1])
 
 
 def targets(target: Mapping[str, Any], pair: LinePair) -> bool:
@@ -189,8 +189,8 @@ def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, da
     longest = longest_usual(seconds).total_seconds()
     # Of a thousand one or two are longer; their steps' beginnings tell whether a step lies between them at all.
     found = [
-        (step.begin(starts[place]), step.begin(starts[place + 1]))
-        for place, apart in enumerate(seconds)
+        (step.begin(starts[index]), step.begin(starts[index + 1]))
+        for index, apart in enumerate(seconds)
         if apart > longest
     ]
     return [(start, after) for start, after in found if (after - start).total_seconds() > longest]

@@ -15,7 +15,7 @@ from benchweb.charts.history.gaps import Break, Event, break_of, events_between,
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.points import OF_PLAN
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Asked, common_words, line_names, line_parts
+from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.common.rows import fetch_all
@@ -124,16 +124,16 @@ class _Scale:
     most: float
 
 
-def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -> list[ChartSpec]:
+def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[HistoryLine]) -> list[ChartSpec]:
     """Draw the first lines' heat maps; a query for each, and one for histograms that are new to this process."""
-    shown = [line for line in lines if asked.main in line.series][:MOST_MAPS]
+    shown = [line for line in lines if selection.main in line.series][:MOST_MAPS]
     if not shown:
         return []
     most = MOST_HISTOGRAMS // len(shown)
-    chosen = [(line, _chosen(line.series[asked.main], query, most)) for line in shown]
+    chosen = [(line, _chosen(line.series[selection.main], query, most)) for line in shown]
     bins = _bins([row[2] for _line, rows in chosen for row in rows])
     events = events_between(shown, query.shown, query.plan)
-    names = line_names(line_parts(shown, asked.kind))
+    names = line_names(line_parts(shown, selection.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
         decoded = [(run, at, end, median, bins.get(trial)) for run, at, trial, median, _total, end, _usual in rows]
@@ -141,7 +141,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
             _Column(run, at, end, median, found) for run, at, end, median, found in decoded if found and found.counts
         ]
         if columns:
-            key = (asked.kind.name, line.digest)
+            key = (selection.kind.name, line.digest)
             # What a run gave before it failed is a column of its own.
             measured = {column.run for column in columns}
             mine = [each for each in events if each.pair == line.pair.pk and key in each.keys]
@@ -152,7 +152,7 @@ def heat_maps(query: HistoryQuery, asked: Asked, lines: Sequence[HistoryLine]) -
     lasts = [max([own[-1], *(event.at for event in each.events)]) for each, own in zip(maps, ends, strict=True)]
     # One axis for all, as in the history.
     axis = query.axis(min(each.columns[0].at for each in maps), max(lasts)) if maps else query.shown
-    return [_spec(asked.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
+    return [_spec(selection.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
 
 
 def _chosen(
@@ -198,7 +198,7 @@ def _spec(
     kind: Kind, drawn: _Map, scale: _Scale, *, ends: Sequence[datetime], axis: tuple[datetime, datetime]
 ) -> ChartSpec:
     line, columns, rows = drawn.line, drawn.columns, scale.rows
-    edges = [_seconds(place) for place in [*rows, rows[-1] + scale.per_row]]
+    edges = [_seconds(index) for index in [*rows, rows[-1] + scale.per_row]]
     shares = [_shares(column.bins, rows, scale.per_row) for column in columns]
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
@@ -238,17 +238,17 @@ def _reading() -> str:
 
 
 def _extent(columns: Sequence[_Column]) -> tuple[int, int]:
-    places = [place for column in columns for place in column.bins.counts]
-    return min(places), max(places)
+    indexes = [index for column in columns for index in column.bins.counts]
+    return min(indexes), max(indexes)
 
 
-def _seconds(place: int) -> float:
-    return float(2 ** (place / BINS_PER_OCTAVE)) / _NANOSECONDS
+def _seconds(index: int) -> float:
+    return float(2 ** (index / BINS_PER_OCTAVE)) / _NANOSECONDS
 
 
 def _shares(bins: Bins, rows: range, per_row: int) -> list[float]:
     total = bins.total
-    return [round(sum(bins.counts.get(place + step, 0) for step in range(per_row)) / total, 6) for place in rows]
+    return [round(sum(bins.counts.get(index + step, 0) for step in range(per_row)) / total, 6) for index in rows]
 
 
 def _ends(columns: Sequence[_Column], until: datetime, *, has_rhythm: bool) -> list[datetime]:
@@ -294,13 +294,13 @@ def _table(columns: Sequence[_Column], edges: Sequence[float], shares: Sequence[
     heads = [{"key": "x", "label": _("Time"), "unit": ""}, {"key": "n", "label": _("Latencies"), "unit": ""}]
     heads += [{"key": name, "label": name, "unit": "s"} for name in _QUANTILES]
     heads += [
-        {"key": f"bin-{place}", "label": f"{low * 1e6:.3g}–{high * 1e6:.3g} µs", "unit": "ratio"}
-        for place, (low, high) in enumerate(pairwise(edges))
+        {"key": f"bin-{index}", "label": f"{low * 1e6:.3g}–{high * 1e6:.3g} µs", "unit": "ratio"}
+        for index, (low, high) in enumerate(pairwise(edges))
     ]
     rows = [
         {"x": rfc3339(column.at), "n": column.bins.total}
         | {name: _quantile(column, share) for name, share in _QUANTILES.items()}
-        | {f"bin-{place}": share for place, share in enumerate(own)}
+        | {f"bin-{index}": share for index, share in enumerate(own)}
         for column, own in zip(columns, shares, strict=True)
     ]
     return ChartTable(heads, rows)

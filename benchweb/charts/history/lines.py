@@ -60,7 +60,7 @@ DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
 # The place among all series of the kind and metric binds colours for good, and neighbours differ.
 _SQL = with_pairs("""
-SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {place},
+SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {index},
   (SELECT jsonb_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
     AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
   pair.id, e.id, e.name,
@@ -75,7 +75,7 @@ JOIN hosts_environment e ON e.id = pair.environment_id
 WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
 ORDER BY s.id LIMIT %(most)s
 """)
-_PLACE = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
+_INDEX_SQL = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
 # Another plan may have measured the same on pairs that this one never ran on.
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
@@ -133,19 +133,19 @@ class HistoryLine:
     identity: dict[str, Any]
     digest: str
     series: dict[str, int]
-    place: int
+    index: int
 
     @property
     def color(self) -> int:
-        return self.place % COLORS
+        return self.index % COLORS
 
     @property
     def marker(self) -> Literal["circle", "rect", "triangle", "rectRot"]:
-        return marker_of(self.place)
+        return marker_of(self.index)
 
     @property
     def dash(self) -> Dash:
-        return DASHES[self.place // COLORS % len(DASHES)]
+        return DASHES[self.index // COLORS % len(DASHES)]
 
     @property
     def pair_words(self) -> str:
@@ -170,20 +170,20 @@ def lines_of(
         only += ["s.identity_digest = ANY(%(digests)s)", _OF_PLAN]
         values |= {"digests": sorted(digests), "plan": query.plan}
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
-    place = _PLACE if most <= MOST_LINES else "0"
-    statement = _SQL.format(place=place, only="".join(f" AND {each}" for each in only))
+    index = _INDEX_SQL if most <= MOST_LINES else "0"
+    statement = _SQL.format(index=index, only="".join(f" AND {each}" for each in only))
     rows = fetch_all(statement, values)
     pairs: dict[int, LinePair] = {}
     return Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
 
 
 def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> HistoryLine:
-    series, identity, digest, _total, place, siblings, pair_id, environment_id, environment, *ends = row
+    series, identity, digest, _total, index, siblings, pair_id, environment_id, environment, *ends = row
     if pair_id not in pairs:
         source, sink = _end(ends[:_END_COLUMNS]), _end(ends[_END_COLUMNS:])
         pairs[pair_id] = LinePair(pair_id, environment_id, environment, source, sink)
     ids = {main: series} | (siblings or {})
-    return HistoryLine(pairs[pair_id], identity, digest, ids, place)
+    return HistoryLine(pairs[pair_id], identity, digest, ids, index)
 
 
 def _end(columns: list[Any]) -> LineEnd:

@@ -11,7 +11,7 @@ from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch_all
-from benchweb.hosts.facts.links import told_link_bps
+from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.regressions.selectors import AnnotationRow, annotations_between
 
 _MOST_FACTS = 2_000
@@ -149,6 +149,6 @@ def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
         # Synthetic hosts may be removed between the two statements.
         if digest not in found:
             return None
-        speed = told_link_bps(found[digest], address) or 0.0
+        speed = reported_link_bps(found[digest], address) or 0.0
         remember(_speeds, (digest, address), speed, most=_CACHE_SIZE)
     return speed or None

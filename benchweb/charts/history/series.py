@@ -19,7 +19,7 @@ Parts = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """What is drawn of a kind: one metric, or a chart of percentiles, and what goes along with it."""
 
     kind: Kind
@@ -53,22 +53,22 @@ def with_series(query: HistoryQuery) -> HistoryQuery:
     return replace(query, kind=named[0], metric=named[1]) if named else query
 
 
-def asked_of(kind: Kind, key: str) -> Asked:
+def selection_of(kind: Kind, key: str) -> Selection:
     """Find what a key names: a metric of the kind, or one of its charts of percentiles; else the headline."""
     charts = {chart.id: chart for chart in kind.charts if chart.form == "percentiles"}
     strip = kind.loss
     if key in charts and key not in kind.metrics:
         chart = charts[key]
-        return Asked(kind, key, chart.title, list(chart.metrics), strip, [])
+        return Selection(kind, key, chart.title, list(chart.metrics), strip, [])
     metric = kind.metrics.get(key) or kind.metrics[kind.headline]
     ceilings = [name for chart in kind.charts if metric.key in chart.metrics for name in chart.lines]
-    return Asked(kind, metric.key, metric.label, [metric.key], "" if strip == metric.key else strip, ceilings)
+    return Selection(kind, metric.key, metric.label, [metric.key], "" if strip == metric.key else strip, ceilings)
 
 
-def chosen_lines(query: HistoryQuery, asked: Asked, *, most: int = MOST_LINES) -> Chosen:
+def chosen_lines(query: HistoryQuery, selection: Selection, *, most: int = MOST_LINES) -> Chosen:
     """Choose the lines that match, the oldest first; one query, and one more for a plan."""
-    digests = _plan_digests(query.plan, asked.kind) if query.plan is not None else None
-    return lines_of(query, asked.kind, asked.main, asked.beside, most=most, digests=digests)
+    digests = _plan_digests(query.plan, selection.kind) if query.plan is not None else None
+    return lines_of(query, selection.kind, selection.main, selection.beside, most=most, digests=digests)
 
 
 def line_names(parts: Parts) -> list[str]:
@@ -92,10 +92,12 @@ def setting_words(parameter: Parameter, value: Any) -> str:
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
     """Return every line's parts by name, the same names for all."""
     pairs = _pair_names(lines)
-    places = [{"pair": pairs[line.pair.pk], "environment": line.pair.environment} for line in lines]
+    ends_of_lines = [{"pair": pairs[line.pair.pk], "environment": line.pair.environment} for line in lines]
     return [
-        place | settings
-        for place, settings in zip(places, setting_parts([line.identity for line in lines], kind), strict=True)
+        line_ends | settings
+        for line_ends, settings in zip(
+            ends_of_lines, setting_parts([line.identity for line in lines], kind), strict=True
+        )
     ]
 
 
@@ -110,8 +112,10 @@ def _pair_names(lines: Sequence[HistoryLine]) -> dict[int, str]:
 
 def setting_parts(identities: Sequence[Mapping[str, Any]], kind: Kind) -> Parts:
     """Say every identity's settings by name, the same names for all: an identity leaves out what is a default."""
-    told = set().union(*identities)
-    parameters = [parameter for name, parameter in kind.parameters.items() if name in told] if told else []
+    measured_names = set().union(*identities)
+    parameters = (
+        [parameter for name, parameter in kind.parameters.items() if name in measured_names] if measured_names else []
+    )
     return [
         {each.name: setting_words(each, identity.get(each.name, each.default)) for each in parameters}
         for identity in identities

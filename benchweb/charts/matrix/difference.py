@@ -27,13 +27,13 @@ class Baseline:
 class Difference:
     """A cell's median less its baseline's; `ratio` is None for a baseline of 0.
 
-    `is_told` is false where the repetitions can't tell the two apart: their ranges overlap, or one has a single value.
-    That is no test of significance, only the band in which a colour would mislead; the comparison page tests.
+    `is_distinct` is false where the repetitions can't tell the two apart: their ranges overlap, or one has a single
+    value. That is no test of significance, only the band in which a colour would mislead; the comparison page tests.
     """
 
     absolute: float
     ratio: float | None
-    is_told: bool
+    is_distinct: bool
     sense: Sense
     level: int
 
@@ -47,7 +47,7 @@ def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: Matrix
         return None
     row = cell.row if baseline.row is None else baseline.row
     column = cell.column if baseline.column is None else baseline.column
-    found = table.places.get((row, column))
+    found = table.cells_by_key.get((row, column))
     return None if found is cell else found
 
 
@@ -55,8 +55,8 @@ def difference(found: Summary, base: Summary, metric: Metric) -> Difference:
     """Compare two summaries in the metric's own direction."""
     absolute = found.median - base.median
     ratio = absolute / abs(base.median) if base.median else None
-    is_told = min(found.n, base.n) > 1 and (found.low > base.high or found.high < base.low)
-    return Difference(absolute, ratio, is_told, _sense(absolute, metric), _level(ratio) if is_told else 0)
+    is_distinct = min(found.n, base.n) > 1 and (found.low > base.high or found.high < base.low)
+    return Difference(absolute, ratio, is_distinct, _sense(absolute, metric), _level(ratio) if is_distinct else 0)
 
 
 def sequential_level(value: float, bounds: tuple[float, float]) -> int:

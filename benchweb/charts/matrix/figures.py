@@ -68,11 +68,11 @@ class Axes:
     first_column: int = 0
 
     @property
-    def shown_rows(self) -> list[AxisItem]:
+    def visible_rows(self) -> list[AxisItem]:
         return self.rows[self.first_row : self.first_row + WINDOW]
 
     @property
-    def shown_columns(self) -> list[AxisItem]:
+    def visible_columns(self) -> list[AxisItem]:
         return self.columns[self.first_column : self.first_column + WINDOW]
 
 
@@ -84,7 +84,7 @@ class MatrixTable:
     cells: list[list[Cell]]
 
     @cached_property
-    def places(self) -> dict[tuple[Key, Key], Cell]:
+    def cells_by_key(self) -> dict[tuple[Key, Key], Cell]:
         """Return the shown cells by row and column."""
         return {(cell.row, cell.column): cell for line in self.cells for cell in line}
 
@@ -99,19 +99,19 @@ def axes_of(
     return Axes(environment, rows, columns, _start(first_row, rows), _start(first_column, columns))
 
 
-def shown_pairs(axes: Sequence[Axes], by: By) -> list[GridPair]:
+def visible_pairs(axes: Sequence[Axes], by: By) -> list[GridPair]:
     """Return the pairs of the shown cells of all tables; one query."""
     environments = [each.environment for each in axes]
     if by == "mode":
         cells = [
             (each.environment, str(row.key), str(column.key))
             for each in axes
-            for row in each.shown_rows
-            for column in each.shown_columns
+            for row in each.visible_rows
+            for column in each.visible_columns
         ]
         return grid_pairs_by_mode(cells=cells, most=MOST_PAIRS_A_CELL) if cells else []
-    sources = {int(row.key) for each in axes for row in each.shown_rows}
-    sinks = {int(column.key) for each in axes for column in each.shown_columns}
+    sources = {int(row.key) for each in axes for row in each.visible_rows}
+    sinks = {int(column.key) for each in axes for column in each.visible_columns}
     return grid_pairs(environments=environments, sources=list(sources), sinks=list(sinks))
 
 
@@ -127,18 +127,24 @@ def matrix_tables(
     ids = [pair.id for pair in pairs]
     newest = newest_values(pairs=ids, test=test, metric=metric, until=until) if test and ids else {}
     ended = ended_runs(pairs=ids, test=test, until=until) if test and ids else {}
-    places: dict[tuple[int, Key, Key], list[int]] = {}
+    pair_ids: dict[tuple[int, Key, Key], list[int]] = {}
     for pair in pairs:
-        places.setdefault((pair.environment, pair.source, pair.sink), []).append(pair.id)
+        pair_ids.setdefault((pair.environment, pair.source, pair.sink), []).append(pair.id)
     return [
         MatrixTable(
             each,
             [
                 [
-                    _cell(row.key, column.key, places.get((each.environment, row.key, column.key), []), newest, ended)
-                    for column in each.shown_columns
+                    _cell(
+                        row.key,
+                        column.key,
+                        pair_ids.get((each.environment, row.key, column.key), []),
+                        newest,
+                        ended,
+                    )
+                    for column in each.visible_columns
                 ]
-                for row in each.shown_rows
+                for row in each.visible_rows
             ],
         )
         for each in axes
@@ -234,5 +240,5 @@ def _history(courses: list[list[list[float]]]) -> list[float | None]:
     As far back as every pair has runs: a median of other pairs would move for that alone.
     """
     length = min(map(len, courses), default=0)
-    steps = [[value for course in courses for value in course[place]] for place in range(length)]
+    steps = [[value for course in courses for value in course[index]] for index in range(length)]
     return [median(step) if step else None for step in steps][::-1]

@@ -23,8 +23,8 @@ def square_pixels(rows: int, columns: int) -> int:
 
 def matrix_picture(rows: list[int], columns: list[int], values: Iterable[tuple[int, int, float]]) -> bytes:
     """Draw values at (row, column) keys as a PNG of a pixel a pair; what has no value is transparent."""
-    row_places = {key: place for place, key in enumerate(rows)}
-    column_places = {key: place for place, key in enumerate(columns)}
+    row_places = {key: index for index, key in enumerate(rows)}
+    column_places = {key: index for index, key in enumerate(columns)}
     known = [
         (row_places[row], column_places[column], value)
         for row, column, value in values

@@ -55,9 +55,11 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
     # All colours are bound first, metric by metric: no line changes its own when one more metric is measured.
     styles = {(metric, values): drawing.style(metric, values) for metric in chart.metrics for values in lines}
     for values, trials in lines.items():
-        places = axes.by_place(sweep, drawing.axis, name, trials)
+        trials_at = axes.by_position(sweep, drawing.axis, name, trials)
         for metric in _shown_metrics(chart, trials):
-            drawing.add(styles[metric, values], [point(place, there, metric) for place, there in places.items()])
+            drawing.add(
+                styles[metric, values], [point(position, there, metric) for position, there in trials_at.items()]
+            )
     return drawing.spec()
 
 
@@ -138,7 +140,7 @@ def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:
 
 def _subtitle(sweep: Sweep) -> str:
     """Say the kind, and what the plan fixed for all its trials."""
-    values = sweep.kind.told_defaults | sweep.trials[0].params
+    values = sweep.kind.stated_defaults | sweep.trials[0].params
     fixed = [name for name in sweep.kind.parameters if name in values and name not in sweep.swept]
     settings = [axes.setting_words(sweep, name, values[name]) for name in fixed]
     return " · ".join([sweep.kind.label, *settings])

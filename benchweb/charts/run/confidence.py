@@ -18,7 +18,7 @@ class ShownCombination:
     width_percent: float | None
 
 
-def shown_combinations(confidence: RunConfidence) -> list[ShownCombination]:
+def displayed_combinations(confidence: RunConfidence) -> list[ShownCombination]:
     """Return the combinations in the plan's order, those that were missed first."""
     ordered = sorted(confidence.combinations, key=lambda each: each.is_reached)
     return [_shown(each) for each in ordered]
@@ -28,11 +28,11 @@ def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | No
     """Return the JSON of a run's confidence, the same for the API and the export; None when none was asked for."""
     if confidence is None:
         return None
-    asked = confidence.asked
+    requested = confidence.requested
     return {
-        "level_percent": asked.level_percent,
-        "width_percent": asked.width_percent,
-        "max_repetitions": asked.max_repetitions,
+        "level_percent": requested.level_percent,
+        "width_percent": requested.width_percent,
+        "max_repetitions": requested.max_repetitions,
         "is_reached": confidence.is_reached,
         "combinations": [_combination(each) for each in confidence.combinations],
     }

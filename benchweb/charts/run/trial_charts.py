@@ -10,7 +10,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import Palette
 from benchweb.charts.spec import Axis, ChartBand, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
-from benchweb.results.course import MOST_SHOWN, extremes_of, is_count, thinned
+from benchweb.results.course import MOST_DISPLAYED, extremes_of, is_count, thinned
 from benchweb.results.models import Result
 
 _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="linear")
@@ -20,7 +20,7 @@ def course_charts(result: Result) -> list[ChartSpec]:
     """Return a chart for each quantity that the intervals measured; a single interval has no course."""
     intervals = sorted(result.document.get("intervals") or [], key=lambda each: each["end_seconds"])
     # A long test's are few enough; one of before that was stored with all of them.
-    intervals = thinned(intervals, MOST_SHOWN)
+    intervals = thinned(intervals, MOST_DISPLAYED)
     if len(intervals) < 2:
         return []
     known = catalog().metrics

@@ -15,10 +15,10 @@ from benchweb.phrasebook import translated
 from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
-FLOWS_SHOWN = 100
+FLOWS_DISPLAYED = 100
 # The same of so many cells of intervals; their CSV has all of them.
-INTERVAL_CELLS_SHOWN = 800
-OUTAGES_SHOWN = 10
+INTERVAL_CELLS_DISPLAYED = 800
+OUTAGES_DISPLAYED = 10
 _UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s", "cpus": "CPUs"}
 _ACRONYMS = {"cpu", "mtu", "rtt"}
 # What is counted says so itself.
@@ -164,7 +164,7 @@ def _explained(flag: str, document: Mapping[str, Any]) -> str:
     outages = document.get("outages") or []
     if flag != "outage" or not outages:
         return words
-    spans = [f"{each['from_seconds']:.1f}–{each['until_seconds']:.1f} s" for each in outages[:OUTAGES_SHOWN]]
+    spans = [f"{each['from_seconds']:.1f}–{each['until_seconds']:.1f} s" for each in outages[:OUTAGES_DISPLAYED]]
     hidden = len(outages) - len(spans)
     more = [_("and {count} more").format(count=hidden)] if hidden else []
     return f"{words} ({pgettext('between parts of a sentence', ', ').join([*spans, *more])})"
@@ -218,7 +218,7 @@ def _figure(key: str, value: Any) -> Figure:
 
 def _flows(flows: list[dict[str, Any]]) -> Grid:
     rows = []
-    for flow in flows[:FLOWS_SHOWN]:
+    for flow in flows[:FLOWS_DISPLAYED]:
         nested = {
             f"{end}_{key}": value for end in _ENDS for key, value in sorted((flow.get(f"{end}_tcp") or {}).items())
         }
@@ -236,7 +236,7 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
     columns = [(known[key].label, known[key].unit) for key in keys]
     counted = interface_columns(intervals)
     columns += [(label, unit) for _key, _end, label, unit in counted]
-    most = INTERVAL_CELLS_SHOWN // max(len(columns), 1)
+    most = INTERVAL_CELLS_DISPLAYED // max(len(columns), 1)
     shown = sorted(intervals, key=lambda each: each["start_seconds"])[:most]
     rows = [
         (

@@ -17,7 +17,7 @@ from benchweb.statistics import Summary, summary
 
 # What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
 # 10 Mbit/s is no measure of the network, nor is a rate of sixteen transactions at once one of its latency.
-_TOLD_WHEN_SET = ("flows", "direction", "burst", "rate_bps", "flow_rate_bps", "rate_rps")
+_STATED_WHEN_SET = ("flows", "direction", "burst", "rate_bps", "flow_rate_bps", "rate_rps")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
     return [
         Setting(name=each.name, label=each.label, value=value, unit=each.unit)
         for each, value in values
-        if each.name in sweep.told or (each.name in _TOLD_WHEN_SET and value != each.default)
+        if each.name in sweep.stated or (each.name in _STATED_WHEN_SET and value != each.default)
     ]
 
 

@@ -27,7 +27,7 @@ _OVERLAID = ("pair", "environment")
 _Group = tuple[int, str, str]
 _Found = dict[_Group, dict[float, SizePoint]]
 # Which line of which chart, at which size, the figures of a test belong to: metric, number, settings, size.
-_Place = tuple[str, int, str, float]
+_Position = tuple[str, int, str, float]
 # Points of fewer runs than this part of the line's most stand apart.
 _FEW_TIMES = 2
 
@@ -64,10 +64,10 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
         return Sizes([], 0, 0)
     parts = [{name: part[name] for name in part if name != swept.name} for part in rest.parts(kind)]
     keys = _setting_keys(lines, kind, swept)
-    places, ids = _places(query, swept, lines, keys, kind.swept_metrics)
+    positions, ids = _positions(query, swept, lines, keys, kind.swept_metrics)
     points = _points(query, rest, ids)
     name = _names(query, rest, points)
-    found = _found(name, places, points, dict(zip(keys, _setting_words(parts), strict=True)))
+    found = _found(name, positions, points, dict(zip(keys, _setting_words(parts), strict=True)))
     drawing = _Drawing(query, kind, swept, common_words(parts, kind), found, rest)
     specs = [drawing.spec(chart) for chart in kind.sweeps]
     return Sizes([spec for spec in specs if spec.series], rest.series, rest.total)
@@ -101,19 +101,19 @@ def _setting_words(parts: Parts) -> list[str]:
     return [" · ".join(part[name] for name in names) for part in parts]
 
 
-def _places(
+def _positions(
     query: HistoryQuery, swept: Parameter, lines: Sequence[SizeLine], settings: Sequence[str], metrics: Sequence[str]
-) -> tuple[list[_Place], dict[int, int]]:
+) -> tuple[list[_Position], dict[int, int]]:
     """Return the places that something was measured for, and by id each one's place among them."""
-    places: dict[_Place, int] = {}
+    positions: dict[_Position, int] = {}
     ids: dict[int, int] = {}
     for line, key in zip(lines, settings, strict=True):
         number = _number(query, line)
         size = float(line.identity.get(swept.name, swept.default))
         for metric in metrics:
             if metric in line.ids:
-                ids[line.ids[metric]] = places.setdefault((metric, number, key, size), len(places))
-    return list(places), ids
+                ids[line.ids[metric]] = positions.setdefault((metric, number, key, size), len(positions))
+    return list(positions), ids
 
 
 def _number(query: HistoryQuery, line: SizeLine) -> int:
@@ -124,12 +124,12 @@ def _number(query: HistoryQuery, line: SizeLine) -> int:
 
 
 def _found(
-    name: Callable[[int], str], places: Sequence[_Place], points: SizePoints, words: Mapping[str, str]
+    name: Callable[[int], str], positions: Sequence[_Position], points: SizePoints, words: Mapping[str, str]
 ) -> dict[str, _Found]:
     """Sort the points by metric, line and size; `words` say a line's settings by its key."""
     found: dict[str, _Found] = {}
     for point in points.points:
-        metric, number, key, size = places[point.place]
+        metric, number, key, size = positions[point.position]
         number = number or point.part
         label = " · ".join(filter(None, [name(number), words[key]]))
         found.setdefault(metric, {}).setdefault((number, key, label), {})[size] = point

@@ -9,7 +9,7 @@ from typing import Any
 from benchweb.catalog import Kind
 from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Asked, Parts, chosen_lines, setting_parts
+from benchweb.charts.history.series import Parts, Selection, chosen_lines, setting_parts
 from benchweb.common.rows import fetch_all
 from benchweb.hosts.pairs import with_pairs
 
@@ -71,11 +71,11 @@ class SizeLines:
 
     def parts(self, kind: Kind) -> Parts:
         """Return every line's parts by name, the same names for all."""
-        places = [
+        ends = [
             ({"pair": line.pair.words} if line.pair else {}) | {"environment": line.environment} for line in self.lines
         ]
         settings = setting_parts([line.identity for line in self.lines], kind)
-        return [place | part for place, part in zip(places, settings, strict=True)]
+        return [end | part for end, part in zip(ends, settings, strict=True)]
 
 
 def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
@@ -93,7 +93,7 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
     runs = dict([*found_runs.items()][:MOST_OVERLAID])
     if query.overlay == "run" and not runs:
         return SizeLines([], 0, 0)
-    chosen = chosen_lines(replace(query, runs=tuple(runs)), Asked(kind, "", "", metrics, "", []), most=_MOST_SERIES)
+    chosen = chosen_lines(replace(query, runs=tuple(runs)), Selection(kind, "", "", metrics, "", []), most=_MOST_SERIES)
     lines = [
         SizeLine(line.pair.environment_id, line.pair.environment, line.pair, line.identity, line.series)
         for line in chosen.lines

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from benchweb.charts.history.points import OF_PLAN, run_figures
 from benchweb.common.rows import fetch_all
 
-# `place` says which point of which line a figure's series, or environment, belongs to; `part` parts it further, by run
+# `position`: the point and line that a series, or environment, belongs to. `part` parts it further, by run
 # or by span of time.
 _SQL = """
 WITH figures AS ({figures}){spans}
-SELECT of.place, {part}, min(at), max(at), min(run_id), max(run_id), sum(n)::bigint, {runs}, {pairs},
+SELECT of.position, {part}, min(at), max(at), min(run_id), max(run_id), sum(n)::bigint, {runs}, {pairs},
   percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high)
-FROM figures JOIN unnest(%(ids)s::bigint[], %(places)s::int[]) AS of (id, place) ON of.id = figures.{id}
+FROM figures JOIN unnest(%(ids)s::bigint[], %(positions)s::int[]) AS of (id, position) ON of.id = figures.{id}
 GROUP BY 1, 2 ORDER BY 1, 2
 """
 # Where a time is a border of two spans it is in the later one.
@@ -40,7 +40,7 @@ _NIGHTS = """
 class SizePoint(NamedTuple):
     """What so many runs gave together: the median of their medians, or of their nights' medians, and extremes."""
 
-    place: int
+    position: int
     part: int
     first_at: datetime
     last_at: datetime
@@ -58,7 +58,7 @@ class SizePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class SizePoints:
-    """The points by place and part, and the time that the spans of dates part."""
+    """The points by position and part, and the time that the spans of dates part."""
 
     points: list[SizePoint]
     shown: tuple[datetime, datetime]
@@ -78,7 +78,7 @@ class Times:
 
 
 def size_points(
-    places: Mapping[int, int],
+    positions: Mapping[int, int],
     times: Times,
     *,
     pairs: Sequence[int],
@@ -86,27 +86,27 @@ def size_points(
     plan: int | None = None,
     runs: Sequence[int] | None = None,
 ) -> SizePoints:
-    """Read what series (by id, each with its place) of these pairs give, run by run; one query.
+    """Read what series (by id, each with its position) of these pairs give, run by run; one query.
 
-    `part` is "" for one point a place, "run" for one a run, "date" for one in each span of time.
+    `part` is "" for one point a position, "run" for one a run, "date" for one in each span of time.
     """
-    values = _values(places, times) | {"series": list(places), "pairs": list(pairs), "plan": plan, "runs": runs}
+    values = _values(positions, times) | {"series": list(positions), "pairs": list(pairs), "plan": plan, "runs": runs}
     only = " ".join([OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
     statement = _statement(run_figures(only), part, _BY_RUNS)
     return _points(fetch_all(statement, values), times)
 
 
-def night_points(places: Mapping[int, int], times: Times, *, part: str = "") -> SizePoints:
-    """Read what EnvironmentNights (by id, each with its place) give, night by night; one query."""
-    return _points(fetch_all(_statement(_NIGHTS, part, _BY_NIGHTS), _values(places, times)), times)
+def night_points(positions: Mapping[int, int], times: Times, *, part: str = "") -> SizePoints:
+    """Read what EnvironmentNights (by id, each with its position) give, night by night; one query."""
+    return _points(fetch_all(_statement(_NIGHTS, part, _BY_NIGHTS), _values(positions, times)), times)
 
 
 def _statement(figures: str, part: str, names: Mapping[str, str]) -> str:
     return _SQL.format(figures=figures, spans=_SPANS if part == "date" else "", part=_PARTS[part], **names)
 
 
-def _values(places: Mapping[int, int], times: Times) -> dict[str, Any]:
-    return {"ids": list(places), "places": list(places.values())} | times.values
+def _values(positions: Mapping[int, int], times: Times) -> dict[str, Any]:
+    return {"ids": list(positions), "positions": list(positions.values())} | times.values
 
 
 def _points(rows: Sequence[tuple[Any, ...]], times: Times) -> SizePoints:

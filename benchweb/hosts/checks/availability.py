@@ -117,14 +117,14 @@ def availability_of(
 def best_of(availabilities: Sequence[Availability]) -> Availability:
     """Return a host's availability from its endpoints' of the same time: at each moment the best state of any."""
     bounds = sorted({edge for each in availabilities for part in each.stretches for edge in (part.since, part.until)})
-    places = [0] * len(availabilities)
+    positions = [0] * len(availabilities)
     best: list[Stretch] = []
     for since, until in pairwise(bounds):
         found = []
         for number, each in enumerate(availabilities):
-            while places[number] < len(each.stretches) and each.stretches[places[number]].until <= since:
-                places[number] += 1
-            found += each.stretches[places[number] : places[number] + 1]
+            while positions[number] < len(each.stretches) and each.stretches[positions[number]].until <= since:
+                positions[number] += 1
+            found += each.stretches[positions[number] : positions[number] + 1]
         chosen = min(found, key=lambda stretch: STATES.index(stretch.state))
         goes_on = best and (best[-1].state, best[-1].reason) == (chosen.state, chosen.reason)
         begun = best.pop().since if goes_on else since

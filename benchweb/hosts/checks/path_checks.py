@@ -51,7 +51,7 @@ class PathFound(BaseModel):
 
 
 @dataclass(frozen=True)
-class Place:
+class EndAddress:
     """What an end's path depends on: with another one a finding says nothing."""
 
     control_address: str
@@ -59,7 +59,7 @@ class Place:
     bind_device: str
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "Place":
+    def of(cls, endpoint: Endpoint) -> "EndAddress":
         return cls(endpoint.control_address, endpoint.data_address, endpoint.bind_device)
 
 
@@ -135,8 +135,8 @@ def path_record(*, pair: Pair, outcome: PathOutcome) -> bool:
     same = Pair.objects.filter(pk=pair.pk)
     for end in ("source", "sink"):
         endpoint: Endpoint = getattr(pair, end)
-        place = Place.of(endpoint)
-        same = same.filter(**{f"{end}__{field}": value for field, value in vars(place).items()})
+        address = EndAddress.of(endpoint)
+        same = same.filter(**{f"{end}__{field}": value for field, value in vars(address).items()})
     is_fault = outcome.status in (Pair.Path.BLOCKED, Pair.Path.NARROW)
     period = FAULT_PERIOD if is_fault else PATH_PERIOD
     return bool(

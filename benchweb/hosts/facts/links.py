@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def told_link_bps(document: Mapping[str, Any], address: str, device: str = "") -> float | None:
+def reported_link_bps(document: Mapping[str, Any], address: str, device: str = "") -> float | None:
     """Return the speed in bit/s of the device, else of the address's interface; None where none is told."""
     interfaces = document.get("interfaces") or []
     its = [each for each in interfaces if (each.get("name") == device if device else _holds(each, address))]

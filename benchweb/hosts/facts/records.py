@@ -20,7 +20,7 @@ FACTS_SEEN_STEP = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class ToldFacts:
+class ReportedFacts:
     """What an engine told of an endpoint's host; equal facts have equal digests, whatever changes by itself."""
 
     endpoint_id: int
@@ -33,14 +33,14 @@ class ToldFacts:
         return self.endpoint_id, self.digest
 
 
-def facts_told(*, endpoint_id: int, document: dict[str, Any]) -> ToldFacts:
+def facts_reported(*, endpoint_id: int, document: dict[str, Any]) -> ReportedFacts:
     """Take what an engine told, with its digest."""
     stable = {key: value for key, value in document.items() if key not in VOLATILE_FACTS}
     digest = hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()
-    return ToldFacts(endpoint_id, document, digest)
+    return ReportedFacts(endpoint_id, document, digest)
 
 
-def facts_keep(told: Sequence[ToldFacts]) -> dict[tuple[int, str], int]:
+def facts_store(told: Sequence[ReportedFacts]) -> dict[tuple[int, str], int]:
     """Keep facts that were told now, by the database's clock; return their rows' ids by `key`. One query if known."""
     wanted = reduce(or_, (Q(endpoint=each.endpoint_id, digest=each.digest) for each in told), Q(pk=None))
     rows = Facts.objects.filter(wanted).annotate(now=Now()).only("endpoint_id", "digest", "last_seen_at")
@@ -52,12 +52,12 @@ def facts_keep(told: Sequence[ToldFacts]) -> dict[tuple[int, str], int]:
 
 def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> int:
     """Keep facts that come by themselves; return the row's id."""
-    row = _made(facts_told(endpoint_id=endpoint_id, document=document), at)
+    row = _made(facts_reported(endpoint_id=endpoint_id, document=document), at)
     _see(row, at)
     return row.pk
 
 
-def _made(told: ToldFacts, at: datetime | Now) -> Facts:
+def _made(told: ReportedFacts, at: datetime | Now) -> Facts:
     row, _ = Facts.objects.get_or_create(
         endpoint_id=told.endpoint_id,
         digest=told.digest,

@@ -56,14 +56,14 @@ def beat_heart(broker: "redis.Redis", key: str) -> None:
 
 def pulse(broker: "redis.Redis") -> Pulse:
     """Read everything at once; raises RedisError. Ages are by the broker's clock, which alone sets the keys' lives."""
-    with broker.pipeline(transaction=False) as asked:
-        asked.exists(WORKER_KEY)
-        asked.pttl(WORKER_KEY + _LAST)
-        asked.exists(BEAT_KEY)
-        asked.pttl(BEAT_KEY + _LAST)
+    with broker.pipeline(transaction=False) as pipeline:
+        pipeline.exists(WORKER_KEY)
+        pipeline.pttl(WORKER_KEY + _LAST)
+        pipeline.exists(BEAT_KEY)
+        pipeline.pttl(BEAT_KEY + _LAST)
         for name in QUEUES:
-            asked.llen(name)
-        worker, worker_left, beat, beat_left, *lengths = asked.execute()
+            pipeline.llen(name)
+        worker, worker_left, beat, beat_left, *lengths = pipeline.execute()
     return Pulse(
         worker=_heart(worker, worker_left),
         beat=_heart(beat, beat_left),

@@ -72,7 +72,7 @@ def night_fates(
         if night in stopped:
             found.append(NightFate(night, {}, _SLOT_REASON))
             continue
-        away = {place for place, host in enumerate(hosts) if host.is_away(night)}
+        away = {index for index, host in enumerate(hosts) if host.is_away(night)}
         runs = {
             number: _fate([end for end in ends[number] if end in away], trials, source)
             for number, pair in enumerate(pairs)

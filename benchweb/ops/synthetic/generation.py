@@ -90,7 +90,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     # The tick sums up a few runs at a time: of so many it is done at once.
     with transaction.atomic():
         # Before the tables: the tick reads them while it has this lock, and each would wait for the other.
-        nights.alone(wait=True)
+        nights.take_lock(wait=True)
         with indexes_set_aside([RunFigure]) if is_aside else nullcontext():
             recents.write_figures()
     # Each run says now that it is summed up: a plan by what was known before reads all runs for the few that are not.
@@ -125,8 +125,8 @@ def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[
     for mtu_bytes in MTUS:
         shapes = [shape(trial.kind, replace(path, mtu_bytes=mtu_bytes), trial.params) for trial in singles]
         found[mtu_bytes] = [
-            Test.of(trial, shapes[place % len(singles)], series[place % len(singles)])
-            for place, trial in enumerate(script.trials)
+            Test.of(trial, shapes[index % len(singles)], series[index % len(singles)])
+            for index, trial in enumerate(script.trials)
         ]
     return found
 

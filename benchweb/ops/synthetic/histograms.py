@@ -12,30 +12,30 @@ _HALF_BITS = _EXACT_BITS - 1
 
 
 def encoded_histogram(counts: Iterable[tuple[float, int]]) -> bytes:
-    """Encode (seconds, how many), which must rise; what falls into one place is added up."""
-    places: dict[int, int] = {}
+    """Encode (seconds, how many), which must rise; what falls into one index is added up."""
+    count_at: dict[int, int] = {}
     for seconds, count in counts:
-        place = _place(max(_LOWEST_NS, min(_HIGHEST_NS, round(seconds * 1e9))))
-        places[place] = places.get(place, 0) + count
-    payload = b"".join(_words(sorted(places.items())))
+        index = _index(max(_LOWEST_NS, min(_HIGHEST_NS, round(seconds * 1e9))))
+        count_at[index] = count_at.get(index, 0) + count
+    payload = b"".join(_words(sorted(count_at.items())))
     head = struct.pack(">IIIIqqd", _COOKIE, len(payload), 0, _DIGITS, _LOWEST_NS, _HIGHEST_NS, 1.0)
     compressed = zlib.compress(head + payload, 1)
     return struct.pack(">II", _COMPRESSED_COOKIE, len(compressed)) + compressed
 
 
-def _place(value_ns: int) -> int:
+def _index(value_ns: int) -> int:
     doubling = max(0, value_ns.bit_length() - _EXACT_BITS)
     return ((doubling + 1) << _HALF_BITS) + (value_ns >> doubling) - (1 << _HALF_BITS)
 
 
-def _words(places: Iterable[tuple[int, int]]) -> Iterable[bytes]:
-    """Return each count, and a run of empty places as its negative length."""
+def _words(counts: Iterable[tuple[int, int]]) -> Iterable[bytes]:
+    """Return each count, and a run of empty indexes as its negative length."""
     following = 0
-    for place, count in places:
-        if place > following:
-            yield _variable_length(2 * (place - following) - 1)
+    for index, count in counts:
+        if index > following:
+            yield _variable_length(2 * (index - following) - 1)
         yield _variable_length(2 * count)
-        following = place + 1
+        following = index + 1
 
 
 def _variable_length(zigzag: int) -> bytes:

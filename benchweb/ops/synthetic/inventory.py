@@ -82,7 +82,7 @@ def _make_endpoints(planned: Sequence[Planned], hosts: Sequence[Host], until: da
             control_address=_CONTROL_ADDRESS.format(name=host_name(end.host)),
             data_address=_DATA_ADDRESS.format(number=end.host % 254 + 1),
             network_mode=end.mode,
-            status=Endpoint.Status.NEVER_ASKED,
+            status=Endpoint.Status.NEVER_CHECKED,
             checked_at=until,
         )
         for end in ends

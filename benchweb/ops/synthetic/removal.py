@@ -55,7 +55,7 @@ def remove() -> dict[str, int]:
     """Delete what generate_history made, and what was made for it since, such as notes; return rows by table."""
     removed: dict[str, int] = {}
     # Before the tables, as the tick has it.
-    nights.alone(wait=True)
+    nights.take_lock(wait=True)
     with connection.cursor() as cursor:
         cursor.execute(f"select distinct environment_id from hosts_pair where {_PAIR}")
         mixed = [row[0] for row in cursor.fetchall()]

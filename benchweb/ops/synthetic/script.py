@@ -109,8 +109,8 @@ def script_of_points(points: int, until: datetime, source: Random) -> Script:
 def _shortened(script: Script, points: int) -> Script:
     """Leave out the first nights that so many points don't need."""
     count = 0
-    for place in range(len(script.fates) - 1, -1, -1):
-        count += sum(script.points_of(fate) for fate in script.fates[place].runs.values())
+    for index in range(len(script.fates) - 1, -1, -1):
+        count += sum(script.points_of(fate) for fate in script.fates[index].runs.values())
         if count >= points:
-            return replace(script, fates=script.fates[place:])
+            return replace(script, fates=script.fates[index:])
     return script

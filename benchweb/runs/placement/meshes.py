@@ -50,15 +50,15 @@ def arranged(jobs: Sequence[Job]) -> list[Placed]:
     """Return every job a start at which its resources are free, ordered by start; the same jobs give the same plan."""
     free_at: dict[int, float] = defaultdict(float)
     placed = []
-    alone = [job for job in jobs if job.exclusive and job.resources]
+    exclusive_jobs = [job for job in jobs if job.exclusive and job.resources]
     # Normal jobs go first and all at once: the exclusive ones would wait for them anyway.
     for job in jobs:
         if not (job.exclusive and job.resources):
             placed.append(Placed(job.key, 0.0))
             for resource in job.resources:
                 free_at[resource] = max(free_at[resource], job.seconds)
-    starts = _best_starts(alone, free_at, lower_bound_seconds(jobs)) if alone else []
-    placed += [Placed(job.key, start) for job, start in zip(alone, starts, strict=True)]
+    starts = _best_starts(exclusive_jobs, free_at, lower_bound_seconds(jobs)) if exclusive_jobs else []
+    placed += [Placed(job.key, start) for job, start in zip(exclusive_jobs, starts, strict=True)]
     return sorted(placed, key=lambda each: (each.start_seconds, each.key))
 
 
@@ -85,18 +85,18 @@ def lower_bound_seconds(jobs: Sequence[Job]) -> float:
                 longest_normal[resource] = max(longest_normal[resource], job.seconds)
     busiest = max((exclusive[each] + longest_normal[each] for each in exclusive | longest_normal), default=0.0)
     longest = max((job.seconds for job in jobs), default=0.0)
-    alone = [job for job in jobs if job.exclusive]
-    hosts = [(job.resources[:2], job.seconds) for job in alone if len(job.resources) > 1]
-    uplinks = [(job.resources[2:], job.seconds) for job in alone if len(job.resources) > 3]
+    exclusive_jobs = [job for job in jobs if job.exclusive]
+    hosts = [(job.resources[:2], job.seconds) for job in exclusive_jobs if len(job.resources) > 1]
+    uplinks = [(job.resources[2:], job.seconds) for job in exclusive_jobs if len(job.resources) > 3]
     return max(busiest, longest, _crowded_seconds(hosts), _crowded_seconds(uplinks))
 
 
 def _crowded_seconds(links: Sequence[tuple[Sequence[int], float]]) -> float:
-    """Return the most that any connected set of places needs with as many links at once as it has pairs."""
-    root_of = connected(places for places, _ in links)
+    """Return the most that any connected set of resources needs with as many links at once as it has pairs."""
+    root_of = connected(vertices for vertices, _ in links)
     seconds: dict[int, float] = defaultdict(float)
-    for places, each in links:
-        seconds[root_of[places[0]]] += each
+    for vertices, each in links:
+        seconds[root_of[vertices[0]]] += each
     size = Counter(root_of.values())
     return max((seconds[root] / (size[root] // 2) for root in seconds), default=0.0)
 
@@ -115,33 +115,33 @@ def _best_starts(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -
 
 def _orders(jobs: Sequence[Job], free_at: dict[int, float], bound: float) -> Iterator[list[float]]:
     """Return the starts by one way after another; rounds are quick, and all there is to do for equal lengths."""
-    places, resources = _places(jobs)
+    vertices, resources = _vertices(jobs)
     seconds = [job.seconds for job in jobs]
     free = [free_at.get(resource, 0.0) for resource in resources]
-    yield _in_rounds(places, seconds, free, bound)
+    yield _in_rounds(vertices, seconds, free, bound)
     if len(resources) <= _LISTED_RESOURCES:
-        yield listed(places, seconds, free)
-        yield listed(places, seconds, free, longest_first=True)
+        yield listed(vertices, seconds, free)
+        yield listed(vertices, seconds, free, longest_first=True)
 
 
 def _in_rounds(
-    places: Sequence[tuple[int, ...]], seconds: Sequence[float], free: Sequence[float], bound: float
+    vertices: Sequence[tuple[int, ...]], seconds: Sequence[float], free: Sequence[float], bound: float
 ) -> list[float]:
     """Let the jobs follow each other in the order of their colours, each as early as that order allows."""
     longest = max(seconds) or 1.0
-    rounds = max(ceil(bound / longest - _ROUNDING), max(Counter(chain.from_iterable(places)).values(), default=0))
-    colours = coloured(places, circle_order(places), rounds)
-    starts = [0.0] * len(places)
+    rounds = max(ceil(bound / longest - _ROUNDING), max(Counter(chain.from_iterable(vertices)).values(), default=0))
+    colours = coloured(vertices, circle_order(vertices), rounds)
+    starts = [0.0] * len(vertices)
     free_at = list(free)
-    for job in sorted(range(len(places)), key=colours.__getitem__):
-        start = max([free_at[place] for place in places[job]], default=0.0)
+    for job in sorted(range(len(vertices)), key=colours.__getitem__):
+        start = max([free_at[vertex] for vertex in vertices[job]], default=0.0)
         starts[job] = start
-        for place in places[job]:
-            free_at[place] = start + seconds[job]
+        for vertex in vertices[job]:
+            free_at[vertex] = start + seconds[job]
     return starts
 
 
-def _places(jobs: Sequence[Job]) -> tuple[list[tuple[int, ...]], list[int]]:
+def _vertices(jobs: Sequence[Job]) -> tuple[list[tuple[int, ...]], list[int]]:
     """Return each job's resources as numbers from 0, those with most to do first, and which resource each number is."""
     load: dict[int, float] = defaultdict(float)
     for job in jobs:
@@ -151,5 +151,5 @@ def _places(jobs: Sequence[Job]) -> tuple[list[tuple[int, ...]], list[int]]:
     # Only with uplinks does it matter which come first: a job of two resources keeps its own order.
     wide = {job.resources for job in jobs if len(job.resources) > 2}
     ordered = {each: tuple(sorted(each, key=lambda resource: -load[resource])) for each in wide}
-    places = [tuple(number[each] for each in ordered.get(job.resources, job.resources)) for job in jobs]
-    return places, list(load)
+    vertices = [tuple(number[each] for each in ordered.get(job.resources, job.resources)) for job in jobs]
+    return vertices, list(load)

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchweb.runs import endings, live
-from benchweb.runs.events import event_add, place
+from benchweb.runs.events import event_add, ordinal
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.break_offs import GIVEN_UP, BreakOff, claim_failed, pending_count, running_count
@@ -117,7 +117,7 @@ def postpone(*, claimed: Claimed, reason: str) -> bool:
         end_unbegun(claimed=claimed, reason=reason)
         return False
     again_at = timezone.now() + timedelta(seconds=campaign.retry_pause_seconds)
-    tried = f"the {place(attempts)} of {campaign.retries + 1} attempts"
+    tried = f"the {ordinal(attempts)} of {campaign.retries + 1} attempts"
     text = f"trying again at {again_at:%H:%M:%S} UTC after {tried}: {reason}"
     given_back = Run.objects.filter(pk=run.pk, state=State.PENDING, lease_owner=claimed.owner).update(
         attempts=attempts,
@@ -147,7 +147,7 @@ def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
     # Said although it follows: by it the database finds them in the index of the runs that are held.
     held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
     held.update(lease_until=Now() + LEASE)
-    return {owner: asked is not None for owner, asked in held.values_list("lease_owner", "cancel_requested_at")}
+    return {owner: requested is not None for owner, requested in held.values_list("lease_owner", "cancel_requested_at")}
 
 
 def leases_give_up(*, owners: Iterable[str]) -> None:

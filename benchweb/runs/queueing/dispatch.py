@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchweb.common import celery_client
-from benchweb.runs.events import moment, place
+from benchweb.runs.events import moment, ordinal
 from benchweb.runs.models import Resource, Run, State
 from benchweb.runs.queueing.queues import Queues, queues
 from benchweb.runs.queueing.turns import Blocked, turns
@@ -28,7 +28,7 @@ _MESSAGES = 32
 # a busy worker busier.
 LOST_AFTER_SECONDS = 5.0
 # Only those near their turn say what they wait for: of thousands the texts would be rewritten all night.
-_TOLD_PLACES = 3
+_REPORTED_POSITIONS = 3
 _TELL_LIMIT = 200
 _TELL = """
 UPDATE runs_run run SET waiting_for = given.text
@@ -54,7 +54,7 @@ def dispatch(resource_ids: Collection[int] | None = None, *, is_after_end: bool 
     fresh = _sent.not_lately(due)[:_SEND_LIMIT]
     wake_these(_not_taken_here(fresh) if is_after_end else fresh)
     if resource_ids is None:
-        _tell(decided.blocked, found)
+        _publish_waits(decided.blocked, found)
     return len(due)
 
 
@@ -176,11 +176,11 @@ def _without_queue() -> list[int]:
     return list(runs.order_by("pk").values_list("pk", flat=True)[:_SEND_LIMIT])
 
 
-def _tell(blocked: Iterable[Blocked], found: Queues) -> None:
+def _publish_waits(blocked: Iterable[Blocked], found: Queues) -> None:
     """Write what the first of each queue wait for, where it isn't written yet."""
-    told = [each for each in blocked if each.place <= _TOLD_PLACES]
-    names = _names({each.resource for each in told})
-    texts = {each.run: _text(each, names) for each in told}
+    reported = [each for each in blocked if each.position <= _REPORTED_POSITIONS]
+    names = _names({each.resource for each in reported})
+    texts = {each.run: _text(each, names) for each in reported}
     changed = {run: text for run, text in texts.items() if found.texts[run] != text}
     if not changed:
         return
@@ -191,7 +191,7 @@ def _tell(blocked: Iterable[Blocked], found: Queues) -> None:
 
 def _text(each: Blocked, names: Mapping[int, str]) -> str:
     if each.blocker is None:
-        return f"{place(each.place)} in the queue of {names[each.resource]}"
+        return f"{ordinal(each.position)} in the queue of {names[each.resource]}"
     if each.blocker.until <= 0:
         return f"waiting for {names[each.resource]}: run {each.blocker.run}, which takes longer than planned"
     until = moment(timezone.now() + timedelta(seconds=each.blocker.until))

@@ -35,7 +35,7 @@ class Blocked:
     run: int
     resource: int
     blocker: Occupied | None
-    place: int
+    position: int
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def turns(waiting: Iterable[Waiting], occupied: Iterable[Occupied]) -> Turns:
 
 def _blocked(run: Waiting, blockers: Sequence[Occupied], queues: dict[int, list[_Before]]) -> Blocked:
     longest = max(run.resources, key=lambda resource: len(queues[resource]))
-    place = len(queues[longest]) + 1
-    if place > 1 or not blockers:
-        return Blocked(run.run, longest, None, place)
+    position = len(queues[longest]) + 1
+    if position > 1 or not blockers:
+        return Blocked(run.run, longest, None, position)
     last = max(blockers, key=lambda each: each.until)
-    return Blocked(run.run, last.resource, last, place)
+    return Blocked(run.run, last.resource, last, position)
 
 
 def _conflict(one: Occupied | _Before, run: Waiting) -> bool:

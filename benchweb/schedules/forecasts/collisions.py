@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 
 from benchweb.plans.selectors import latest_versions
 from benchweb.schedules import targets
-from benchweb.schedules.forecasts.forecast import Forecast, Places, Span, forecast
+from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, Span, forecast
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, occurrences
@@ -44,7 +44,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Conflict:
-    """A place that campaigns of two schedules, each alone, would have at the same time."""
+    """A resource that campaigns of two schedules, each alone, would have at the same time."""
 
     schedule: int
     name: str
@@ -64,12 +64,12 @@ class Others:
     left_out: int
 
 
-def others_of(schedule: Schedule, places: Places) -> Others:
-    """Predict the campaigns of the other active schedules that share a place with it; those due first, come first."""
+def others_of(schedule: Schedule, resources: OccupiedResources) -> Others:
+    """Predict the campaigns of other active schedules that share a resource with it; those due first come first."""
     active = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__isnull=False).exclude(pk=schedule.pk)
     rows = list(active.select_related("plan").order_by("next_at", "pk"))
     versions = latest_versions(plans=[row.plan for row in rows])
-    wanted = set(places.names)
+    wanted = set(resources.names)
     found: list[Other] = []
     # Schedules often differ in their times alone.
     known: dict[str, Forecast] = {}
@@ -78,7 +78,7 @@ def others_of(schedule: Schedule, places: Places) -> Others:
             return Others(found, len(rows) - number)
         what = json.dumps([row.plan_id, row.target], sort_keys=True)
         if what not in known:
-            known[what] = forecast(versions[row.plan_id], targets.resolved(row.target).pairs, places)
+            known[what] = forecast(versions[row.plan_id], targets.resolved(row.target).pairs, resources)
         expected = known[what]
         if not expected.is_background and wanted & expected.spans.keys():
             found.append(Other(row, rule_of(row), expected))
@@ -86,17 +86,19 @@ def others_of(schedule: Schedule, places: Places) -> Others:
 
 
 def first_conflict(
-    slots: Sequence[datetime], own: Forecast, others: Sequence[Other], places: Places
+    slots: Sequence[datetime], own: Forecast, others: Sequence[Other], resources: OccupiedResources
 ) -> Conflict | None:
     """Return the first time at which a campaign of one of these slots and another schedule's exclude each other."""
     for slot in slots:
-        found = list(_conflicts(slot, own, others, places))
+        found = list(_conflicts(slot, own, others, resources))
         if found:
             return min(found, key=lambda conflict: conflict.at)
     return None
 
 
-def _conflicts(slot: datetime, own: Forecast, others: Sequence[Other], places: Places) -> Iterator[Conflict]:
+def _conflicts(
+    slot: datetime, own: Forecast, others: Sequence[Other], resources: OccupiedResources
+) -> Iterator[Conflict]:
     for other in others:
         if not (own.is_exclusive or other.expected.is_exclusive):
             continue
@@ -104,11 +106,11 @@ def _conflicts(slot: datetime, own: Forecast, others: Sequence[Other], places: P
             overlap = _first_overlap(own.spans, other.expected.spans, (at - slot).total_seconds())
             if overlap is None:
                 continue
-            place, begins, ends = overlap
+            resource, begins, ends = overlap
             yield Conflict(
                 schedule=other.schedule.pk,
                 name=other.schedule.name,
-                place=places.names[place],
+                place=resources.names[resource],
                 slot_at=slot,
                 other_slot_at=at,
                 at=slot + timedelta(seconds=begins),
@@ -120,27 +122,27 @@ def _conflicts(slot: datetime, own: Forecast, others: Sequence[Other], places: P
 def _first_overlap(
     own: Mapping[int, Sequence[Span]], other: Mapping[int, Sequence[Span]], later_seconds: float
 ) -> tuple[int, float, float] | None:
-    """Return the place and span of the earliest overlap, the other's spans being moved by so many seconds."""
+    """Return the resource and span of the earliest overlap, the other's spans being moved by so many seconds."""
     found = [
-        (overlap, place)
-        for place in own.keys() & other.keys()
-        if (overlap := _overlap(own[place], other[place], later_seconds))
+        (overlap, resource)
+        for resource in own.keys() & other.keys()
+        if (overlap := _overlap(own[resource], other[resource], later_seconds))
     ]
     if not found:
         return None
-    (begins, ends), place = min(found)
-    return place, begins, ends
+    (begins, ends), resource = min(found)
+    return resource, begins, ends
 
 
 def _overlap(own: Sequence[Span], other: Sequence[Span], later_seconds: float) -> Span | None:
-    mine, theirs = 0, 0
-    while mine < len(own) and theirs < len(other):
-        begins = max(own[mine][0], other[theirs][0] + later_seconds)
-        ends = min(own[mine][1], other[theirs][1] + later_seconds)
+    index, other_index = 0, 0
+    while index < len(own) and other_index < len(other):
+        begins = max(own[index][0], other[other_index][0] + later_seconds)
+        ends = min(own[index][1], other[other_index][1] + later_seconds)
         if begins < ends - _ROUNDING_SECONDS:
             return begins, ends
-        if own[mine][1] < other[theirs][1] + later_seconds:
-            mine += 1
+        if own[index][1] < other[other_index][1] + later_seconds:
+            index += 1
         else:
-            theirs += 1
+            other_index += 1
     return None

@@ -9,9 +9,9 @@ from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.schedules import targets
 from benchweb.schedules.forecasts.collisions import Conflict, Others, first_conflict, others_of
-from benchweb.schedules.forecasts.forecast import Forecast, Places, forecast
+from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, forecast
+from benchweb.schedules.forecasts.joint import GanttBar, joint_forecast
 from benchweb.schedules.forecasts.room import Change, Room, Shortage, shortage
-from benchweb.schedules.forecasts.together import GanttBar, together
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.slots.clock import database_now
@@ -64,18 +64,18 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     now = now or database_now()
     rule = rule_of(schedule)
     version = schedule.plan.versions.order_by("-number")[0]
-    places = Places()
+    resources = OccupiedResources()
     pairs = targets.resolved(schedule.target).pairs
-    own = forecast(version, pairs, places)
+    own = forecast(version, pairs, resources)
     slots = _slots(schedule, rule, now)
     if schedule.plan.archived_at is not None:
         return _impossible(own, f"Plan {schedule.plan} is archived: restore it, or choose another.")
     if not own.jobs or not slots:
         return _impossible(own, "No pair is left to run on." if slots else "It has no time to come.")
-    others = others_of(schedule, places)
+    others = others_of(schedule, resources)
     rooms = _rooms(schedule, rule, slots)
     short = _first_shortage(rooms, own, version.maximum_repetitions)
-    conflict = first_conflict([room.at for room in rooms], own, others.compared, places)
+    conflict = first_conflict([room.at for room in rooms], own, others.compared, resources)
     room = short[0] if short else next((each for each in rooms if conflict and each.at == conflict.slot_at), rooms[0])
     return _answer(
         schedule=schedule,
@@ -85,7 +85,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
         short=short[1] if short else None,
         conflict=conflict,
         others=others,
-        places=places,
+        resources=resources,
     )
 
 
@@ -124,9 +124,9 @@ def _answer(
     short: Shortage | None,
     conflict: Conflict | None,
     others: Others,
-    places: Places,
+    resources: OccupiedResources,
 ) -> Feasibility:
-    expected = together(schedule.name, room.at, own, others.compared, places)
+    expected = joint_forecast(schedule.name, room.at, own, others.compared, resources)
     short = short or _delayed(room, expected.ends, conflict)
     return Feasibility(
         fits=short is None,

@@ -16,7 +16,7 @@ Span = tuple[float, float]
 
 
 @dataclass
-class Places:
+class OccupiedResources:
     """Numbers for hosts and uplinks, the same for all forecasts that are compared, and their names."""
 
     numbers: dict[int | str, int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A campaign's runs with their starts, in seconds from its own; `spans` are when each place is occupied."""
+    """A campaign's runs with their starts, in seconds from its own; `spans` are when each resource is occupied."""
 
     run_seconds: float
     is_exclusive: bool
@@ -53,10 +53,10 @@ class Forecast:
     is_estimated: bool
 
 
-def forecast(version: PlanVersion, pairs: Sequence[Pair], places: Places) -> Forecast:
+def forecast(version: PlanVersion, pairs: Sequence[Pair], resources: OccupiedResources) -> Forecast:
     """Predict a campaign of this version on the pairs, which come with their endpoints and hosts; no queries."""
     held = occupancy_of(version)
-    occupied = [places.of(pair) for pair in pairs]
+    occupied = [resources.of(pair) for pair in pairs]
     hosts = [{pair.source.host_id, pair.sink.host_id} for pair in pairs]
     jobs = [
         Job(number, () if held.is_background else resources, held.seconds, held.is_exclusive)

@@ -23,7 +23,7 @@ from benchweb.schedules.words import duration_text, time_text
 SILENT_AFTER = timedelta(minutes=5)
 # A mesh may grow by itself; beyond this factor somebody has to agree anew.
 GROWTH_WITHOUT_QUESTION = 2
-_SHOWN = 3
+_DISPLAYED = 3
 _log = logging.getLogger(__name__)
 
 
@@ -134,5 +134,5 @@ def _left_out(reasons: list[str]) -> str:
 
 
 def _listed(reasons: list[str]) -> str:
-    left = len(reasons) - _SHOWN
-    return "; ".join([*reasons[:_SHOWN], *([f"and {left:,} more"] if left > 0 else [])])
+    left = len(reasons) - _DISPLAYED
+    return "; ".join([*reasons[:_DISPLAYED], *([f"and {left:,} more"] if left > 0 else [])])

@@ -42,7 +42,7 @@ def slot_make(
     )
     if is_new:
         turn_give(schedule, now, but=slot.pk)
-        _place(schedule, slot, now, user, must_run)
+        _launch_or_miss(schedule, slot, now, user, must_run)
     return slot
 
 
@@ -85,7 +85,7 @@ def end_waiting(schedule: Schedule, reason: str) -> int:
     return _slots(schedule).filter(_WAITS).update(state=State.CANCELLED, reason=reason)
 
 
-def _place(schedule: Schedule, slot: Slot, now: datetime, user: User | None, must_run: bool) -> None:
+def _launch_or_miss(schedule: Schedule, slot: Slot, now: datetime, user: User | None, must_run: bool) -> None:
     before = campaign_under_way(schedule)
     waits = _slots(schedule).filter(_WAITS).exclude(pk=slot.pk).exists()
     if before is None and not waits:

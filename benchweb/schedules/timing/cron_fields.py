@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from benchweb.schedules.errors import TimingError
 
-_SHOWN = 40
+_DISPLAYED = 40
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _LONG_MONTHS = ("UARY", "RUARY", "CH", "IL", "", "E", "Y", "UST", "TEMBER", "OBER", "EMBER", "EMBER")
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
@@ -170,5 +170,5 @@ def _check_foreign(of: Field, term: str) -> None:
 
 
 def _refuse(of: Field, part: str, how: str) -> NoReturn:
-    cron_part, cron_field = part[:_SHOWN], of.what
+    cron_part, cron_field = part[:_DISPLAYED], of.what
     raise TimingError("cron", f"{cron_part!r} in {cron_field}: {how}.")

@@ -11,7 +11,7 @@ from benchweb.schedules.timing.cron_fields import FIELDS, WEEKDAY, field_normali
 from benchweb.schedules.timing.localtime import zone_checked
 
 FORM = "five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day"
-_SHOWN = 60
+_DISPLAYED = 60
 _MACROS = {
     "@HOURLY": "0 * * * *",
     "@DAILY": "0 0 * * *",
@@ -62,7 +62,7 @@ def _is_sound(fields: list[str]) -> bool:
 
 
 def _one_too_many(fields: list[str]) -> TimingError:
-    cron_part, first = fields[-1][:_SHOWN], " ".join(fields[:-1])[:_SHOWN]
+    cron_part, first = fields[-1][:_DISPLAYED], " ".join(fields[:-1])[:_DISPLAYED]
     return _fault(f"{cron_part!r} is one field too many: six fields begin with seconds. Write {first!r} without it.")
 
 
@@ -89,7 +89,7 @@ def _without_zone(expression: str, timezone: str) -> str:
     except TimingError as error:
         raise _fault(error.message) from error
     if rest and zone.casefold() != timezone.casefold():
-        zone, rest = zone[:_SHOWN], rest[:_SHOWN]
+        zone, rest = zone[:_DISPLAYED], rest[:_DISPLAYED]
         raise _fault(
             f"The expression names the time zone {zone}, the schedule's is {timezone}: write {rest!r} here, and {zone} "
             f"as the time zone."
@@ -98,7 +98,7 @@ def _without_zone(expression: str, timezone: str) -> str:
 
 
 def _of_call(name: str, inside: str) -> str:
-    inside = inside[:_SHOWN]
+    inside = inside[:_DISPLAYED]
     if name.upper() == "RATE":
         return f"rate({inside}) is an interval: set the schedule to an interval, such as PT5M, in place of cron."
     return f"Leave out 'cron(' and ')', and the year at the end: write {FORM}."
@@ -107,7 +107,7 @@ def _of_call(name: str, inside: str) -> str:
 def _of_macro(macro: str) -> str:
     if macro in _MACROS:
         return _MACROS[macro]
-    shown = macro[:_SHOWN].lower()
+    shown = macro[:_DISPLAYED].lower()
     if macro == "@REBOOT":
         raise _fault(
             "@reboot is no time: a schedule runs by the clock. Let the host's start-up script ask for a run, by "
@@ -148,7 +148,7 @@ def _check_named(weekday: str) -> None:
 
 
 def _year_fault(part: str, place: str) -> TimingError:
-    cron_part = part[:_SHOWN]
+    cron_part = part[:_DISPLAYED]
     return _fault(
         f"{cron_part!r} in the {place} field: a cron expression has no year here. Leave it out, and set when the "
         f"schedule starts and ends."
@@ -156,7 +156,7 @@ def _year_fault(part: str, place: str) -> TimingError:
 
 
 def _count_fault(fields: list[str]) -> TimingError:
-    count, shown = len(fields), " ".join(fields)[:_SHOWN].lower()
+    count, shown = len(fields), " ".join(fields)[:_DISPLAYED].lower()
     if count == 0:
         return _fault(f"The cron expression is empty: write {FORM}.")
     if count == 1:

@@ -96,7 +96,7 @@ class Comparison:
     note: str
 
 
-def runs_asked(query: CompareQuery) -> list[Run]:
+def requested_runs(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
     found = run_lines().in_bulk(query.runs)
     return [found[pk] for pk in query.runs if pk in found]
@@ -109,8 +109,8 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs, query.zone)
     columns = [
-        _column(query, run, labels[run.pk], found, place=place, apart=apart_words(runs[0], run))
-        for place, run in enumerate(runs)
+        _column(query, run, labels[run.pk], found, index=index, apart=apart_words(runs[0], run))
+        for index, run in enumerate(runs)
     ]
     facts, without_facts = _facts_changed(runs, documents)
     present = {row.measure.kind.name for row in found.rows}
@@ -163,16 +163,16 @@ def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
     return FactRow(fact.label, fact.ends, fact.is_changed, cells)
 
 
-def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, *, place: int, apart: str) -> Column:
+def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, *, index: int, apart: str) -> Column:
     return Column(
         run=run,
         label=label,
         short=_short(run),
-        is_baseline=place == 0,
+        is_baseline=index == 0,
         is_open=run.state in OPEN_STATES,
-        summary=summary_words(found.counts[place]),
+        summary=summary_words(found.counts[index]),
         apart=apart,
-        judged=found.judged[place],
+        judged=found.judged[index],
         baseline_url=query.with_baseline(run.pk),
         remove_url=query.without(run.pk),
     )

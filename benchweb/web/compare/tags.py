@@ -32,8 +32,8 @@ def _row(row: ShownRow) -> str:
     is_of_two = len(row.entries) == 2
     cells = "".join(
         [
-            _cell(shown, metric_shown.unit, keeps_columns=is_of_two and place > 0)
-            for place, shown in enumerate(row.entries)
+            _cell(shown, metric_shown.unit, keeps_columns=is_of_two and index > 0)
+            for index, shown in enumerate(row.entries)
         ]
     )
     return f'<tr><th scope="row" class="card-title">{named}</th>{cells}</tr>'

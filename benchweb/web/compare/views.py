@@ -14,7 +14,7 @@ from benchweb.charts.moments import rfc3339
 from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs.models import Run
 from benchweb.web.compare.choice import choice
-from benchweb.web.compare.page import compared_charts, comparison, facts_changed, runs_asked
+from benchweb.web.compare.page import compared_charts, comparison, facts_changed, requested_runs
 from benchweb.web.compare.query import MOST_RUNS, CompareQuery, compare_query, links, switches
 from benchweb.web.shared.charts_answer import charts_answer
 from benchweb.web.shared.zones import reader_zone
@@ -26,7 +26,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     query = compare_query(request.GET, reader_zone(request))
     if len(request.GET.getlist("runs")) > 1:
         return redirect(query.url())
-    runs = runs_asked(query)
+    runs = requested_runs(query)
     context: dict[str, object] = {"query": query, "runs": runs, "notices": _notices(query, runs)}
     if len(runs) > 1:
         page = comparison(runs, query)
@@ -40,29 +40,29 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 def compare_charts_json(request: HttpRequest) -> HttpResponse:
     """Return the comparison's chart specs, for the script that draws them."""
     query = compare_query(request.GET, reader_zone(request))
-    return charts_answer(compared_charts(runs_asked(query), query))
+    return charts_answer(compared_charts(requested_runs(query), query))
 
 
 @login_required
 def compare_csv_file(request: HttpRequest) -> HttpResponse:
     """Return the comparison as CSV, a line for each measure and run."""
-    runs, found = _asked(request)
+    runs, found = _requested(request)
     return _download(comparison_csv(runs, found), "text/csv", runs, "csv")
 
 
 @login_required
 def compare_json_file(request: HttpRequest) -> HttpResponse:
     """Return the comparison as JSON, with every repetition's value and the facts that differ."""
-    runs, found = _asked(request)
+    runs, found = _requested(request)
     facts = [{"fact": each.label, "hosts": each.ends, "values": each.values} for each in facts_changed(runs)[0]]
     document = comparison_document(runs, found) | {"facts": facts}
     text = json.dumps(document, default=rfc3339, ensure_ascii=False)
     return _download(text, "application/json", runs, "json")
 
 
-def _asked(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
+def _requested(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
     query = compare_query(request.GET, reader_zone(request))
-    runs = runs_asked(query)
+    runs = requested_runs(query)
     if len(runs) < 2:
         raise Http404(_("A comparison takes two runs or more: ?runs=1,2"))
     trials = trial_rows_of_runs([run.pk for run in runs])

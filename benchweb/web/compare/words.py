@@ -240,8 +240,8 @@ def _signed(value: float) -> str:
 
 def _quantity(value: float, unit: str) -> tuple[str, str]:
     sign = "+" if value > 0 else "−" if value < 0 else ""
-    number, shown_unit = three_digits(abs(value), unit)
-    return sign + number, shown_unit
+    number, unit_in_use = three_digits(abs(value), unit)
+    return sign + number, unit_in_use
 
 
 def apart_words(baseline: Run, run: Run) -> str:

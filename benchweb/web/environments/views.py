@@ -22,7 +22,7 @@ from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
-from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, list_page, listing
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),
@@ -48,7 +48,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
     figures = environment_night(environment.pk)
-    pairs = first_pairs({"environment": environment.pk}, most=PAIRS_SHOWN)
+    pairs = first_pairs({"environment": environment.pk}, most=PAIRS_DISPLAYED)
     context = {
         "environment": environment,
         "figures": figures,
@@ -59,7 +59,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
-        "runs": latest_runs({"environment": environment.pk}, most=RUNS_SHOWN),
+        "runs": latest_runs({"environment": environment.pk}, most=RUNS_DISPLAYED),
     }
     return render(request, "environments/environment.html", context)
 

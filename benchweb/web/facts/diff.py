@@ -108,15 +108,15 @@ def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> l
     ]
     found += [ChangedFact(label, "sink", each) for label, each in at_sink.items() if at_source.get(label) != each]
     # What only some runs told comes last: it may have been there in the others too.
-    return sorted(found, key=lambda fact: (not fact.is_changed, _place(fact.label)))
+    return sorted(found, key=lambda fact: (not fact.is_changed, _rank(fact.label)))
 
 
 def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
-    told = [_labelled(host.document) for host in hosts]
+    lines_of_hosts = [_labelled(host.document) for host in hosts]
     one_host = len({host.endpoint for host in hosts if host.document}) == 1
     found = {}
-    for label in dict.fromkeys(label for lines in told for label in lines):
-        values = [lines.get(label, "") for lines in told]
+    for label in dict.fromkeys(label for lines in lines_of_hosts for label in lines):
+        values = [lines.get(label, "") for lines in lines_of_hosts]
         different = {_items(value) for value, host in zip(values, hosts, strict=True) if host.document}
         if len(different) > 1 and (one_host or label not in _ALWAYS_DIFFERENT):
             found[label] = _without_common(values)
@@ -151,5 +151,5 @@ def _own(items: frozenset[str], others: frozenset[str]) -> str:
     return ", ".join(sorted(items)) or _("without %(items)s") % {"items": ", ".join(sorted(others))}
 
 
-def _place(label: str) -> int:
-    return next((place for place, word in enumerate(_FIRST) if label.endswith(word)), len(_FIRST))
+def _rank(label: str) -> int:
+    return next((index for index, word in enumerate(_FIRST) if label.endswith(word)), len(_FIRST))

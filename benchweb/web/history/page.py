@@ -17,7 +17,7 @@ from benchweb.charts.history.heat import heat_maps
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.marks import Change
 from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
-from benchweb.charts.history.series import asked_of, chosen_lines, with_series
+from benchweb.charts.history.series import chosen_lines, selection_of, with_series
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.charts.spec import ChartSpec
@@ -95,7 +95,7 @@ def history_view(request: HttpRequest) -> HistoryView:
     choices = choices_of(query)
     query = _with_a_view(query, choices.kind)
     drawn = _drawn(query, choices.kind)
-    looked = drawn.looked
+    over_time = drawn.over_time
     here = request.GET
     return HistoryView(
         query=query,
@@ -104,9 +104,9 @@ def history_view(request: HttpRequest) -> HistoryView:
         lines=drawn.lines,
         shown=drawn.shown,
         total=drawn.total,
-        metric=looked.asked.key if looked and looked.asked else query.metric,
-        annotations=looked.marks.annotations if looked else [],
-        changes=looked.marks.changes if looked else [],
+        metric=over_time.selection.key if over_time and over_time.selection else query.metric,
+        annotations=over_time.marks.annotations if over_time else [],
+        changes=over_time.marks.changes if over_time else [],
         facets=_facets(query, choices.facets) if choices.kind else [],
         views=[
             Link(label, changed(here, view=key), query.view == key)
@@ -167,7 +167,7 @@ class _Drawn(NamedTuple):
     lines: list[HistoryLine]
     shown: int
     total: int
-    looked: History | None
+    over_time: History | None
 
 
 def _drawn(query: HistoryQuery, kind: Kind | None) -> _Drawn:
@@ -177,13 +177,13 @@ def _drawn(query: HistoryQuery, kind: Kind | None) -> _Drawn:
     if kind is not None and query.view == "heat":
         # The median is what tells which trials have latencies at all.
         key = next((chart.id for chart in kind.charts if chart.form == "percentiles"), "")
-        asked = asked_of(kind, key)
-        chosen = chosen_lines(query, asked)
-        charts = heat_maps(query, asked, chosen.lines)
+        selection = selection_of(kind, key)
+        chosen = chosen_lines(query, selection)
+        charts = heat_maps(query, selection, chosen.lines)
         # Each is a chart of its own.
         return _Drawn(charts, chosen.lines, len(charts), chosen.total, None)
-    looked = history(query, kind)
-    return _Drawn(looked.charts, looked.lines, len(looked.lines), looked.total, looked)
+    over_time = history(query, kind)
+    return _Drawn(over_time.charts, over_time.lines, len(over_time.lines), over_time.total, over_time)
 
 
 def _with_a_view(query: HistoryQuery, kind: Kind | None) -> HistoryQuery:

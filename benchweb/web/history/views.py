@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.query import shown_words
-from benchweb.charts.history.series import asked_of, chosen_lines
+from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.common.downloads import download
 from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
 from benchweb.web.history.forms import AnnotationForm
@@ -50,7 +50,7 @@ def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
     kind = choices_of(query).kind
     parts: Iterator[str] = iter(())
     if kind:
-        parts = history_csv(query, asked := asked_of(kind, query.metric), chosen_lines(query, asked).lines)
+        parts = history_csv(query, selection := selection_of(kind, query.metric), chosen_lines(query, selection).lines)
     return download(request, parts, media_type="text/csv", file_name="history.csv")
 
 
@@ -95,6 +95,6 @@ def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | Non
         "here": changed(request.GET),
         "shown_words": shown_words(view.query),
         # What no control of the form changes, but a change of one must keep.
-        "kept_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
+        "retained_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
     }
     return list_page(request, "history/history.html", context)

@@ -247,8 +247,8 @@ def _shown(
     return Shown(
         name=endpoint.name or endpoint.network_mode,
         rows=[
-            (label, [(head, column[place]) for head, column in zip(texts.heads, columns, strict=True)])
-            for place, label in enumerate(_LABELS)
+            (label, [(head, column[index]) for head, column in zip(texts.heads, columns, strict=True)])
+            for index, label in enumerate(_LABELS)
         ],
         cells=_cells(
             current, _steps(begins[period.key], now, period.hours * _HOUR / period.cells_per_step), texts.words

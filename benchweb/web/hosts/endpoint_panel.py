@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
-from benchweb.hosts.facts.links import told_link_bps
+from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.web.facts.page import FactsGroup, facts_groups, facts_summary
@@ -56,13 +56,13 @@ class EndpointPanel:
         return _("newer than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
 
     @property
-    def told_link_bps(self) -> float | None:
+    def reported_link_bps(self) -> float | None:
         """Return the speed that the kernel tells of the interface with the endpoint's address or device."""
         if self.facts is None:
             return None
         endpoint = self.endpoint
         address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
-        return told_link_bps(self.facts.document, address, endpoint.bind_device)
+        return reported_link_bps(self.facts.document, address, endpoint.bind_device)
 
     @property
     def is_clock_far_off(self) -> bool:
@@ -95,7 +95,7 @@ def endpoint_panel(
 
 def _command(endpoint: Endpoint, *, shows_token: bool) -> EngineCommand | None:
     """Return the command to run on the host, only as long as no engine has ever answered."""
-    if endpoint.fingerprint or endpoint.status in (Endpoint.Status.ANSWERED, Endpoint.Status.NEVER_ASKED):
+    if endpoint.fingerprint or endpoint.status in (Endpoint.Status.ANSWERED, Endpoint.Status.NEVER_CHECKED):
         return None
     try:
         token = decrypted(endpoint.token_encrypted) if shows_token else ""

@@ -30,7 +30,7 @@ from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
-from benchweb.web.shared.lists import PAIRS_SHOWN, RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, list_page, listing
 from benchweb.web.shared.words import state_word
 
 COLUMNS = [
@@ -69,7 +69,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
-    pairs = first_pairs({"host": host.pk}, most=PAIRS_SHOWN)
+    pairs = first_pairs({"host": host.pk}, most=PAIRS_DISPLAYED)
     return render(
         request,
         "hosts/host.html",
@@ -91,7 +91,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
-            "runs": latest_runs({"host": host.pk}, most=RUNS_SHOWN),
+            "runs": latest_runs({"host": host.pk}, most=RUNS_DISPLAYED),
         },
     )
 

@@ -22,7 +22,7 @@ from benchweb.web.launch.forms import LaunchForm, launch_form
 from benchweb.web.plans.editor import Preview, preview_of
 
 # Pairs shown at once; the filter narrows a longer list, and chosen ones are always shown.
-SHOWN_PAIRS = 200
+DISPLAYED_PAIRS = 200
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
     """Choose on GET (`?plan=`, `?pairs=` fill in); launch on POST and go to the run, or to the campaign's runs."""
     if plan_id is not None:
         get_object_or_404(Plan, pk=plan_id)
-    form = launch_form(request.POST if request.method == "POST" else _asked(request, plan_id))
+    form = launch_form(request.POST if request.method == "POST" else _requested(request, plan_id))
     page = _page(form)
     if request.method == "POST" and request.POST.get("action") == "launch":
         try:
@@ -83,7 +83,7 @@ def launch_choice(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _asked(request: HttpRequest, plan_id: int | None) -> QueryDict:
+def _requested(request: HttpRequest, plan_id: int | None) -> QueryDict:
     data = request.GET.copy()
     if plan_id is not None:
         data["plan"] = str(plan_id)
@@ -93,7 +93,7 @@ def _asked(request: HttpRequest, plan_id: int | None) -> QueryDict:
 def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
     listed = list(plans.plans_matching())
     plan = next((row for row in listed if row.pk == form.plan_id), None)
-    pairs, matching = hosts.pairs_to_choose(chosen=form.pair_ids, text=form.text, most=SHOWN_PAIRS)
+    pairs, matching = hosts.pairs_to_choose(chosen=form.pair_ids, text=form.text, most=DISPLAYED_PAIRS)
     return LaunchPage(
         form=form,
         plans=listed,
@@ -102,7 +102,7 @@ def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
         pairs=pairs,
         chosen=[pair for pair in pairs if pair.pk in form.pair_ids],
         matching=matching,
-        is_shortened=matching > SHOWN_PAIRS,
+        is_shortened=matching > DISPLAYED_PAIRS,
         field=refusal.field if refusal else "",
         error=refusal.message if refusal else "",
     )

@@ -28,10 +28,10 @@ _guard = threading.Lock()
 
 def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
     """Return a run's part in a language: as another watcher just got it, else rendered now."""
-    part, asked_at = _part((run_id, language)), time.monotonic()
+    part, requested_at = _part((run_id, language)), time.monotonic()
     with part.lock:
         # Against the time of asking, not of getting the lock: whoever waited takes what was rendered meanwhile.
-        if part.begun_at < asked_at - FRESH_SECONDS:
+        if part.begun_at < requested_at - FRESH_SECONDS:
             # Counted from before the first query: what is committed later belongs to the next rendering.
             begun_at = time.monotonic()
             part.html = render()

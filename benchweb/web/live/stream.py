@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.web.live.watching import Message, Place, watching
+from benchweb.web.live.watching import Message, Position, watching
 
 _RETRY_MILLISECONDS = 2000
 # How long a stream may outlive the session that opened it.
@@ -39,15 +39,15 @@ def has_room(user_id: int) -> bool:
     return _open[user_id] < settings.LIVE_STREAMS_PER_USER
 
 
-async def stream(watcher: Watcher, places: Mapping[int, Place], *, named: bool) -> AsyncIterator[str]:
+async def stream(watcher: Watcher, positions: Mapping[int, Position], *, named: bool) -> AsyncIterator[str]:
     """Stream the messages of runs, each after its place, until all have ended; `named` events bear their run's id."""
     yield f"retry: {_RETRY_MILLISECONDS}\n\n"
     if not has_room(watcher.user_id):
         yield _OVER
         return
     heard: asyncio.Queue[tuple[int, str | None]] = asyncio.Queue(_MOST_WAITING)
-    with _counted(watcher.user_id), _tasks(watcher, places, heard):
-        left = len(places)
+    with _counted(watcher.user_id), _tasks(watcher, positions, heard):
+        left = len(positions)
         while left:
             run_id, text = await heard.get()
             if run_id == _OF_NO_RUN:
@@ -72,9 +72,9 @@ def _counted(user_id: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _tasks(
-    watcher: Watcher, places: Mapping[int, Place], heard: "asyncio.Queue[tuple[int, str | None]]"
+    watcher: Watcher, positions: Mapping[int, Position], heard: "asyncio.Queue[tuple[int, str | None]]"
 ) -> Iterator[None]:
-    tasks = [asyncio.create_task(_follow(run_id, place, heard)) for run_id, place in places.items()]
+    tasks = [asyncio.create_task(_follow(run_id, position, heard)) for run_id, position in positions.items()]
     tasks.append(asyncio.create_task(_end_with_session(watcher, heard)))
     try:
         yield
@@ -83,7 +83,7 @@ def _tasks(
             task.cancel()
 
 
-async def _follow(run_id: int, after: Place, heard: "asyncio.Queue[tuple[int, str | None]]") -> None:
+async def _follow(run_id: int, after: Position, heard: "asyncio.Queue[tuple[int, str | None]]") -> None:
     try:
         async for text in _texts(run_id, after):
             await heard.put((run_id, text))
@@ -101,13 +101,13 @@ async def _end_with_session(watcher: Watcher, heard: "asyncio.Queue[tuple[int, s
     await heard.put((_OF_NO_RUN, None))
 
 
-async def _texts(run_id: int, after: Place) -> AsyncIterator[str]:
+async def _texts(run_id: int, after: Position) -> AsyncIterator[str]:
     async with watching(run_id, run_state) as (room, queue):
         # The state is read after the subscription: an end in between is not lost.
         state = await run_state(run_id)
         yield Message({"type": "run", "state": state, "watchers": len(room.waiting)}).text
         for message in room.after(after):
-            after = message.place or after
+            after = message.position or after
             yield message.text
         while state in OPEN_STATES:
             heard = await queue.get()
@@ -118,9 +118,9 @@ async def _texts(run_id: int, after: Place) -> AsyncIterator[str]:
             if isinstance(heard, str):
                 yield heard
                 continue
-            if heard.place is not None and heard.place <= after:
+            if heard.position is not None and heard.position <= after:
                 continue
-            after = heard.place or after
+            after = heard.position or after
             if heard.body.get("type") != "state":
                 yield heard.text
             if heard.body.get("type") in ("run", "state"):

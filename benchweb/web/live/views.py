@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 
 from benchweb.common.rows import row_id
 from benchweb.web.live.stream import Watcher, has_room, read_states, stream
-from benchweb.web.live.watching import Place, parsed_place
+from benchweb.web.live.watching import Position, parsed_position
 
 # A browser watches one run a tab; its stream's address must stay within what proxies take.
 MOST_RUNS = 50
@@ -25,7 +25,7 @@ def run_events(request: HttpRequest, run_id: int) -> HttpResponseBase:
     A browser that comes back tells the last id that it heard, and gets the intervals after it.
     """
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    return _answer(request, {run_id: parsed_place(after)}, named=False)
+    return _answer(request, {run_id: parsed_position(after)}, named=False)
 
 
 def live(request: HttpRequest) -> HttpResponseBase:
@@ -33,24 +33,26 @@ def live(request: HttpRequest) -> HttpResponseBase:
 
     All tabs of a browser share this one stream: with HTTP/1.1 a browser opens six connections to a site.
     """
-    asked = [text.partition(":") for text in request.GET.getlist("run")]
-    places = {run_id: parsed_place(place) for run, _, place in asked if (run_id := row_id(run)) is not None}
-    if not 0 < len(places) <= MOST_RUNS:
+    requested = [text.partition(":") for text in request.GET.getlist("run")]
+    positions = {
+        run_id: parsed_position(position) for run, _, position in requested if (run_id := row_id(run)) is not None
+    }
+    if not 0 < len(positions) <= MOST_RUNS:
         return _plain(f"Name 1 to {MOST_RUNS} runs: run=ID or run=ID:PLACE, once a run.", 400)
-    return _answer(request, places, named=True)
+    return _answer(request, positions, named=True)
 
 
-def _answer(request: HttpRequest, places: dict[int, Place], *, named: bool) -> HttpResponseBase:
+def _answer(request: HttpRequest, positions: dict[int, Position], *, named: bool) -> HttpResponseBase:
     if not request.user.is_authenticated:
         return _plain("Log in first.", 403)
     # Of several runs one that is gone is told as ended: the others go on.
-    if not read_states(list(places)):
-        return _plain(f"There is no run {', '.join(map(str, places))}.", 404)
+    if not read_states(list(positions)):
+        return _plain(f"There is no run {', '.join(map(str, positions))}.", 404)
     if not has_room(request.user.pk):
         message = f"{settings.LIVE_STREAMS_PER_USER} live streams of this user are open. Close a running run's page."
         return _plain(message, 429, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
     watcher = Watcher(request.user.pk, _session_check(request.session.session_key or ""))
-    texts = stream(watcher, places, named=named)
+    texts = stream(watcher, positions, named=named)
     return StreamingHttpResponse(texts, content_type="text/event-stream", headers=_HEADERS)
 
 

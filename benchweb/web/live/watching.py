@@ -13,27 +13,27 @@ from typing import Any
 import redis.asyncio
 from django.conf import settings
 
-from benchweb.runs.live import INTERVALS_KEPT, channel, intervals_key
+from benchweb.runs.live import INTERVALS_RETAINED, channel, intervals_key
 
 # Proxies drop a silent connection after 30 to 60 s.
 KEEP_ALIVE_SECONDS = 15.0
 # A watcher that is so far behind (a sleeping laptop) is let go; it comes back and is told what it missed.
 _MOST_WAITING = 500
-Place = tuple[int, int]
+Position = tuple[int, int]
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Message:
-    """What goes out to watchers; `place` orders a run's intervals (trial, event) and is None for all else."""
+    """What goes out to watchers; `position` orders a run's intervals (trial, event) and is None for all else."""
 
     body: dict[str, Any]
-    place: Place | None = None
+    position: Position | None = None
 
     @cached_property
     def text(self) -> str:
         """Write a server-sent event, by whose id a browser that comes back goes on."""
-        marked = f"id: {self.place[0]}.{self.place[1]}\n" if self.place else ""
+        marked = f"id: {self.position[0]}.{self.position[1]}\n" if self.position else ""
         return f"{marked}data: {json.dumps(self.body)}\n\n"
 
 
@@ -41,7 +41,7 @@ class Message:
 ALIVE = "event: alive\ndata: {}\n\n"
 
 
-def parsed_place(text: str) -> Place:
+def parsed_position(text: str) -> Position:
     """Read the id of the last event that a browser heard; from the beginning for anything else."""
     trial, _, event = text.partition(".")
     is_place = all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (trial, event))
@@ -55,14 +55,14 @@ class Room:
     run_id: int
     state_of: Callable[[int], Awaitable[str]]
     waiting: set["asyncio.Queue[Message | str | None]"] = field(default_factory=set)
-    intervals: deque[Message] = field(default_factory=lambda: deque(maxlen=INTERVALS_KEPT))
+    intervals: deque[Message] = field(default_factory=lambda: deque(maxlen=INTERVALS_RETAINED))
     is_subscribed: asyncio.Event = field(default_factory=asyncio.Event)
     is_broken: bool = False
     task: "asyncio.Task[None] | None" = None
 
-    def after(self, place: Place) -> list[Message]:
+    def after(self, position: Position) -> list[Message]:
         """Return the intervals that follow a place."""
-        return [message for message in self.intervals if message.place and message.place > place]
+        return [message for message in self.intervals if message.position and message.position > position]
 
     async def listen(self) -> None:
         """Pass the broker's messages on until nobody watches; None tells the watchers that it broke."""
@@ -97,10 +97,10 @@ class Room:
         """Return the message to pass on; None for an interval that was there before."""
         if body.get("type") != "interval":
             return Message(body | {"watchers": len(self.waiting)})
-        place = (int(body.get("index", 0)), int(body.get("event", 0)))
-        if self.intervals and self.intervals[-1].place and place <= self.intervals[-1].place:
+        position = (int(body.get("index", 0)), int(body.get("event", 0)))
+        if self.intervals and self.intervals[-1].position and position <= self.intervals[-1].position:
             return None
-        self.intervals.append(Message(body, place))
+        self.intervals.append(Message(body, position))
         return self.intervals[-1]
 
     def _tell(self, message: Message | str | None) -> None:

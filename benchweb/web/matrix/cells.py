@@ -47,7 +47,7 @@ class ShownCell:
 class CellMaker:
     """What all cells of a page have in common."""
 
-    asked: MatrixQuery
+    query: MatrixQuery
     tables: list[MatrixTable]
     test: SeriesTest | None
     metric: Metric
@@ -90,13 +90,13 @@ class CellMaker:
     def _value(self, table: MatrixTable, cell: Cell) -> ShownCell:
         # A cell in this state has a summary and a mean.
         assert cell.found and cell.mean is not None and self.bounds  # noqa: S101
-        base = baseline_cell(self.tables, self.asked.baseline, table, cell) if self.asked.baseline else None
+        base = baseline_cell(self.tables, self.query.baseline, table, cell) if self.query.baseline else None
         found = difference(cell.found, base.found, self.metric) if base and base.found else None
         change, change_title = _change(found, self.metric)
         shown = self._written(cell.found.median)
         level = f"heat heat-{sequential_level(cell.found.median, self.bounds)}"
         return ShownCell(
-            css=_difference_css(found) if self.asked.baseline else level,
+            css=_difference_css(found) if self.query.baseline else level,
             href=self._history(cell, table.axes.environment),
             title=self._title(cell, shown.full),
             shown=shown,
@@ -106,7 +106,7 @@ class CellMaker:
             note=_failures(cell),
             change=change,
             change_title=change_title,
-            change_css=f"change-{found.sense}" if found and found.is_told else "",
+            change_css=f"change-{found.sense}" if found and found.is_distinct else "",
             base_href=self._base_url(table, cell),
             is_base=self._is_base(table, cell),
         )
@@ -141,7 +141,7 @@ class CellMaker:
 
     @cached_property
     def _base_start(self) -> str:
-        return self.asked.url(base_environment=None, base_row=None, base_column=None)
+        return self.query.url(base_environment=None, base_row=None, base_column=None)
 
     def _history(self, cell: Cell, environment: int) -> str:
         if not self._history_start:
@@ -155,7 +155,7 @@ class CellMaker:
         return f"{self._base_start}&base_environment={table.axes.environment}&base_row={row}&base_column={column}"
 
     def _is_base(self, table: MatrixTable, cell: Cell) -> bool:
-        base = self.asked.baseline
+        base = self.query.baseline
         if base is None:
             return False
         return (
@@ -193,7 +193,7 @@ def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
     if found is None:
         return "", ""
     size = _size(found, metric)
-    if not found.is_told:
+    if not found.is_distinct:
         return _("no difference shown"), _("%(size)s, within the spread of these repetitions") % {"size": size}
     return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
 
@@ -205,7 +205,7 @@ def _size(found: Difference, metric: Metric) -> str:
 
 
 def _difference_css(found: Difference | None) -> str:
-    if found is None or not found.is_told:
+    if found is None or not found.is_distinct:
         return "level"
     side = "up" if found.sense in ("better", "higher") else "down"
     return f"level level-{side}-{found.level}"

@@ -17,8 +17,8 @@ from benchweb.charts.matrix.figures import (
     MatrixTable,
     axes_of,
     matrix_tables,
-    shown_pairs,
     value_range,
+    visible_pairs,
 )
 from benchweb.charts.matrix.picture import MOST_ITEMS, square_pixels
 from benchweb.common.formatting import Quantity, plain, quantity
@@ -87,7 +87,7 @@ class ShownTable:
 class MatrixView:
     """A matrix as its page shows it."""
 
-    asked: MatrixQuery
+    query: MatrixQuery
     tables: list[ShownTable]
     tests: list[Choice]
     metrics: list[Choice]
@@ -99,9 +99,9 @@ class MatrixView:
     bounds: tuple[Quantity, Quantity] | None
     levels: range
     has_baseline: bool
-    is_baseline_shown: bool
+    is_baseline_visible: bool
     clear_href: str
-    own_href: str
+    current_href: str
     # The day as the form takes it, and what the picture's form carries along.
     until: str
     carried: list[tuple[str, str]]
@@ -117,7 +117,7 @@ class MatrixView:
     @property
     def is_by_mode(self) -> bool:
         """Tell whether a cell is of several pairs together."""
-        return self.asked.by == "mode"
+        return self.query.by == "mode"
 
     @property
     def has_cells(self) -> bool:
@@ -128,7 +128,7 @@ class MatrixView:
 class FilledMatrix:
     """What was read for a page: the same for the page and its CSV."""
 
-    asked: MatrixQuery
+    query: MatrixQuery
     tables: list[MatrixTable]
     tests: list[SeriesTest]
     test: SeriesTest | None
@@ -136,32 +136,32 @@ class FilledMatrix:
     metric: Metric
 
 
-def filled_matrix(asked: MatrixQuery) -> FilledMatrix:
+def filled_matrix(query: MatrixQuery) -> FilledMatrix:
     """Read a matrix as asked for; seven queries."""
-    endpoints = grid_endpoints(environments=asked.environment_ids, text=asked.text)
-    axes = [_axes(asked, endpoints, environment) for environment in asked.environments]
-    pairs = shown_pairs(axes, asked.by)
+    endpoints = grid_endpoints(environments=query.environment_ids, text=query.text)
+    axes = [_axes(query, endpoints, environment) for environment in query.environments]
+    pairs = visible_pairs(axes, query.by)
     tests = measured_tests(_sample(pairs, _PAIRS_ASKED_FOR_TESTS))
-    test = chosen_test(asked.query, tests)
+    test = chosen_test(query.parameters, tests)
     metrics = metrics_of_test(_sample(pairs, _PAIRS_ASKED_FOR_METRICS), test) if test else []
-    metric = _metric(asked.query.get("metric", ""), test)
-    tables = matrix_tables(axes, pairs, test=test, metric=metric.key, until=asked.until)
-    return FilledMatrix(asked, tables, tests, test, metrics, metric)
+    metric = _metric(query.parameters.get("metric", ""), test)
+    tables = matrix_tables(axes, pairs, test=test, metric=metric.key, until=query.until)
+    return FilledMatrix(query, tables, tests, test, metrics, metric)
 
 
 def matrix_view(filled: FilledMatrix) -> MatrixView:
     """Prepare a matrix for its page. No query."""
-    asked, metric = filled.asked, filled.metric
-    equivalent = equivalent_named(metric, asked.query.get("as", ""))
+    query, metric = filled.query, filled.metric
+    equivalent = equivalent_named(metric, query.parameters.get("as", ""))
     bounds = value_range(filled.tables)
     settings = _settings(filled.test, filled.tests) if filled.test else {}
     cells = [cell for table in filled.tables for line in table.cells for cell in line]
-    maker = CellMaker(asked, filled.tables, filled.test, metric, equivalent, bounds, settings)
+    maker = CellMaker(query, filled.tables, filled.test, metric, equivalent, bounds, settings)
     tables = [
-        _table(maker, table, environment) for table, environment in zip(filled.tables, asked.environments, strict=True)
+        _table(maker, table, environment) for table, environment in zip(filled.tables, query.environments, strict=True)
     ]
     return MatrixView(
-        asked=asked,
+        query=query,
         tables=tables,
         tests=[_test_choice(each, filled) for each in filled.tests],
         metrics=_metric_choices(filled),
@@ -172,24 +172,24 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         equivalent=equivalent,
         bounds=(_written(bounds[0], metric, equivalent), _written(bounds[1], metric, equivalent)) if bounds else None,
         levels=range(SEQUENTIAL_LEVELS),
-        has_baseline=asked.baseline is not None,
-        is_baseline_shown=any(_has_base(table) for table in tables),
-        clear_href=asked.url(base_environment=None, base_row=None, base_column=None),
-        own_href=asked.url(),
-        until=str(asked.query["until"]) if asked.until else "",
-        carried=[(name, str(value)) for name, value in asked.query.items() if name not in ("r", "c")],
+        has_baseline=query.baseline is not None,
+        is_baseline_visible=any(_has_base(table) for table in tables),
+        clear_href=query.url(base_environment=None, base_row=None, base_column=None),
+        current_href=query.url(),
+        until=str(query.parameters["until"]) if query.until else "",
+        carried=[(name, str(value)) for name, value in query.parameters.items() if name not in ("r", "c")],
         oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),
         newest=max((cell.at for cell in cells if cell.at), default=None),
     )
 
 
-def _axes(asked: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: MatrixEnvironment) -> Axes:
+def _axes(query: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: MatrixEnvironment) -> Axes:
     return axes_of(
         endpoints,
         environment=environment.pk,
-        by=asked.by,
-        first_row=asked.first_row,
-        first_column=asked.first_column,
+        by=query.by,
+        first_row=query.first_row,
+        first_column=query.first_column,
     )
 
 
@@ -200,11 +200,11 @@ def _sample(pairs: Sequence[GridPair], most: int) -> list[int]:
     return [pk for ids in by_environment.values() for pk in ids[:: max(1, len(ids) // most)][:most]]
 
 
-def _metric(asked: str, test: SeriesTest | None) -> Metric:
+def _metric(key: str, test: SeriesTest | None) -> Metric:
     """Return the metric asked for if the test has it, else its kind's headline."""
     kinds = catalog().kinds
     kind = kinds[test.kind] if test else next(iter(kinds.values()))
-    return kind.metrics.get(asked, kind.metrics[kind.headline])
+    return kind.metrics.get(key, kind.metrics[kind.headline])
 
 
 def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
@@ -231,20 +231,20 @@ def _notations(metric: Metric, chosen: Equivalent | None) -> list[Choice]:
 
 
 def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment) -> ShownTable:
-    axes, asked = table.axes, maker.asked
+    axes, query = table.axes, maker.query
     is_part = len(axes.rows) > WINDOW or len(axes.columns) > WINDOW
     is_too_large = max(len(axes.rows), len(axes.columns)) > MOST_ITEMS
     side = square_pixels(len(axes.rows), len(axes.columns)) if is_part and not is_too_large else 0
-    base = asked.baseline
+    base = query.baseline
     return ShownTable(
         environment=environment,
-        columns=axes.shown_columns,
-        rows=[_row(maker, table, item, cells) for item, cells in zip(axes.shown_rows, table.cells, strict=True)],
-        row_span=_span(asked, "r", axes.first_row, len(axes.rows)),
-        column_span=_span(asked, "c", axes.first_column, len(axes.columns)),
-        base_href=asked.url(base_environment=environment.pk, base_row=None, base_column=None),
+        columns=axes.visible_columns,
+        rows=[_row(maker, table, item, cells) for item, cells in zip(axes.visible_rows, table.cells, strict=True)],
+        row_span=_span(query, "r", axes.first_row, len(axes.rows)),
+        column_span=_span(query, "c", axes.first_column, len(axes.columns)),
+        base_href=query.url(base_environment=environment.pk, base_row=None, base_column=None),
         is_base=base is not None and base.environment == environment.pk and base.row is None and base.column is None,
-        picture_url=asked.url(picture=environment.pk, r=None, c=None) if side else "",
+        picture_url=query.url(picture=environment.pk, r=None, c=None) if side else "",
         picture_width=side * len(axes.columns),
         picture_height=side * len(axes.rows),
         is_too_large=is_part and is_too_large,
@@ -252,22 +252,22 @@ def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment)
 
 
 def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> ShownRow:
-    base = maker.asked.baseline
+    base = maker.query.baseline
     return ShownRow(
         item=item,
         cells=[maker.shown(table, cell) for cell in cells],
-        base_href=maker.asked.url(base_environment=None, base_row=item.key, base_column=None),
+        base_href=maker.query.url(base_environment=None, base_row=item.key, base_column=None),
         is_base=base is not None and base.row == item.key and base.column is None,
     )
 
 
-def _span(asked: MatrixQuery, name: str, first: int, total: int) -> Span:
+def _span(query: MatrixQuery, name: str, first: int, total: int) -> Span:
     return Span(
         first=first + 1,
         last=min(total, first + WINDOW),
         total=total,
-        before=asked.url(**{name: max(0, first - WINDOW) or None}) if first else "",
-        behind=asked.url(**{name: first + WINDOW}) if first + WINDOW < total else "",
+        before=query.url(**{name: max(0, first - WINDOW) or None}) if first else "",
+        behind=query.url(**{name: first + WINDOW}) if first + WINDOW < total else "",
     )
 
 

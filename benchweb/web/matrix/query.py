@@ -11,7 +11,7 @@ from benchweb.charts.matrix.difference import Baseline
 from benchweb.charts.matrix.figures import By, Key
 from benchweb.common.rows import row_id
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest
-from benchweb.web.shared.zones import day_asked, reader_zone
+from benchweb.web.shared.zones import reader_zone, requested_day
 
 # Enough to tell a kind's tests apart; the whole digest would make a link of a line.
 _DIGEST_DIGITS = 12
@@ -21,7 +21,7 @@ _DIGEST_DIGITS = 12
 class MatrixQuery:
     """A matrix as asked for; what the query string lacks or misspells has its default."""
 
-    query: QueryDict
+    parameters: QueryDict
     environments: list[MatrixEnvironment]
     by: By
     text: str
@@ -36,7 +36,7 @@ class MatrixQuery:
 
     def url(self, **changes: Key | None) -> str:
         """Return the page's own URL with changed parameters; None leaves one out."""
-        changed = self.query.copy()
+        changed = self.parameters.copy()
         for name, value in changes.items():
             changed.pop(name, None)
             if value is not None:
@@ -49,7 +49,7 @@ def matrix_query(request: HttpRequest, environments: Sequence[MatrixEnvironment]
     query = request.GET
     by: By = "mode" if query.get("by") == "mode" else "host"
     return MatrixQuery(
-        query=query,
+        parameters=query,
         environments=_environments(query, environments),
         by=by,
         text="" if by == "mode" else query.get("q", "").strip(),
@@ -67,9 +67,9 @@ def test_key(test: SeriesTest) -> str:
 
 def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | None:
     """Return the test that the query string names; when it names none that there is, the first that most pairs have."""
-    asked = query.get("test", "")
+    key = query.get("test", "")
     usual = max(tests, key=lambda each: each.pairs, default=None)
-    return next((each for each in tests if test_key(each) == asked), usual)
+    return next((each for each in tests if test_key(each) == key), usual)
 
 
 def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -> list[MatrixEnvironment]:
@@ -82,7 +82,7 @@ def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -
 
 def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
     """Return the end of a day in the reader's zone: all of it counts."""
-    begin = day_asked(text, zone)
+    begin = requested_day(text, zone)
     return begin + timedelta(days=1) if begin else None
 
 

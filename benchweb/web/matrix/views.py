@@ -24,14 +24,14 @@ _PICTURE_CACHE = "private, max-age=60"
 @require_GET
 def matrix(request: HttpRequest) -> HttpResponse:
     """Show a matrix as the query string asks for it; a click on the picture of the whole moves to that part."""
-    environments, asked = _asked(request)
+    environments, query = _query(request)
     if "at.x" in request.GET:
-        return redirect(request.path + _clicked(asked))
+        return redirect(request.path + _clicked(query))
     context = {
-        "view": matrix_view(filled_matrix(asked)) if environments else None,
+        "view": matrix_view(filled_matrix(query)) if environments else None,
         "environments": environments,
         "side_by_side": _side_by_side(environments),
-        "hidden": _hidden(asked),
+        "hidden": _hidden(query),
     }
     return list_page(request, "matrix/matrix.html", context)
 
@@ -40,8 +40,8 @@ def matrix(request: HttpRequest) -> HttpResponse:
 @require_GET
 def matrix_csv_file(request: HttpRequest) -> HttpResponse:
     """Return the shown cells as CSV."""
-    filled = filled_matrix(_asked(request)[1])
-    names = [(environment.pk, environment.name) for environment in filled.asked.environments]
+    filled = filled_matrix(_query(request)[1])
+    names = [(environment.pk, environment.name) for environment in filled.query.environments]
     text = matrix_csv(filled.tables, dict(names), test=filled.test, metric=filled.metric)
     headers = {"Content-Disposition": 'attachment; filename="matrix.csv"'}
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
@@ -51,18 +51,18 @@ def matrix_csv_file(request: HttpRequest) -> HttpResponse:
 @require_GET
 def matrix_picture_file(request: HttpRequest) -> HttpResponse:
     """Return every pair of one environment as a pixel; 404 for one that a page shows whole or can't draw."""
-    asked = _asked(request)[1]
-    filled = filled_matrix(asked)
-    axes = _axes(asked)
+    query = _query(request)[1]
+    filled = filled_matrix(query)
+    axes = _axes(query)
     if filled.test is None or not _has_picture(axes):
         raise Http404
-    values = last_values(environment=axes.environment, test=filled.test, metric=filled.metric.key, until=asked.until)
+    values = last_values(environment=axes.environment, test=filled.test, metric=filled.metric.key, until=query.until)
     rows, columns = ([int(item.key) for item in items] for items in (axes.rows, axes.columns))
     picture = matrix_picture(rows, columns, values)
     return HttpResponse(picture, content_type="image/png", headers={"Cache-Control": _PICTURE_CACHE})
 
 
-def _asked(request: HttpRequest) -> tuple[list[MatrixEnvironment], MatrixQuery]:
+def _query(request: HttpRequest) -> tuple[list[MatrixEnvironment], MatrixQuery]:
     environments = matrix_environments()
     return environments, matrix_query(request, environments)
 
@@ -76,19 +76,21 @@ def _side_by_side(environments: list[MatrixEnvironment]) -> str:
     return f"?by=mode&{chosen}" if with_modes else ""
 
 
-def _hidden(asked: MatrixQuery) -> dict[str, str]:
+def _hidden(query: MatrixQuery) -> dict[str, str]:
     """Return what the form carries along: the baseline."""
     return {
-        name: value for name in ("base_environment", "base_row", "base_column") if (value := asked.query.get(name, ""))
+        name: value
+        for name in ("base_environment", "base_row", "base_column")
+        if (value := query.parameters.get(name, ""))
     }
 
 
-def _axes(asked: MatrixQuery) -> Axes:
+def _axes(query: MatrixQuery) -> Axes:
     """Return the whole axes of the environment whose picture is asked for."""
-    environment = row_id(asked.query.get("picture", ""))
-    if asked.by != "host" or environment not in asked.environment_ids:
+    environment = row_id(query.parameters.get("picture", ""))
+    if query.by != "host" or environment not in query.environment_ids:
         raise Http404
-    endpoints = grid_endpoints(environments=[environment], text=asked.text)
+    endpoints = grid_endpoints(environments=[environment], text=query.text)
     return axes_of(endpoints, environment=environment, by="host")
 
 
@@ -96,14 +98,14 @@ def _has_picture(axes: Axes) -> bool:
     return WINDOW < max(len(axes.rows), len(axes.columns)) <= MOST_ITEMS
 
 
-def _clicked(asked: MatrixQuery) -> str:
+def _clicked(query: MatrixQuery) -> str:
     """Return the URL of the part around the clicked square: `at.x` and `at.y` are pixels of the picture."""
-    axes = _axes(asked)
+    axes = _axes(query)
     side = square_pixels(len(axes.rows), len(axes.columns))
-    row, column = ((row_id(asked.query.get(name, "")) or 0) // side for name in ("at.y", "at.x"))
-    places = {"r": _around(row, len(axes.rows)), "c": _around(column, len(axes.columns))}
-    return asked.url(**places, **dict.fromkeys(_OF_A_CLICK))
+    row, column = ((row_id(query.parameters.get(name, "")) or 0) // side for name in ("at.y", "at.x"))
+    corner = {"r": _around(row, len(axes.rows)), "c": _around(column, len(axes.columns))}
+    return query.url(**corner, **dict.fromkeys(_OF_A_CLICK))
 
 
-def _around(place: int, total: int) -> int | None:
-    return max(0, min(place - WINDOW // 2, total - WINDOW)) or None
+def _around(index: int, total: int) -> int | None:
+    return max(0, min(index - WINDOW // 2, total - WINDOW)) or None

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
-from benchweb.results.nightly_summaries import FIGURES, KEPT, night_of
+from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import FigureNights, changes_since, environment_figures
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
@@ -20,7 +20,7 @@ from benchweb.web.shared.zones import day_text
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
-NIGHTS_SHOWN = 30
+NIGHTS_DISPLAYED = 30
 _CHANGES_SHOWN = 10
 _ENVIRONMENTS_SHOWN = 20
 _SILENT_SHOWN = 8
@@ -134,20 +134,20 @@ def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figu
     metric = kind.metrics[row.metric]
     today = now.astimezone(UTC).date()
     is_fresh = row.nights[-1] >= night_of(now) - timedelta(days=1)
-    values = nightly(row.nights, row.medians, last=last, count=NIGHTS_SHOWN)
-    known = next((place for place, value in enumerate(values) if value is not None), len(values))
+    values = nightly(row.nights, row.medians, last=last, count=NIGHTS_DISPLAYED)
+    known = next((index for index, value in enumerate(values) if value is not None), len(values))
     return Figure(
         environment_id=row.environment_id,
         metric=metric,
         kind=kind,
-        params=kind.told_defaults | row.identity,
+        params=kind.stated_defaults | row.identity,
         median=row.medians[-1] if is_fresh else None,
         earlier=row.nights[-1] if is_fresh and row.nights[-1] < today else None,
         extremes=(row.low, row.high) if row.low is not None and row.high is not None else None,
         pairs=row.pairs[-1],
         values=values,
         # As many as are kept begin with any night; of fewer the first is the first of all.
-        nights_before=known if len(row.nights) < KEPT else 0,
+        nights_before=known if len(row.nights) < RETAINED else 0,
         change=deviation_of(row.medians, metric) if is_fresh else None,
     )
 
@@ -179,4 +179,4 @@ def _environment_url(environment_id: int) -> str:
 
 
 def _first_night(now: datetime) -> date:
-    return night_of(now) - timedelta(days=NIGHTS_SHOWN)
+    return night_of(now) - timedelta(days=NIGHTS_DISPLAYED)

@@ -25,7 +25,7 @@ from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, counted, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
-from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, list_page, listing
 from benchweb.web.shared.next_step import lone_host
 from benchweb.web.shared.words import state_word
 
@@ -107,7 +107,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
         "path": path_panel(pair),
         "series": series_section(request, Scope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
-        "runs": latest_runs({"pair": pair.pk}, most=RUNS_SHOWN),
+        "runs": latest_runs({"pair": pair.pk}, most=RUNS_DISPLAYED),
         "run_count": Run.objects.filter(pair=pair).count(),
         "series_count": Series.objects.filter(pair=pair).count(),
     }

@@ -66,8 +66,8 @@ def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:
         StepDraft(f"s{index}", step["kind"], _spelled_step(step["kind"], step["params"]))
         for index, step in enumerate(version.steps)
     ]
-    asked = {f"confidence_{key}": f"{value:g}" for key, value in (version.confidence or {}).items()}
-    return PlanDraft(name, str(version.repetitions), version.order, f"{version.pause_seconds:g}", steps, **asked)
+    requested = {f"confidence_{key}": f"{value:g}" for key, value in (version.confidence or {}).items()}
+    return PlanDraft(name, str(version.repetitions), version.order, f"{version.pause_seconds:g}", steps, **requested)
 
 
 def draft_of_form(data: QueryDict) -> PlanDraft:

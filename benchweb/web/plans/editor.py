@@ -199,8 +199,8 @@ def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
         )
     most = values.repetitions
     try:
-        if asked := validated_confidence(values.confidence, values.repetitions):
-            most = asked["max_repetitions"]
+        if requested := validated_confidence(values.confidence, values.repetitions):
+            most = requested["max_repetitions"]
         steps = validated_steps(values.steps, values.repetitions, most)
     except PlanError as error:
         errors.setdefault(field_of(error, draft), error.message)

@@ -17,7 +17,7 @@ from benchweb.runs.models import Run
 from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
 from benchweb.web.plans.editor import Editor, editor, preview_of
 from benchweb.web.shared.archiving import archive_page, retained_runs
-from benchweb.web.shared.lists import RUNS_SHOWN, Column, list_page, listing
+from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, list_page, listing
 
 COLUMNS = [
     Column(gettext_noop("Plan"), "name"),
@@ -56,7 +56,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "versions": versions,
         "preview": preview_of(version),
         "runs_filter": f"plan={plan.pk}",
-        "runs": latest_runs({"plan": plan.pk}, most=RUNS_SHOWN),
+        "runs": latest_runs({"plan": plan.pk}, most=RUNS_DISPLAYED),
     }
     return render(request, "plans/plan.html", context)
 

@@ -52,8 +52,8 @@ def figure_badge(
     if found is None:
         # A metric that this run didn't measure is missing, not zero.
         # XML has no place for control characters, not even escaped.
-        asked = "".join(filter(str.isprintable, metric[:40]))
-        svg = badge_svg(asked or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
+        requested = "".join(filter(str.isprintable, metric[:40]))
+        svg = badge_svg(requested or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
     label = f"{found.kind_label}{pgettext('before a figure', ': ')}{found.label.lower()}"
     label = f"{_('synthetic')} · {label}" if is_synthetic else label

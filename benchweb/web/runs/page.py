@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
-from benchweb.charts.run.confidence import ShownCombination, shown_combinations
+from benchweb.charts.run.confidence import ShownCombination, displayed_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
@@ -21,8 +21,8 @@ from benchweb.web.runs.rows import seconds_left
 from benchweb.web.shared.words import state_word
 
 # A page of this many trials stays readable; the exports have all of them.
-TRIALS_SHOWN = 200
-_EVENTS_SHOWN = 200
+TRIALS_DISPLAYED = 200
+_EVENTS_DISPLAYED = 200
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         is_open=run.state in OPEN_STATES,
         verdict=verdict(run, trials),
         confidence=confidence,
-        confidence_rows=shown_combinations(confidence) if confidence else [],
+        confidence_rows=displayed_combinations(confidence) if confidence else [],
         progress=_progress(run, trials),
-        trials=[_shown(trial, run) for trial in trials[:TRIALS_SHOWN]],
-        trials_hidden=max(0, len(trials) - TRIALS_SHOWN),
-        commands=run_commands(run, trials[:TRIALS_SHOWN]),
+        trials=[_shown(trial, run) for trial in trials[:TRIALS_DISPLAYED]],
+        trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
+        commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
         facts=facts_side_by_side(*facts) if facts else [],
         facts_note=mtu_words(run.pair, *facts) if facts else "",
-        events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_SHOWN]),
+        events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]),
     )
 
 

@@ -176,14 +176,14 @@ def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:
         runs = runs.filter(state__in=FAULTY_STATES)
     elif query.get("state") in State.values:
         runs = runs.filter(state=query["state"])
-    asked = {name: query.get(name, "").strip() for name in _FILTERS}
+    requested = {name: query.get(name, "").strip() for name in _FILTERS}
     for name, field in _BY_ID.items():
-        if asked[name]:
-            runs = runs.filter(**{field: _id(asked[name])})
-    if asked["host"]:
-        host = _id(asked["host"])
+        if requested[name]:
+            runs = runs.filter(**{field: _id(requested[name])})
+    if requested["host"]:
+        host = _id(requested["host"])
         runs = runs.filter(Q(pair__source__host=host) | Q(pair__sink__host=host))
-    return runs.filter(_text_matches(searched(asked["q"]))) if asked["q"] else runs
+    return runs.filter(_text_matches(searched(requested["q"]))) if requested["q"] else runs
 
 
 def _text_matches(text: str) -> Q:

@@ -22,7 +22,7 @@ from benchweb.web.timeline.gantt import gantt
 from benchweb.web.timeline.lanes import Lanes
 
 _UNNAMED = "preview"
-SLOTS_SHOWN = 10
+SLOTS_DISPLAYED = 10
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _slots(values: dict[str, Any]) -> list[datetime]:
     )
     now = timezone.now()
     rule = rule_of_definition(definition, now)
-    found = next_slots(rule, min(SLOTS_SHOWN, values.get("max_runs") or SLOTS_SHOWN), now)
+    found = next_slots(rule, min(SLOTS_DISPLAYED, values.get("max_runs") or SLOTS_DISPLAYED), now)
     if not found:
         raise never_fires(rule, now)
     return found

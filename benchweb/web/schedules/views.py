@@ -56,8 +56,8 @@ FOLDED = (
     *("missed", "overlap", "blackouts", "retries", "retry_pause"),
 )
 # Pairs and endpoints listed at once; chosen ones are always shown.
-SHOWN_PAIRS = 200
-SHOWN_ENDPOINTS = 2_000
+DISPLAYED_PAIRS = 200
+DISPLAYED_ENDPOINTS = 2_000
 
 
 @login_required
@@ -292,12 +292,12 @@ def _form_page(
 def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
     """Return the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
     chosen = _chosen(form, "endpoints")
-    others = list(endpoints_usable().exclude(pk__in=chosen)[: SHOWN_ENDPOINTS + 1])
+    others = list(endpoints_usable().exclude(pk__in=chosen)[: DISPLAYED_ENDPOINTS + 1])
     ticked = list(endpoints_usable().filter(pk__in=chosen)) if chosen else []
     return {
-        "endpoints": ticked + others[:SHOWN_ENDPOINTS],
+        "endpoints": ticked + others[:DISPLAYED_ENDPOINTS],
         "chosen_endpoints": chosen,
-        "endpoints_shortened": len(others) > SHOWN_ENDPOINTS,
+        "endpoints_shortened": len(others) > DISPLAYED_ENDPOINTS,
     }
 
 
@@ -318,7 +318,7 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
     chosen = _chosen(form, "pairs")
-    pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=SHOWN_PAIRS)
+    pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=DISPLAYED_PAIRS)
     # Of hundreds in a box those that are chosen would be out of sight.
     pairs.sort(key=lambda pair: pair.pk not in chosen)
     return {
@@ -326,5 +326,5 @@ def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
         "chosen": chosen,
         "pair_text": text,
         "matching": matching,
-        "is_shortened": matching > SHOWN_PAIRS,
+        "is_shortened": matching > DISPLAYED_PAIRS,
     }

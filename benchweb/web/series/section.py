@@ -18,7 +18,7 @@ from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import Scope, SeriesSummary, series_summaries
 from benchweb.statistics import Deviation
 
-_SHOWN = 20
+_DISPLAYED = 20
 HISTORY = "/history"
 
 
@@ -91,7 +91,7 @@ def _prepared(row: SeriesSummary, kind: Kind, now: datetime) -> SeriesRow:
         row=row,
         kind=kind,
         metric=metric,
-        params=kind.told_defaults | row.identity,
+        params=kind.stated_defaults | row.identity,
         values=with_gaps(row.ats, row.medians, now),
         change=deviation_of(row.medians, metric),
     )
@@ -120,14 +120,14 @@ def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
     first = min(row_id(request.GET.get("from", "")) or 0, 1_000_000)
-    found = series_summaries(scope=scope, metric=metric, kind=kind, first=first, most=_SHOWN + 1)
+    found = series_summaries(scope=scope, metric=metric, kind=kind, first=first, most=_DISPLAYED + 1)
     return SeriesSection(
-        rows=series_rows(found[:_SHOWN]),
+        rows=series_rows(found[:_DISPLAYED]),
         kinds=list(kinds.values()),
         metrics=_charted(kind),
         kind=kind,
         metric=metric,
-        next_url=_url(request, first + _SHOWN) if len(found) > _SHOWN else "",
+        next_url=_url(request, first + _DISPLAYED) if len(found) > _DISPLAYED else "",
         first_url=_url(request, 0) if first else "",
     )
 

@@ -10,35 +10,35 @@ from django.utils import timezone
 
 @dataclass(frozen=True)
 class AwaitedCheck:
-    """A check that was asked for at `asked_at`, when the last recorded one was `since` (empty when there was none)."""
+    """A check requested at `requested_at`, when the last recorded one was `since` (empty when there was none)."""
 
-    asked_at: datetime
+    requested_at: datetime
     since: str
 
     @classmethod
     def begun(cls, checked_at: datetime | None) -> Self:
         """Await a check from now on; the last one was recorded at `checked_at`."""
-        return cls(asked_at=timezone.now(), since=_text(checked_at))
+        return cls(requested_at=timezone.now(), since=_text(checked_at))
 
     @classmethod
     def posted(cls, request: HttpRequest) -> Self | None:
         """Read which check a panel waits for; a time that can't be read counts as none."""
         try:
-            asked_at = datetime.fromtimestamp(float(request.POST.get("asked_at", "")), tz=UTC)
+            requested_at = datetime.fromtimestamp(float(request.POST.get("requested_at", "")), tz=UTC)
         except (ValueError, OverflowError, OSError):
             return None
-        return cls(asked_at=asked_at, since=request.POST.get("since", ""))
+        return cls(requested_at=requested_at, since=request.POST.get("since", ""))
 
     @property
-    def asked_at_text(self) -> str:
-        return repr(self.asked_at.timestamp())
+    def requested_at_text(self) -> str:
+        return repr(self.requested_at.timestamp())
 
     def is_recorded(self, checked_at: datetime | None) -> bool:
         """Compare what is recorded with what was before, not with a time: the worker's clock may differ from ours."""
         return self.since != _text(checked_at)
 
     def is_overdue(self, patience: timedelta) -> bool:
-        return timezone.now() - self.asked_at > patience
+        return timezone.now() - self.requested_at > patience
 
 
 def _text(checked_at: datetime | None) -> str:

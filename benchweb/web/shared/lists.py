@@ -12,9 +12,9 @@ from django.utils.translation import gettext
 from benchweb.common.rows import row_id
 
 # Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
-PAIRS_SHOWN = 20
+PAIRS_DISPLAYED = 20
 # Of the latest runs of something, at the foot of its page.
-RUNS_SHOWN = 10
+RUNS_DISPLAYED = 10
 
 
 def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
@@ -104,15 +104,15 @@ def listing(
     """Sort and page `rows` as the query string asks; an unknown sort gives `sort`, no id the first page."""
     query = request.GET
     fields = {column.field for column in columns if column.field}
-    asked = query.get("sort", sort)
-    asked = asked if asked.removeprefix("-") in fields else sort
+    requested = query.get("sort", sort)
+    requested = requested if requested.removeprefix("-") in fields else sort
     after, before = query.get("after", ""), query.get("before", "")
-    shown, has_previous, has_next = _page(rows, asked, after, before)
+    shown, has_previous, has_next = _page(rows, requested, after, before)
     values = {name: query.get(name, "") for name in filters}
     most = most_counted or MOST_COUNTED
     return Listing(
         rows=shown,
-        headings=[_heading(query, column, asked) for column in columns],
+        headings=[_heading(query, column, requested) for column in columns],
         filters=values,
         filtered=any(values.values()) and (bool(shown) or _may_hide(rows, values)),
         next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",

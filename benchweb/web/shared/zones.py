@@ -33,7 +33,7 @@ def reader_zone(request: HttpRequest) -> ZoneInfo:
     return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
 
 
-def day_asked(text: str, zone: ZoneInfo) -> datetime | None:
+def requested_day(text: str, zone: ZoneInfo) -> datetime | None:
     """Return the begin of a day that an address names, YYYY-MM-DD, in a zone; None if it names none."""
     try:
         day = parse_date(text)

@@ -77,8 +77,8 @@ def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
     `theme` makes it light or dark as that page is; else it follows the reader's system.
     """
     frozen = FrozenRun.model_validate(found.page)
-    asked = request.GET.get("chart", "")
-    charts = [chart for chart in frozen.charts if not asked or chart["id"] == asked][:1]
+    requested = request.GET.get("chart", "")
+    charts = [chart for chart in frozen.charts if not requested or chart["id"] == requested][:1]
     theme = request.GET.get("theme", "")
     context = {
         "share": found.share,
@@ -102,9 +102,9 @@ def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
 def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
     """Return the badge of a metric, or of the run's first headline."""
     frozen = FrozenRun.model_validate(found.page)
-    asked = request.GET.get("metric", "")
+    requested = request.GET.get("metric", "")
     notes = noted(frozen.verdict.warnings, frozen.facts_note)
-    return figure_badge(frozen.figures, asked, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
+    return figure_badge(frozen.figures, requested, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
 
 
 @_shared(with_page=False)

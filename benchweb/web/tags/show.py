@@ -258,7 +258,7 @@ def both_zones(context: Mapping[str, Any], value: datetime, zone_name: str) -> S
 
 
 @register.simple_tag(takes_context=True)
-def is_own_zone(context: Mapping[str, Any], zone_name: str) -> bool:
+def is_local_zone(context: Mapping[str, Any], zone_name: str) -> bool:
     """Tell whether a zone is the reader's: a second column would repeat the first."""
     return zone_named(zone_name) == reader_zone(context["request"])
 
@@ -310,7 +310,7 @@ def with_units(cells: Sequence[Any], columns: Sequence[tuple[str, str]]) -> list
 def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
     """Show a test's parameters as the catalog labels them, with the defaults that no figure is told without."""
     kind = catalog().kinds.get(kind_name)
-    return params_given(kind_name, {**kind.told_defaults, **values} if kind else values)
+    return params_given(kind_name, {**kind.stated_defaults, **values} if kind else values)
 
 
 @register.simple_tag

@@ -40,7 +40,7 @@ def sparkline(
 
     The first `before` are none of them, as `benchweb.charts.sparkline` has it.
     """
-    told = ": ".join(filter(None, [label, figures_told(values[before:], unit, get_language())]))
+    told = ": ".join(filter(None, [label, figures_text(values[before:], unit, get_language())]))
     return SafeString(
         line_drawn(values, told, baseline=baseline, bounds=bounds, width=width, height=height, before=before)
     )
@@ -73,7 +73,7 @@ def line_drawn(
 def drawn_parts(shape: Sparkline) -> list[str]:
     """Draw lines, values that stand alone, the last value, and gaps as dots on the ground."""
     parts = [f'<polyline points="{_points(line)}"/>' for line in shape.lines]
-    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.6"/>' for x, y in shape.alone]
+    parts += [f'<circle class="sparkline-alone" cx="{x}" cy="{y}" r="1.6"/>' for x, y in shape.isolated]
     ground = shape.ground_y
     if shape.gaps:
         # A line without a length has round ends: a dot each.
@@ -198,7 +198,7 @@ def _points(line: Iterable[tuple[float, float]]) -> str:
     return " ".join([f"{x},{y}" for x, y in line])
 
 
-def figures_told(values: Sequence[float | None], unit: str, language: str | None) -> str:
+def figures_text(values: Sequence[float | None], unit: str, language: str | None) -> str:
     """Tell the figures of a line in words."""
     known = [value for value in values if value is not None]
     if not known:

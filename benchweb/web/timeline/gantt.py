@@ -16,18 +16,18 @@ SHOWN = 24
 
 
 def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
-    """Draw the campaign's places in the schedule's zone, from its slot until it is over; None when it has no bars."""
+    """Draw the campaign's resources in the schedule's zone, from its slot to its end; None when it has no bars."""
     if not found.bars or found.starts_at is None:
         return None
-    by_place: dict[str, list[Bar]] = {}
+    by_resource: dict[str, list[Bar]] = {}
     for each in found.bars:
         label = f"{each.who} · {duration((each.ends - each.begins).total_seconds())}"
         bar = Bar(each.begins, each.ends, "planned" if each.is_own else "blocked", label)
-        by_place.setdefault(each.place, []).append(bar)
+        by_resource.setdefault(each.resource, []).append(bar)
     end = max(each.ends for each in found.bars)
     return lanes_of(
         _("The campaign to come, by host"),
-        [Lane(translated(place), bars) for place, bars in by_place.items()],
+        [Lane(translated(resource), bars) for resource, bars in by_resource.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),
         zone=zone_named(zone_name) or ZoneInfo("UTC"),

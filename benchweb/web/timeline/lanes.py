@@ -104,17 +104,17 @@ def lanes_of(
         for lane in lanes[:shown]
     ]
     found = list(_ticks(begin, end, zone))
-    places = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
-    kept = _kept_when_narrow(places)
+    tick_positions = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
+    visible = _visible_when_narrow(tick_positions)
     ticks = [
         Tick(
             _number(left),
             label,
-            is_spare=number not in kept,
+            is_spare=number not in visible,
             edge=_edge(left, _NEAR_EDGE_PERCENT),
             narrow_edge=_edge(left, _narrow_percent(label) / 2),
         )
-        for number, (left, label, _is_day) in enumerate(places)
+        for number, (left, label, _is_day) in enumerate(tick_positions)
     ]
     is_on_axis = now is not None and begin <= now <= end
     return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
@@ -151,13 +151,13 @@ def _ticks(begin: datetime, end: datetime, zone: tzinfo) -> Iterator[tuple[datet
         moment += timedelta(seconds=step)
 
 
-def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
+def _visible_when_narrow(tick_positions: Sequence[tuple[float, str, bool]]) -> set[int]:
     """Choose the labels that don't touch on an axis of a phone's width, days before clock times: their numbers.
 
-    `places` are per cent of the axis, the label, and whether it names a day.
+    `tick_positions` are per cent of the axis, the label, and whether it names a day.
     """
     spans = []
-    for left, label, _is_day in places:
+    for left, label, _is_day in tick_positions:
         width = _narrow_percent(label)
         begin = left - {"first": 0.0, "last": width}.get(_edge(left, width / 2), width / 2)
         spans.append((begin, begin + width))
@@ -165,15 +165,15 @@ def _kept_when_narrow(places: Sequence[tuple[float, str, bool]]) -> set[int]:
     def apart(numbers: Sequence[int]) -> bool:
         return all(spans[one][1] <= spans[other][0] for one, other in pairwise(numbers))
 
-    if not any(is_day for _left, _label, is_day in places):
+    if not any(is_day for _left, _label, is_day in tick_positions):
         # As evenly as the ticks themselves.
-        strides = (range(0, len(places), step) for step in range(1, len(places) + 1))
+        strides = (range(0, len(tick_positions), step) for step in range(1, len(tick_positions) + 1))
         return set(next((each for each in strides if apart(each)), ()))
-    kept: set[int] = set()
-    for number in sorted(range(len(places)), key=lambda each: not places[each][2]):
-        if apart(sorted({*kept, number})):
-            kept.add(number)
-    return kept
+    visible: set[int] = set()
+    for number in sorted(range(len(tick_positions)), key=lambda each: not tick_positions[each][2]):
+        if apart(sorted({*visible, number})):
+            visible.add(number)
+    return visible
 
 
 def _narrow_percent(label: str) -> float:

@@ -29,6 +29,6 @@ def _bar(drawn: DrawnBar) -> str:
     bar = drawn.bar
     # So short a bar that it has no inside is told by its height from one that is running.
     height = 'y="7" height="6"' if bar.state == "planned" else 'y="3" height="14"'
-    place = f'x="{drawn.left}%" width="{drawn.width}%" {height}'
-    shape = f'<rect class="bar bar-{bar.state}" {place}><title>{escape(bar.label)}</title></rect>'
+    attributes = f'x="{drawn.left}%" width="{drawn.width}%" {height}'
+    shape = f'<rect class="bar bar-{bar.state}" {attributes}><title>{escape(bar.label)}</title></rect>'
     return f'<a href="{escape(bar.url)}">{shape}</a>' if bar.url else shape

@@ -94,8 +94,8 @@ def week_page(request: HttpRequest) -> HttpResponse:
     zone = reader_zone(request)
     now = timezone.now()
     today = now.astimezone(zone).date()
-    asked = _day(request.GET.get("from", "")) or today
-    first = asked - timedelta(days=asked.weekday())
+    requested = _day(request.GET.get("from", "")) or today
+    first = requested - timedelta(days=requested.weekday())
     begin, end = (
         datetime.combine(day, time(), tzinfo=zone).astimezone(UTC) for day in (first, first + timedelta(days=7))
     )
@@ -115,20 +115,20 @@ def week_page(request: HttpRequest) -> HttpResponse:
 
 
 def _campaign(request: HttpRequest) -> Campaign | None:
-    asked = row_id(request.GET.get("campaign", ""))
-    return get_object_or_404(Campaign, pk=asked) if asked is not None else None
+    requested = row_id(request.GET.get("campaign", ""))
+    return get_object_or_404(Campaign, pk=requested) if requested is not None else None
 
 
 def _span(request: HttpRequest, campaign: Campaign | None) -> Span:
     zone = reader_zone(request)
     now = timezone.now()
-    asked = _moment(request.GET.get("from", ""), zone)
-    if campaign is not None and asked is None:
+    requested = _moment(request.GET.get("from", ""), zone)
+    if campaign is not None and requested is None:
         return _span_of_campaign(campaign, zone, now)
     hours = row_id(request.GET.get("hours", ""))
     length = timedelta(hours=hours if hours in SPANS_HOURS else 48)
     # Last night and the coming one: as much before now as after it, to the next full hour, for what is due then.
-    begin = asked or (now - length / 2 + _HOUR).replace(minute=0, second=0, microsecond=0)
+    begin = requested or (now - length / 2 + _HOUR).replace(minute=0, second=0, microsecond=0)
     return Span(begin, begin + length, zone)
 
 

@@ -10,7 +10,7 @@ from benchweb.charts.history.charts import history
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.heat import heat_maps
 from benchweb.charts.history.query import HistoryQuery, history_query
-from benchweb.charts.history.series import asked_of, chosen_lines
+from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run
@@ -50,14 +50,14 @@ def test_its_lines_are_those_of_the_pairs_that_it_ran_on_however_new_they_are(pl
 
 
 def test_its_heat_map_has_its_runs_only(plans: tuple[Plan, Plan]) -> None:
-    query, latency = asked(plan=plans[1].pk), asked_of(catalog().kinds["tcp_rr"], "latency")
+    query, latency = asked(plan=plans[1].pk), selection_of(catalog().kinds["tcp_rr"], "latency")
     (chart,) = heat_maps(query, latency, chosen_lines(query, latency).lines)
     assert chart.heat is not None
     assert chart.heat.starts == ["2026-03-03T02:00:01.000000Z"]
 
 
 def test_its_file_has_its_points_only(plans: tuple[Plan, Plan]) -> None:
-    query, rate = asked(plan=plans[1].pk), asked_of(catalog().kinds["tcp_rr"], "transactions_per_second")
+    query, rate = asked(plan=plans[1].pk), selection_of(catalog().kinds["tcp_rr"], "transactions_per_second")
     text = "".join(history_csv(query, rate, chosen_lines(query, rate).lines))
     rows = csv.DictReader(text.splitlines())
     assert [row["run"] for row in rows] == [str(Run.objects.get(plan_version__plan=plans[1]).pk)]

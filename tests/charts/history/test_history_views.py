@@ -9,7 +9,7 @@ from hdrh.histogram import HdrHistogram
 from benchweb.catalog import catalog
 from benchweb.charts.history.heat import heat_maps
 from benchweb.charts.history.query import HistoryQuery, history_query
-from benchweb.charts.history.series import asked_of, chosen_lines
+from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.charts.sizes.charts import Sizes, size_charts
 from benchweb.charts.spec import ChartSpec
 from benchweb.hosts.models import Pair
@@ -36,7 +36,7 @@ def histogram(*microseconds: int) -> bytes:
 
 
 def maps(query: HistoryQuery) -> list[ChartSpec]:
-    latency = asked_of(catalog().kinds["tcp_rr"], "latency")
+    latency = selection_of(catalog().kinds["tcp_rr"], "latency")
     return heat_maps(query, latency, chosen_lines(query, latency).lines)
 
 

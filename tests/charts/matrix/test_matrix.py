@@ -39,7 +39,7 @@ def compared(values: list[float], base: list[float], metric: str = "throughput_b
 )
 def test_a_difference_knows_its_direction_and_the_noise(values, base, metric, told):
     found = compared(values, base, metric)
-    assert (found.ratio, found.is_told, found.sense, found.level) == told
+    assert (found.ratio, found.is_distinct, found.sense, found.level) == told
 
 
 def test_the_sequential_scale_has_nine_steps_and_its_middle_for_a_single_value():
@@ -63,10 +63,10 @@ def table(environment: int, modes: str = "ht") -> MatrixTable:
 
 def test_a_row_a_cell_or_another_environment_is_the_baseline():
     same, cross = table(1), table(2)
-    tables, cell = [same, cross], cross.places["t", "h"]
-    assert baseline_cell(tables, Baseline(row="h"), cross, cell) is cross.places["h", "h"]
-    assert baseline_cell(tables, Baseline(environment=1), cross, cell) is same.places["t", "h"]
-    assert baseline_cell(tables, Baseline(1, "h", "t"), cross, cell) is same.places["h", "t"]
+    tables, cell = [same, cross], cross.cells_by_key["t", "h"]
+    assert baseline_cell(tables, Baseline(row="h"), cross, cell) is cross.cells_by_key["h", "h"]
+    assert baseline_cell(tables, Baseline(environment=1), cross, cell) is same.cells_by_key["t", "h"]
+    assert baseline_cell(tables, Baseline(1, "h", "t"), cross, cell) is same.cells_by_key["h", "t"]
     assert baseline_cell(tables, Baseline(row="t"), cross, cell) is None
     assert baseline_cell(tables, Baseline(environment=3), cross, cell) is None
 
@@ -92,8 +92,8 @@ def test_sources_are_rows_and_sinks_columns_and_the_host_itself_is_the_first_mod
 def test_a_window_shows_twelve_and_a_start_beyond_the_end_is_the_first():
     hosts = [endpoint(number) for number in range(40)]
     axes = axes_of(hosts, environment=1, by="host", first_row=32, first_column=99)
-    assert ([item.key for item in axes.shown_rows], axes.first_column) == (list(range(32, 40)), 0)
-    assert len(axes.shown_columns) == 12
+    assert ([item.key for item in axes.visible_rows], axes.first_column) == (list(range(32, 40)), 0)
+    assert len(axes.visible_columns) == 12
 
 
 def test_the_picture_has_a_pixel_a_pair_and_nothing_where_nothing_is_known():

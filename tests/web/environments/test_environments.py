@@ -62,7 +62,7 @@ def test_archiving_takes_its_pairs_along_and_restoring_brings_it_back(signed_in:
 def test_its_page_shows_the_first_pairs_and_leads_to_all_of_them(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchweb.web.environments.views.PAIRS_SHOWN", 1)
+    monkeypatch.setattr("benchweb.web.environments.views.PAIRS_DISPLAYED", 1)
     first, second = make_pair(), make_endpoint()
     pair_create(source=first.source, sink=second, environment=first.environment)
     page = signed_in.get(f"/environments/{first.environment_id}")

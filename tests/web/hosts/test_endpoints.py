@@ -114,7 +114,7 @@ def test_check_without_a_script_goes_back_to_the_host(signed_in: Client, checks:
 
 def test_a_panel_that_waits_for_its_check_asks_for_no_other(signed_in: Client, checks: list[int]) -> None:
     endpoint = make_endpoint()
-    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
+    waiting = {"requested_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
     text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
     assert "checking" in text
     assert checks == []
@@ -123,7 +123,7 @@ def test_a_panel_that_waits_for_its_check_asks_for_no_other(signed_in: Client, c
 def test_a_panel_of_a_silent_engine_asks_again_by_itself(signed_in: Client, checks: list[int]) -> None:
     endpoint = make_endpoint()
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome("unreachable", "connection refused"))
-    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unreachable"}
+    waiting = {"requested_at": timezone.now().timestamp(), "since": "", "shown": "unreachable"}
     text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
     assert checks == [endpoint.pk]
     # What was found last stays while it looks again: a dead engine would seem to be checked for ever.
@@ -134,7 +134,7 @@ def test_a_panel_of_a_silent_engine_asks_again_by_itself(signed_in: Client, chec
 def test_a_panel_turns_green_and_stops_when_the_engine_answers(signed_in: Client, checks: list[int]) -> None:
     endpoint = make_endpoint()
     answered(endpoint, engine_version="0.1.0", round_trip_seconds=0.0005, clock_offset_seconds=0.002)
-    waiting = {"asked_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
+    waiting = {"requested_at": timezone.now().timestamp(), "since": "", "shown": "unknown"}
     text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", waiting).content.decode()
     assert "state-answered" in text
     assert "every 2s" not in text
@@ -145,16 +145,16 @@ def test_a_panel_turns_green_and_stops_when_the_engine_answers(signed_in: Client
 def test_a_check_that_no_worker_records_is_said_to_be_overdue(signed_in: Client, checks: list[int]) -> None:
     endpoint = make_endpoint()
     long_ago = (timezone.now() - timedelta(seconds=21)).timestamp()
-    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"asked_at": long_ago, "since": ""}).content.decode()
+    text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"requested_at": long_ago, "since": ""}).content.decode()
     assert "No worker has recorded a check within 20 s." in text
     assert "every 2s" not in text
     assert checks == []
 
 
-@pytest.mark.parametrize("asked_at", ["", "soon", "nan", "1e400", "-1e20"])
-def test_a_time_that_cannot_be_read_counts_as_none(signed_in: Client, checks: list[int], asked_at: str) -> None:
+@pytest.mark.parametrize("requested_at", ["", "soon", "nan", "1e400", "-1e20"])
+def test_a_time_that_cannot_be_read_counts_as_none(signed_in: Client, checks: list[int], requested_at: str) -> None:
     endpoint = make_endpoint()
-    assert signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"asked_at": asked_at}).status_code == 200
+    assert signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"requested_at": requested_at}).status_code == 200
 
 
 def test_the_command_with_the_token_goes_once_an_engine_has_answered(signed_in: Client) -> None:

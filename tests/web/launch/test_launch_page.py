@@ -94,7 +94,7 @@ def test_a_chosen_pair_is_launched_even_where_the_list_is_too_long(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alder, _, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
-    monkeypatch.setattr("benchweb.web.launch.views.SHOWN_PAIRS", 1)
+    monkeypatch.setattr("benchweb.web.launch.views.DISPLAYED_PAIRS", 1)
     page = signed_in.get(f"/launch?pairs={cedar.pk}").context["page"]
     assert (page.pairs, page.chosen, page.is_shortened) == ([cedar, alder], [cedar], True)
     signed_in.post("/launch", LAUNCH | {"plan": make_plan().pk, "pairs": [cedar.pk]})

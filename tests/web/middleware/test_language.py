@@ -53,7 +53,7 @@ def test_what_programs_read_is_english_whoever_asks(db: None, path: str) -> None
 def test_a_translations_file_is_read_as_it_was_written(tmp_path) -> None:
     entries = [
         po_files.Entry("", "Language: zh_Hans\nPlural-Forms: nplurals=1; plural=0;\n"),
-        po_files.Entry('A "quoted" text,\nof two lines', "译文\n第二行", places=["a.py", "b.html"]),
+        po_files.Entry('A "quoted" text,\nof two lines', "译文\n第二行", references=["a.py", "b.html"]),
         po_files.Entry("run", "次运行", plural="runs", context="count"),
         po_files.Entry("guess", "猜", fuzzy=True),
         po_files.Entry("a long text " * 40, "长" * 300),

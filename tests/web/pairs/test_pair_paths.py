@@ -58,7 +58,7 @@ def test_a_check_is_asked_for_and_followed_until_it_is_recorded(
     assert "every 2s" in panel
     assert "checking again…" in panel
     assert blocked.path_checked_at is not None
-    values = {"asked_at": str(blocked.path_checked_at.timestamp()), "since": blocked.path_checked_at.isoformat()}
+    values = {"requested_at": str(blocked.path_checked_at.timestamp()), "since": blocked.path_checked_at.isoformat()}
     assert "every 2s" in signed_in.post(f"/pairs/{blocked.pk}/watch", values, headers=htmx).content.decode()
     Pair.objects.update(path_status="passes", path_reason="", path_checked_at=Now())
     after = signed_in.post(f"/pairs/{blocked.pk}/watch", values, headers=htmx).content.decode()

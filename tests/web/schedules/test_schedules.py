@@ -66,7 +66,7 @@ def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
     # Named, for the list is by name: host-10 comes before host-9.
     ends = [make_endpoint(host_name=f"host-{letter}").pk for letter in "abcd"]
     schedule = made(signed_in, target="mesh", endpoints=ends[2:])
-    monkeypatch.setattr("benchweb.web.schedules.views.SHOWN_ENDPOINTS", 1)
+    monkeypatch.setattr("benchweb.web.schedules.views.DISPLAYED_ENDPOINTS", 1)
     page = signed_in.get(f"/schedules/{schedule.pk}/edit")
     assert [each.pk for each in page.context["endpoints"]] == [ends[2], ends[3], ends[0]]
     assert "There are more endpoints than this list holds" in page.content.decode()
@@ -77,7 +77,7 @@ def test_a_ticked_pair_is_shown_even_where_the_list_is_too_long(
 ) -> None:
     alder, birch, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
     schedule = made(signed_in, pairs=[cedar.pk])
-    monkeypatch.setattr("benchweb.web.schedules.views.SHOWN_PAIRS", 1)
+    monkeypatch.setattr("benchweb.web.schedules.views.DISPLAYED_PAIRS", 1)
     context = signed_in.get(f"/schedules/{schedule.pk}/edit").context
     assert (context["pairs"], context["is_shortened"]) == ([cedar, alder], True)
     filtered = signed_in.post("/schedules/pairs", {"q": "birch", "pairs": [cedar.pk]}).context

@@ -69,7 +69,7 @@ def test_a_row_leads_to_its_history_with_every_parameter(signed_in: Client, pair
 
 
 def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(section, "_SHOWN", 1)
+    monkeypatch.setattr(section, "_DISPLAYED", 1)
     first = signed_in.get(f"{url}?kind=").context["series"]
     assert (len(first.rows), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
     # Nobody has counted them.

@@ -10,7 +10,7 @@ from benchweb.hosts.services import pair_create
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.web.search.views import MOST_OF_A_TYPE
-from benchweb.web.shared.lists import PAIRS_SHOWN
+from benchweb.web.shared.lists import PAIRS_DISPLAYED
 from benchweb.web.timeline.page import Coming, host_lanes
 from tests.charts.history_rows import NIGHT, past_run
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
@@ -32,12 +32,12 @@ def test_a_search_that_finds_more_than_it_shows_says_so(signed_in: Client) -> No
 def test_the_first_pairs_of_an_environment_have_their_total(signed_in: Client) -> None:
     first = make_pair(environment="large")
     source, environment = first.source, first.environment
-    for _number in range(PAIRS_SHOWN - 1):
+    for _number in range(PAIRS_DISPLAYED - 1):
         pair_create(source=source, sink=make_endpoint(), environment=environment)
     urls = [f"/environments/{environment.pk}", f"/hosts/{source.host_id}"]
     assert not any("the first" in signed_in.get(url).content.decode() for url in urls)
     pair_create(source=source, sink=make_endpoint(), environment=environment)
-    told = f"the first {PAIRS_SHOWN} of {PAIRS_SHOWN + 1}"
+    told = f"the first {PAIRS_DISPLAYED} of {PAIRS_DISPLAYED + 1}"
     assert all(told in signed_in.get(url).content.decode() for url in urls)
 
 

@@ -19,7 +19,7 @@ def test_values_stand_evenly_and_span_the_height() -> None:
 def test_no_line_crosses_a_gap_and_a_value_between_gaps_stands_alone() -> None:
     shape = shape_of([1, 2, None, 3, None, 4, 5], width=65, height=25)
     assert [len(line) for line in shape.lines] == [2, 2]
-    assert shape.alone == [(32.5, 11.0)]
+    assert shape.isolated == [(32.5, 11.0)]
     assert shape_of([1, 2, None], width=65, height=25).last is None
 
 

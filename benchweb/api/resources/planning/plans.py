@@ -110,8 +110,8 @@ def plan_create(request: HttpRequest, body: PlanBody) -> Status[PlanItem]:
 def plan_preview(request: HttpRequest, body: PreviewBody) -> Preview:
     """Check steps and expand them into trials without keeping anything."""
     fields = body.model_dump()
-    asked = validated_confidence(fields["confidence"], body.repetitions)
-    most = asked["max_repetitions"] if asked else body.repetitions
+    requested = validated_confidence(fields["confidence"], body.repetitions)
+    most = requested["max_repetitions"] if requested else body.repetitions
     trials = expanded(validated_steps(fields["steps"], body.repetitions, most), body.repetitions, body.order)
     shown = [_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)]
     maximum_count = len(trials) // body.repetitions * most

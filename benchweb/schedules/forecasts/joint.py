@@ -1,4 +1,4 @@
-"""One campaign among those of other schedules: who has which place when, by the rule of the queues."""
+"""One campaign among those of other schedules: who has which resource when, by the rule of the queues."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from benchweb.runs.queueing.simulation import Queued, played
 from benchweb.schedules.forecasts.collisions import Other
-from benchweb.schedules.forecasts.forecast import Forecast, Places, Span, joined
+from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, Span, joined
 
 # With more runs than this it is taken that nobody waits for anybody: saving a schedule has to be quick.
 _MOST_RUNS = 4_000
@@ -17,18 +17,18 @@ _DRAWN_PART = 0.01
 
 @dataclass(frozen=True)
 class GanttBar:
-    """A place that a schedule's campaign has for a time; `is_own` for the one in question."""
+    """A resource that a schedule's campaign has for a time; `is_own` for the one in question."""
 
     who: str
-    place: str
+    resource: str
     begins: datetime
     ends: datetime
     is_own: bool
 
 
 @dataclass(frozen=True)
-class Together:
-    """When the own campaign is over, and the bars of all that is on its places meanwhile."""
+class JointForecast:
+    """When the own campaign is over, and the bars of all that occupies its resources meanwhile."""
 
     ends: datetime
     bars: list[GanttBar]
@@ -41,7 +41,9 @@ class _Campaign:
     expected: Forecast
 
 
-def together(name: str, slot: datetime, own: Forecast, others: Sequence[Other], places: Places) -> Together:
+def joint_forecast(
+    name: str, slot: datetime, own: Forecast, others: Sequence[Other], resources: OccupiedResources
+) -> JointForecast:
     """Play one of our campaigns through, with those of others that are under way in its time."""
     ends = slot + timedelta(seconds=own.makespan_seconds)
     campaigns = [_Campaign(name, slot, own)]
@@ -52,16 +54,18 @@ def together(name: str, slot: datetime, own: Forecast, others: Sequence[Other], 
     spans = _played(campaigns, slot) if len(campaigns) > 1 else None
     if spans is None:
         spans = {
-            (number, place): [(begins + _after(slot, each), until + _after(slot, each)) for begins, until in alone]
+            (number, resource): [
+                (begins + _after(slot, each), until + _after(slot, each)) for begins, until in spans_of_resource
+            ]
             for number, each in enumerate(campaigns)
-            for place, alone in each.expected.spans.items()
+            for resource, spans_of_resource in each.expected.spans.items()
         }
     last = max((span[-1][1] for (number, _), span in spans.items() if number == 0), default=own.makespan_seconds)
-    return Together(slot + timedelta(seconds=last), _bars(campaigns, spans, slot, last, places))
+    return JointForecast(slot + timedelta(seconds=last), _bars(campaigns, spans, slot, last, resources))
 
 
 def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
-    """Return the spans by campaign and place; None when they are too many to be played through."""
+    """Return the spans by campaign and resource; None when they are too many to be played through."""
     if sum(len(each.expected.jobs) for each in campaigns) > _MOST_RUNS:
         return None
     queue: list[Queued] = []
@@ -77,8 +81,8 @@ def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, i
             whose.append(number)
     found: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for run in played(queue):
-        for place in queue[run.key].resources:
-            found[whose[run.key], place].append((run.from_seconds, run.until_seconds))
+        for resource in queue[run.key].resources:
+            found[whose[run.key], resource].append((run.from_seconds, run.until_seconds))
     return {key: joined(spans) for key, spans in found.items()}
 
 
@@ -87,20 +91,20 @@ def _bars(
     spans: dict[tuple[int, int], list[Span]],
     slot: datetime,
     last: float,
-    places: Places,
+    resources: OccupiedResources,
 ) -> list[GanttBar]:
-    """Draw what is on the own places until the own end, the own campaign first, places by name."""
-    own = {place for number, place in spans if number == 0}
-    shown = [(number, places.names[place], each) for (number, place), each in spans.items() if place in own]
+    """Draw what is on the resources of the own campaign until it ends: the own campaign first, resources by name."""
+    own = {resource for number, resource in spans if number == 0}
+    drawn = [(number, resources.names[resource], each) for (number, resource), each in spans.items() if resource in own]
     return [
         GanttBar(
             who=campaigns[number].who,
-            place=name,
+            resource=name,
             begins=slot + timedelta(seconds=begins),
             ends=slot + timedelta(seconds=ends),
             is_own=number == 0,
         )
-        for number, name, each in sorted(shown, key=lambda bar: (bar[0], bar[1]))
+        for number, name, each in sorted(drawn, key=lambda bar: (bar[0], bar[1]))
         for begins, ends in joined(each, _DRAWN_PART * last)
         if ends > 0 and begins < last
     ]
