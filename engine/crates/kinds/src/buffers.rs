@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use proto::{EndReport, Role};
 
 use crate::end::End;
-use crate::kind::Transport;
+use crate::transport::Transport;
 
 /// Linux books twice the size that it grants, for its own bookkeeping (socket(7)).
 const BOOKED_PER_GRANTED: u64 = 2;
@@ -28,7 +28,7 @@ impl Buffers {
 }
 
 /// Tells what this end's sockets were granted, where a size was asked for, and flags another one.
-pub fn tell(end: &End, transport: Transport, report: &mut EndReport) {
+pub fn tell(end: &End, transport: &dyn Transport, report: &mut EndReport) {
     let asked = end.settings.end(end.role).options.buffer_bytes as u64;
     if asked == 0 {
         return;
@@ -58,8 +58,8 @@ fn of_flows(flows: &[OwnedFd]) -> Option<Buffers> {
 }
 
 /// Connections that come and go are all granted the same: what one more would be.
-fn of_any(end: &End, transport: Transport) -> Option<Buffers> {
-    if transport == Transport::Udp {
+fn of_any(end: &End, transport: &dyn Transport) -> Option<Buffers> {
+    if transport.has_datagrams() {
         return None;
     }
     let anywhere = std::net::SocketAddr::from(([127, 0, 0, 1], 1));

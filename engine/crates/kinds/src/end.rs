@@ -24,7 +24,7 @@ pub struct End {
     pub cookie: proto::Cookie,
     /// The test that runs within this one as its load, if there is one.
     pub load: Option<Arc<Load>>,
-    /// The flows' sockets, by index; empty for `Transport::Connections` and `Transport::None`.
+    /// The flows' sockets, by index; empty for transports without lasting ones.
     pub flows: Vec<OwnedFd>,
     /// Where a source's connections go.
     pub peer: Option<SocketAddr>,

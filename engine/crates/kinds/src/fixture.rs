@@ -7,7 +7,7 @@ use proto::{EndReport, Metrics, Role};
 
 use crate::counter::Count;
 use crate::end::End;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
 use crate::registry;
@@ -15,6 +15,7 @@ use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::Settings;
 use crate::streams::joint_seconds;
 use crate::task::{Cue, Task};
+use crate::transport::{Tcp, Transport};
 
 const METRIC: &str = "probe_round_trip_seconds";
 const OVERLAY: &str = include_str!("../../../schema/fixture/catalog.json");
@@ -33,8 +34,8 @@ impl Kind for TcpEchoProbe {
         "tcp_echo_probe"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Tcp
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Tcp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

@@ -12,19 +12,7 @@ use crate::failure::Failure;
 use crate::measurements::Measured;
 use crate::settings::Settings;
 use crate::task::Task;
-
-/// How a kind's traffic is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
-    /// One TCP connection per flow.
-    Tcp,
-    /// One pair of UDP ports per flow.
-    Udp,
-    /// A TCP connection per transaction, on the lent listener.
-    Connections,
-    /// Nothing between the two ends but the link: the source speaks to the sink's host, or elsewhere, by itself.
-    None,
-}
+use crate::transport::Transport;
 
 /// How the end of a warm-up becomes known to the end that measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +28,7 @@ pub trait Kind: Sync {
     /// Its name in the catalog.
     fn name(&self) -> &'static str;
     /// How its traffic is connected.
-    fn transport(&self, settings: &Settings) -> Transport;
+    fn transport(&self, settings: &Settings) -> &'static dyn Transport;
     /// How its warm-up is cut.
     fn cut(&self) -> Cut {
         Cut::OwnAccord

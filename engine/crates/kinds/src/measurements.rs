@@ -168,7 +168,7 @@ pub struct Measured {
     pub drain_cut: Option<DrainCut>,
     /// What the peer sent on each flow in the window, once it told.
     pub peer_sent: Option<Vec<proto::SentCount>>,
-    /// The clients' connections at the begin and at the end of the window, by flow (only `Transport::Tcp`).
+    /// The clients' connections at the begin and at the end of the window, by flow (only of TCP flows).
     pub connections: std::collections::BTreeMap<u32, (net::TcpInfo, net::TcpInfo)>,
 }
 

@@ -10,7 +10,7 @@ use proto::{EndReport, Metrics, TcpFigures};
 use crate::counter::Count;
 use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
@@ -18,6 +18,7 @@ use crate::settings::Settings;
 use crate::streams::{self, payload};
 use crate::task::{Cue, Task};
 use crate::tcp_window;
+use crate::transport::{Tcp, Transport};
 
 /// What a result tells of the connections.
 const CONNECTION_METRICS: [&str; 4] =
@@ -31,8 +32,8 @@ impl Kind for TcpRr {
         "tcp_rr"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Tcp
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Tcp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

@@ -11,7 +11,7 @@ use crate::counter::Count;
 use crate::end::End;
 use crate::features;
 use crate::gate::Phase;
-use crate::kind::{Cut, Kind, Transport};
+use crate::kind::{Cut, Kind};
 use crate::measurements::{DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent};
 use crate::pacer::Pacer;
 use crate::page_aligned::PageAligned;
@@ -24,6 +24,7 @@ use crate::task::{Cue, Task};
 use crate::tcp_message::{Message, Sender};
 use crate::tcp_pacing::{self, Cuts};
 use crate::tcp_window;
+use crate::transport::{Tcp, Transport};
 
 /// Twice what netperf's and iperf3's receivers ask for at most: 1 % faster than theirs, and within the second-level cache.
 const RECEIVE_BYTES: usize = 256 * 1024;
@@ -39,8 +40,8 @@ impl Kind for TcpStream {
         "tcp_stream"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Tcp
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Tcp
     }
 
     fn cut(&self) -> Cut {

@@ -13,13 +13,14 @@ use proto::{EndReport, Metrics, Role};
 use crate::counter::Count;
 use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
 use crate::requests::{self, Timekeeper};
 use crate::settings::Settings;
 use crate::streams::payload;
 use crate::task::{Cue, Task};
+use crate::transport::{Transport, Udp};
 
 /// Bounds of the time-out; a request is given up later only where the path is known to be slow.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(200);
@@ -37,8 +38,8 @@ impl Kind for UdpRr {
         "udp_rr"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Udp
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Udp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

@@ -4,10 +4,10 @@ use net::WireCounts;
 use proto::Role;
 
 use super::interfaces::Counters;
-use crate::kind::Transport;
 use crate::measurements::{Measured, Outcome};
 use crate::settings::Settings;
 use crate::streams::sent_counts;
+use crate::transport::Transport;
 
 /// Ethernet with a VLAN tag and check sum: more than most drivers count.
 const LINK_HEADER_BYTES: u64 = 14 + 4 + 4;
@@ -55,12 +55,12 @@ impl OwnTraffic {
     /// Of tests without lasting connections, from what the tasks and the peer counted; none where nobody did.
     pub fn of_tasks(
         role: Role,
-        transport: Transport,
+        transport: &dyn Transport,
         settings: &Settings,
         measured: &Measured,
     ) -> Option<Self> {
         // What a kind sends by its own ways is not counted here.
-        if transport == Transport::None {
+        if !transport.is_between_ends() {
             return None;
         }
         let transactions: u64 = measured.outcomes.iter().map(transactions).sum();
@@ -71,7 +71,7 @@ impl OwnTraffic {
                 ..Self::default()
             });
         }
-        if transport != Transport::Udp || settings.message_bytes == 0 {
+        if !transport.has_datagrams() || settings.message_bytes == 0 {
             return None;
         }
         let sent = sent_counts(measured);

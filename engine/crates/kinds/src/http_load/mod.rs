@@ -22,11 +22,12 @@ use proto::{EndReport, Metrics, Params, Role};
 use crate::counter::Count;
 use crate::end::End;
 use crate::failure::Failure;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::part::Part;
 use crate::settings::Settings;
 use crate::task::Task;
+use crate::transport::{Nothing, Tcp, Transport};
 use client::Client;
 
 pub use response::ResponseReader;
@@ -39,8 +40,8 @@ impl Kind for HttpLoad {
         "http_load"
     }
 
-    fn transport(&self, settings: &Settings) -> Transport {
-        if settings.url.is_empty() { Transport::Tcp } else { Transport::None }
+    fn transport(&self, settings: &Settings) -> &'static dyn Transport {
+        if settings.url.is_empty() { &Tcp } else { &Nothing }
     }
 
     fn reach(&self, params: &Params) -> Result<Option<OwnedFd>, Failure> {

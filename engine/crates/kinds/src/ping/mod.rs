@@ -18,11 +18,12 @@ use proto::{EndReport, Metrics, Params, Role, SessionSpec};
 
 use crate::counter::Count;
 use crate::end::End;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::part::Part;
 use crate::settings::Settings;
 use crate::task::Task;
+use crate::transport::{Nothing, Tcp, Transport, Udp};
 
 /// The kind.
 pub struct Ping;
@@ -85,11 +86,11 @@ impl Kind for Ping {
         "ping"
     }
 
-    fn transport(&self, settings: &Settings) -> Transport {
+    fn transport(&self, settings: &Settings) -> &'static dyn Transport {
         match Probe::named(&settings.probe) {
-            Probe::Icmp => Transport::None,
-            Probe::Tcp => Transport::Tcp,
-            Probe::Udp => Transport::Udp,
+            Probe::Icmp => &Nothing,
+            Probe::Tcp => &Tcp,
+            Probe::Udp => &Udp,
         }
     }
 

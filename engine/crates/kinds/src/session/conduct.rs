@@ -13,19 +13,19 @@ use super::drain::{self, Drain};
 use super::intervals::Intervals;
 use super::outages::Outages;
 use super::quiet::Quiet;
-use super::setup::{STEP_LIMIT, Setup};
-use super::setup_source::wait_for_flows_ready;
+use super::setup::Setup;
 use super::tcp_samples::{self, TcpSamples};
 use super::threads::Threads;
 use crate::course::Course;
 use crate::failure::Failure;
 use crate::gate::{Gate, Phase, Pulse};
 use crate::host_window::{InterfaceWatch, Meter, Occurred};
-use crate::kind::{Cut, Transport};
+use crate::kind::Cut;
 use crate::line::Line;
 use crate::measurements::{Finished, Measured};
 use crate::part::Part;
 use crate::signal::Signal;
+use crate::steps::{FLOWS_LIMIT, STEP_LIMIT};
 use crate::streams;
 use crate::supply::Supply;
 use crate::thread_times::ThreadTimes;
@@ -139,11 +139,10 @@ impl<'a> Conduct<'a> {
         )?);
         let timed = threads.timed_count();
         self.line.watch(Traffic::new(Some(Arc::clone(&self.setup.end)), threads.counters()));
-        let is_sampled =
-            timed > 0 && self.brief.kind.transport(&self.brief.settings) == Transport::Tcp;
+        let is_sampled = timed > 0 && self.brief.transport.has_connections();
         self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
         self.datagram_samples =
-            DatagramSamples::begin(&self.setup.end, self.threads(), self.transport());
+            DatagramSamples::begin(&self.setup.end, self.threads(), self.brief.transport);
         self.interface = self.watch_interface();
         let is_measured_at_once = self.brief.settings.warmup.is_zero();
         if is_measured_at_once {
@@ -168,9 +167,7 @@ impl<'a> Conduct<'a> {
     }
 
     fn start_source(&mut self, timed: usize, is_measured_at_once: bool) -> Result<(), Failure> {
-        if self.brief.kind.transport(&self.brief.settings) == Transport::Tcp {
-            wait_for_flows_ready(self.line, self.brief.settings.flows, |_| {})?;
-        }
+        self.brief.transport.wait_for_peer(self.line, self.brief.settings.flows)?;
         if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
             return Err(Failure::internal("the flow threads didn't reach the start in time"));
         }
@@ -187,7 +184,7 @@ impl<'a> Conduct<'a> {
             self.line.tell(&LinkMessage::FlowReady { index })?;
         }
         loop {
-            let limit = self.line.patience(super::setup_source::FLOWS_LIMIT);
+            let limit = self.line.patience(FLOWS_LIMIT);
             match self.line.wait(Instant::now() + limit)? {
                 Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
                 Some(signal) => self.handle(signal)?,
@@ -218,10 +215,6 @@ impl<'a> Conduct<'a> {
                 .then(|| Outages::new(origin, settings, self.line.round_trip())),
             quiet: None,
         }
-    }
-
-    fn transport(&self) -> Transport {
-        self.brief.kind.transport(&self.brief.settings)
     }
 
     /// Whether this end counts what comes, and something is to come all the time.
@@ -328,8 +321,8 @@ impl<'a> Conduct<'a> {
         if threads.has(Part::Client) {
             self.interrupt_all();
             self.clock().next_interrupt = Some(Instant::now() + INTERRUPT_INTERVAL);
-        } else if self.brief.kind.transport(&self.brief.settings) == Transport::Tcp {
-            self.setup.end.flows.iter().for_each(net::end_sending);
+        } else {
+            self.brief.transport.end_sending(&self.setup.end.flows);
         }
     }
 
@@ -389,8 +382,7 @@ impl<'a> Conduct<'a> {
     fn tell_stop(&mut self) -> Result<(), Failure> {
         let threads = self.threads();
         let has_timed = threads.timed_count() > 0;
-        let is_early =
-            has_timed && self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let is_early = has_timed && self.brief.transport.has_datagrams();
         let has_stopped = if is_early { threads.timed_are_done() } else { threads.are_done() };
         // A sink without senders has nothing to tell; its report says when it is done.
         let is_silent = self.role() == Role::Sink && !has_timed;
@@ -463,8 +455,7 @@ impl<'a> Conduct<'a> {
         self.measured.peer_sent = Some(flows);
         let threads = self.threads();
         let (is_timed, has_servers) = (threads.timed_count() > 0, threads.has(Part::Server));
-        let awaits_datagrams = threads.has(Part::Receiver)
-            && self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let awaits_datagrams = threads.has(Part::Receiver) && self.brief.transport.has_datagrams();
         let awaits_stream = threads.has(Part::Receiver) && !awaits_datagrams;
         let units = threads.measured_units();
         if self.clock.is_none() {

@@ -5,8 +5,8 @@ use proto::Interval;
 use super::threads::Threads;
 use crate::counter::Count;
 use crate::end::End;
-use crate::kind::Transport;
 use crate::part::Part;
+use crate::transport::Transport;
 
 /// The view of an end that receives numbered datagrams.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct DatagramSamples {
 
 impl DatagramSamples {
     /// None where no datagrams are received, or where they carry no number.
-    pub fn begin(end: &End, threads: &Threads, transport: Transport) -> Option<Self> {
-        let is_numbered = transport == Transport::Udp
+    pub fn begin(end: &End, threads: &Threads, transport: &dyn Transport) -> Option<Self> {
+        let is_numbered = transport.has_datagrams()
             && threads.has(Part::Receiver)
             && !end.datagram_header().is_blind();
         is_numbered.then(|| Self { prefix: end.settings.prefix(end.role), owed: 0, early: (0, 0) })

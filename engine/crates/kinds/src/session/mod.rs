@@ -15,7 +15,6 @@ mod tcp_samples;
 mod threads;
 
 pub use outages::{LEAST as SHORTEST_OUTAGE, SPACINGS as SPACINGS_MISSING};
-pub use setup_source::wait_for_flows_ready;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +32,7 @@ use crate::load::Load;
 use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::supply::{Outbox, Supply};
+use crate::transport::{Plan, Transport};
 
 /// How often the forwarding thread looks whether its session is over.
 const FORWARD_INTERVAL: Duration = Duration::from_millis(100);
@@ -43,6 +43,8 @@ pub struct Brief {
     pub spec: SessionSpec,
     /// The test kind.
     pub kind: &'static dyn Kind,
+    /// How its traffic is connected.
+    pub transport: &'static dyn Transport,
     /// The parameters.
     pub settings: Settings,
     /// Where events go.
@@ -53,6 +55,13 @@ pub struct Brief {
     pub load: Option<Arc<Load>>,
     /// How much longer than others a sink waits for its source.
     pub patience: Duration,
+}
+
+impl Brief {
+    /// What connecting the traffic needs to know.
+    fn connection_plan(&self) -> Plan<'_> {
+        Plan { cookie: &self.spec.cookie, settings: &self.settings, outbox: &self.outbox }
+    }
 }
 
 /// Looks up a kind by its name.
@@ -103,11 +112,13 @@ fn brief(
     settings.duration = kind.longest(&settings, &spec.params);
     setup::check_host(settings.end(spec.role), spec.role)?;
     kind.check(&spec).map_err(invalid)?;
-    setup::check_rate(&settings, kind.transport(&settings)).map_err(invalid)?;
+    let transport = kind.transport(&settings);
+    setup::check_rate(&settings, transport).map_err(invalid)?;
     setup::check_descriptors(settings.flows, spec.role)?;
     Ok(Brief {
         spec,
         kind,
+        transport,
         settings,
         outbox: Arc::clone(outbox),
         surroundings,

@@ -3,20 +3,14 @@
 use std::fs;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use proto::{Facts, FailureCode, LinkMessage, Role};
+use proto::{Facts, FailureCode, Role};
 
 use super::path::Path;
 use crate::end::End;
 use crate::failure::Failure;
-use crate::kind::Transport;
-use crate::line::Line;
 use crate::settings::{EndSettings, SendMode, Settings};
-use crate::signal::Signal;
-
-/// How long a near peer may take for one step of the set-up.
-pub const STEP_LIMIT: Duration = Duration::from_secs(10);
+use crate::transport::Transport;
 
 /// A test that can begin.
 pub struct Setup {
@@ -92,9 +86,9 @@ fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
 
 /// Refuses datagrams greater than a flow's rate of a second: they can't be cut, and whenever one is sent, the rate is
 /// broken. Messages of TCP are cut.
-pub fn check_rate(settings: &Settings, transport: Transport) -> Result<(), String> {
+pub fn check_rate(settings: &Settings, transport: &dyn Transport) -> Result<(), String> {
     let second = settings.flow_rate_bps() / 8.0;
-    if transport != Transport::Udp || second <= 0.0 || settings.message_bytes as f64 <= second {
+    if !transport.has_datagrams() || second <= 0.0 || settings.message_bytes as f64 <= second {
         return Ok(());
     }
     Err(format!(
@@ -147,44 +141,17 @@ fn too_long(message_bytes: usize, mtu: usize, is_ipv4: bool) -> Option<String> {
     })
 }
 
-/// Waits for one message of the link; anything else at this place is a fault of the peer's.
-pub fn expect<T>(
-    line: &mut Line,
-    what: &str,
-    pick: impl Fn(LinkMessage) -> Result<T, LinkMessage>,
-) -> Result<T, Failure> {
-    let limit = line.patience(STEP_LIMIT);
-    match line.wait(Instant::now() + limit)? {
-        Some(Signal::Link(message)) => pick(message).map_err(|other| {
-            Failure::new(
-                FailureCode::Refused,
-                format!("expected {what} on the link, got {other:?}"),
-            )
-        }),
-        Some(_) => Err(Failure::internal(format!("expected {what} on the link, got a signal"))),
-        None => Err(Failure::new(
-            FailureCode::PeerLost,
-            format!("the other end sent no {what} within {} s", limit.as_secs()),
-        )),
-    }
-}
-
-/// The failure for a kernel that says no.
-pub fn refused_by_kernel(what: &str, error: net::Errno) -> Failure {
-    Failure::new(FailureCode::Invalid, format!("{what}: {error}"))
-}
-
 #[cfg(test)]
 mod tests {
     use proto::{FailureCode, Role};
 
     use super::{check_cpus, check_rate, missing_cpu, too_long};
-    use crate::kind::Transport;
     use crate::settings::Settings;
+    use crate::transport::{Tcp, Transport, Udp};
 
     #[test]
     fn a_datagram_must_fit_a_flows_rate_of_a_second_and_tcp_is_cut() {
-        let check = |rate: u64, flows: u64, transport: Transport| {
+        let check = |rate: u64, flows: u64, transport: &dyn Transport| {
             let given = proto::Params::from([
                 ("rate_bps", rate.into()),
                 ("flows", flows.into()),
@@ -194,9 +161,9 @@ mod tests {
             let params = proto::Catalog::embedded().fill("udp_stream", &given).expect("in bounds");
             check_rate(&Settings::read(&params).expect("valid"), transport)
         };
-        let udp = |rate, flows| check(rate, flows, Transport::Udp);
+        let udp = |rate, flows| check(rate, flows, &Udp);
         assert_eq!([udp(0, 1), udp(8_000, 1), udp(16_000, 2)], [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(check(4_000, 1, Transport::Tcp), Ok(()));
+        assert_eq!(check(4_000, 1, &Tcp), Ok(()));
         let reason = udp(15_000, 2).expect_err("a datagram takes more than a second");
         assert_eq!(
             reason,

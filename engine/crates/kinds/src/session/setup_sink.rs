@@ -1,23 +1,23 @@
 //! The sink's way to the start: it is supplied with connections and answers on the link.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, Lane, LinkMessage, Role};
+use proto::{FailureCode, LinkMessage, Role};
 
 use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
-use crate::end::{End, HandedOver, Lent};
+use super::setup::{Greeting, Setup, check_segments};
+use crate::end::End;
+use crate::facts;
 use crate::failure::Failure;
-use crate::kind::Transport;
 use crate::line::Line;
 use crate::link::Link;
 use crate::signal::Signal;
+use crate::steps::{expect, refused_by_kernel};
 use crate::supply::Supply;
-use crate::{facts, tcp_crr};
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);
@@ -38,26 +38,19 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         answers_padded_hellos: true,
     };
     line.tell(&ready)?;
-    let transport = brief.kind.transport(&brief.settings);
-    let lent = match transport {
-        Transport::Connections => Some(borrow_listener(brief, line)?),
-        Transport::Tcp | Transport::Udp | Transport::None => None,
-    };
-    if matches!(transport, Transport::Tcp | Transport::Udp) {
-        wait_for_flows(brief, line, &mut flows)?;
-    }
+    let connected = brief.transport.accept(&brief.connection_plan(), line, flows)?;
     let end = End {
         role: Role::Sink,
         settings: brief.settings.clone(),
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         load: brief.load.clone(),
-        flows: flows.into_values().collect(),
+        flows: connected.flows,
         peer: None,
         local: net::LocalEnd::default(),
         are_small_numbered,
-        lent,
-        ports: None,
+        lent: connected.lent,
+        ports: connected.ports,
         round_trip: Duration::ZERO,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
@@ -111,73 +104,4 @@ fn greet(brief: &Brief, line: &mut Line) -> Result<Greeting, Failure> {
         return Err(Failure::new(FailureCode::Invalid, reason));
     }
     Ok(greeting)
-}
-
-fn wait_for_flows(
-    brief: &Brief,
-    line: &mut Line,
-    flows: &mut BTreeMap<u32, OwnedFd>,
-) -> Result<(), Failure> {
-    let count = brief.settings.flows;
-    let mut until = Instant::now() + line.patience(STEP_LIMIT);
-    while flows.len() < count as usize {
-        match line.wait(until)? {
-            Some(Signal::Supply(Supply::Flow { index, fd })) if index < count => {
-                flows.insert(index, fd);
-                until = Instant::now() + line.patience(STEP_LIMIT);
-            }
-            Some(_) => {}
-            None => {
-                let reason = format!("only {} of {count} flows arrived", flows.len());
-                return Err(Failure::new(FailureCode::Unreachable, reason));
-            }
-        }
-    }
-    let options = &brief.settings.end(Role::Sink).options;
-    let is_tcp = brief.kind.transport(&brief.settings) == Transport::Tcp;
-    for socket in flows.values() {
-        let is_ipv4 = net::local_address(socket.as_fd()).is_ok_and(|address| address.is_ipv4());
-        net::apply(socket.as_fd(), options, is_ipv4, is_tcp).map_err(|error| {
-            refused_by_kernel("the sink's kernel refuses a socket option", error)
-        })?;
-    }
-    Ok(())
-}
-
-fn borrow_listener(brief: &Brief, line: &mut Line) -> Result<Lent, Failure> {
-    let (first, last) = expect(line, "register", |message| match message {
-        LinkMessage::Register { first, last, .. } => Ok((first, last)),
-        other => Err(other),
-    })?;
-    if !tcp_crr::is_part_of_ports((first, last)) {
-        let reason = format!(
-            "the source registers the ports {first} to {last}, which is no range of a test"
-        );
-        return Err(Failure::new(FailureCode::Refused, reason));
-    }
-    // Only the link's own address may be registered: nobody else's connections are ours.
-    let socket = line.link().ok_or_else(|| Failure::internal("there is no link"))?.socket().as_fd();
-    let address = net::peer_address(socket)
-        .map_err(|error| refused_by_kernel("the link's peer is unknown", error))?
-        .ip();
-    brief.outbox.register_ports(Lane::Test, address, first, last);
-    let handed_over = HandedOver::default();
-    let listener = loop {
-        match line.wait(Instant::now() + STEP_LIMIT)? {
-            Some(Signal::Supply(Supply::Listener(listener))) => break listener,
-            Some(Signal::Supply(Supply::Flow { fd, .. })) => handed_over.push(fd),
-            Some(_) => {}
-            None => return Err(Failure::internal("the agent lent no listener")),
-        }
-    };
-    net::block(&listener)
-        .map_err(|error| refused_by_kernel("the lent listener can't be used", error))?;
-    line.tell(&LinkMessage::Registered)?;
-    Ok(Lent {
-        listener,
-        address,
-        ports: (first, last),
-        outbox: Arc::clone(&brief.outbox),
-        handed_over,
-    })
 }

@@ -3,39 +3,29 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use proto::wire::{ConnectionRole, Preamble};
+use proto::wire::ConnectionRole;
 use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
 use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, STEP_LIMIT, Setup, check_segments, expect, refused_by_kernel};
+use super::setup::{Greeting, Setup, check_segments};
 use crate::end::End;
 use crate::failure::Failure;
-use crate::kind::Transport;
 use crate::line::Line;
 use crate::link::Link;
 use crate::signal::Signal;
-use crate::{facts, path_probe, tcp_crr, udp_hello};
+use crate::steps::{expect, refused_by_kernel};
+use crate::transport::aside::{connect_aside, connect_one};
+use crate::{facts, path_probe};
 
 /// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.
 const LINK_LIMIT: Duration = Duration::from_secs(12);
-/// How long a flow's connection may take, round trips apart.
-const FLOW_LIMIT: Duration = Duration::from_secs(5);
 /// How long a session that was cancelled waits for its link, to say so there; a cancel is promised within 500 ms.
 const LATE_LINK_LIMIT: Duration = Duration::from_millis(100);
 /// How long a kind's own server may take: its name, and the first connection.
 const REACH_LIMIT: Duration = Duration::from_secs(15);
-/// How long the flows of a test may take to be connected, all together.
-pub const FLOWS_LIMIT: Duration = Duration::from_secs(60);
-
-/// Threads that connect flows: fewer than the shortest queue that a listener has on Linux.
-const CONNECTING_AT_ONCE: u32 = 64;
-/// For so few flows another thread is not worth its start.
-const FLOWS_PER_THREAD: u32 = 16;
-
 /// Connects link and flows.
 pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let peer = peer(&brief.spec)?;
@@ -47,28 +37,19 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let path =
         if answers_padded { probe_path(brief, line, peer, &local)? } else { Path::default() };
     let server = reach_server(brief, line)?;
-    let transport = brief.kind.transport(&brief.settings);
-    let ports = match transport {
-        Transport::Connections => Some(register_ports(line)?),
-        Transport::Tcp | Transport::Udp | Transport::None => None,
-    };
-    let flows = match transport {
-        Transport::Connections | Transport::None => Vec::new(),
-        Transport::Tcp => connect_tcp_flows(brief, line, peer, &local)?,
-        Transport::Udp => udp_hello::connect(brief, line, peer, &local)?,
-    };
+    let connected = brief.transport.connect(&brief.connection_plan(), line, peer, &local)?;
     let end = End {
         role: Role::Source,
         settings: brief.settings.clone(),
         params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         load: brief.load.clone(),
-        flows,
+        flows: connected.flows,
         peer: Some(server.unwrap_or(peer)),
         local,
         are_small_numbered,
-        lent: None,
-        ports,
+        lent: connected.lent,
+        ports: connected.ports,
         round_trip: line.round_trip(),
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
@@ -89,67 +70,10 @@ fn local_end(spec: &SessionSpec) -> net::LocalEnd {
     net::LocalEnd { address: bind.address, device: bind.device }
 }
 
-fn unreachable(peer: SocketAddr, error: net::Errno) -> Failure {
-    let reason = format!(
-        "the sink's data port {peer} can't be reached: {error}; is its engine running, and does a firewall let TCP and UDP {} through?",
-        peer.port()
-    );
-    Failure::new(FailureCode::Unreachable, reason)
-}
-
-/// Opens one connection and introduces it.
-fn connect_one(
-    brief_cookie: &proto::Cookie,
-    role: ConnectionRole,
-    index: u32,
-    peer: SocketAddr,
-    (local, options): (&net::LocalEnd, &net::Options),
-    limit: Duration,
-) -> Result<OwnedFd, Failure> {
-    let socket =
-        net::connect_tcp(peer, local, options, limit).map_err(|error| unreachable(peer, error))?;
-    let preamble = Preamble::encode(role, index, brief_cookie);
-    match net::send(socket.as_fd(), &preamble) {
-        // 64 bytes fit the buffer of a fresh connection.
-        Ok(sent) if sent == preamble.len() => Ok(socket),
-        Ok(_) => Err(unreachable(peer, net::Errno::NOBUFS)),
-        Err(error) => Err(unreachable(peer, error)),
-    }
-}
-
-/// Connects in a thread of its own, so that a cancel is heard meanwhile.
-fn connect_aside(
-    line: &mut Line,
-    limit: Duration,
-    connect: impl FnOnce() -> Result<Vec<OwnedFd>, Failure> + Send + 'static,
-) -> Result<Vec<OwnedFd>, Failure> {
-    let sender = line.sender();
-    thread::spawn(move || {
-        // After a cancel nobody listens; the sockets are closed then.
-        let _ = sender.send(Signal::Connected(connect()));
-    });
-    let until = Instant::now() + limit;
-    // The sink may have a flow, and say so, before this end's thread has told of it.
-    let mut early = Vec::new();
-    loop {
-        match line.wait(until)? {
-            Some(Signal::Connected(sockets)) => {
-                line.keep(early);
-                return sockets;
-            }
-            Some(signal) => early.push(signal),
-            None => {
-                let reason = format!("connecting took over {} s", limit.as_secs());
-                return Err(Failure::new(FailureCode::Unreachable, reason));
-            }
-        }
-    }
-}
-
 /// The address of the server that a kind names, reached once; names and first connections may take their time.
 fn reach_server(brief: &Brief, line: &mut Line) -> Result<Option<SocketAddr>, Failure> {
     let (kind, params) = (brief.kind, brief.spec.params.clone());
-    if kind.transport(&brief.settings) != Transport::None {
+    if brief.transport.is_between_ends() {
         return Ok(None);
     }
     let reached = connect_aside(line, REACH_LIMIT, move || {
@@ -249,81 +173,6 @@ fn probe_path(
     })?;
     let sizes = *found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     Ok(Path::found(&sizes, peer.is_ipv4()))
-}
-
-fn connect_tcp_flows(
-    brief: &Brief,
-    line: &mut Line,
-    peer: SocketAddr,
-    local: &net::LocalEnd,
-) -> Result<Vec<OwnedFd>, Failure> {
-    let (cookie, local) = (brief.spec.cookie.clone(), local.clone());
-    let options = brief.settings.end(Role::Source).options.clone();
-    let count = brief.settings.flows;
-    let (limit, all_limit) = (line.patience(FLOW_LIMIT), line.patience(FLOWS_LIMIT));
-    connect_aside(line, all_limit, move || {
-        let ends = (&local, &options);
-        let connect = |index| connect_one(&cookie, ConnectionRole::Flow, index, peer, ends, limit);
-        connect_side_by_side(count, &connect)
-    })
-}
-
-/// Connects the flows in parts, a thread each: one after the other, thousands would each wait a round trip.
-fn connect_side_by_side(
-    count: u32,
-    connect: &(impl Fn(u32) -> Result<OwnedFd, Failure> + Sync),
-) -> Result<Vec<OwnedFd>, Failure> {
-    let part = count.div_ceil(CONNECTING_AT_ONCE).max(FLOWS_PER_THREAD);
-    thread::scope(|scope| {
-        let parts: Vec<_> = (0..count)
-            .step_by(part as usize)
-            .map(|first| {
-                let last = (first + part).min(count);
-                scope.spawn(move || (first..last).map(connect).collect::<Result<Vec<_>, _>>())
-            })
-            .collect();
-        let mut sockets = Vec::with_capacity(count as usize);
-        for part in parts {
-            let connected =
-                part.join().map_err(|_| Failure::internal("a connecting thread panicked"))?;
-            sockets.extend(connected?);
-        }
-        Ok(sockets)
-    })
-}
-
-fn register_ports(line: &mut Line) -> Result<(u16, u16), Failure> {
-    let (first, last) = tcp_crr::choose_ports().map_err(Failure::internal)?;
-    line.tell(&LinkMessage::Register { address: None, first, last })?;
-    expect(line, "registered", |message| match message {
-        LinkMessage::Registered => Ok(()),
-        other => Err(other),
-    })?;
-    Ok((first, last))
-}
-
-/// Waits until the sink has every flow.
-pub fn wait_for_flows_ready(
-    line: &mut Line,
-    count: u32,
-    on_ready: impl Fn(u32),
-) -> Result<(), Failure> {
-    let mut ready = std::collections::BTreeSet::new();
-    while ready.len() < count as usize {
-        match line.wait(Instant::now() + line.patience(STEP_LIMIT))? {
-            Some(Signal::Link(LinkMessage::FlowReady { index })) => {
-                on_ready(index);
-                ready.insert(index);
-            }
-            Some(Signal::Connected(Err(failure))) => return Err(failure),
-            Some(_) => {}
-            None => {
-                let reason = format!("the sink has only {} of {count} flows", ready.len());
-                return Err(Failure::new(FailureCode::Unreachable, reason));
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::ports::PortSteps;
 use super::show;
 use crate::end::End;
 use crate::gate::Phase;
@@ -15,6 +14,7 @@ use crate::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::settings::CloseMode;
 use crate::streams::payload;
 use crate::task::Cue;
+use crate::transport::ports::PortSteps;
 
 /// So many failures in a row are not bad luck.
 const ERRORS_IN_A_ROW_LIMIT: u32 = 1_000;

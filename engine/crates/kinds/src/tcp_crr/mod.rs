@@ -1,7 +1,6 @@
 //! TCP connect/request/response: each transaction opens a connection; the sink closes first (netperf `TCP_CRR`).
 
 mod client;
-mod ports;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -14,14 +13,13 @@ use proto::{EndReport, Metrics, Role};
 use crate::counter::Count;
 use crate::end::End;
 use crate::gate::Phase;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::part::Part;
 use crate::requests;
 use crate::settings::Settings;
 use crate::task::{Cue, Task};
-
-pub use ports::{choose_ports, is_part_of_ports};
+use crate::transport::{Connections, Transport, ports};
 
 /// The kind.
 pub struct TcpCrr;
@@ -31,8 +29,8 @@ impl Kind for TcpCrr {
         "tcp_crr"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Connections
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Connections
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {

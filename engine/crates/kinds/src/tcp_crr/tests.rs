@@ -5,12 +5,12 @@ use std::sync::mpsc::channel;
 use proto::{Catalog, Params, Role};
 
 use super::client;
-use super::ports::PortSteps;
 use crate::end::End;
 use crate::gate::{Gate, Pulse};
 use crate::measurements::Outcome;
 use crate::settings::Settings;
 use crate::task::Cue;
+use crate::transport::ports::PortSteps;
 
 fn source(sink: &TcpListener) -> End {
     let given = Params::from([("duration_seconds", 0.2.into())]);

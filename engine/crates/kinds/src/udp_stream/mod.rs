@@ -16,7 +16,7 @@ use crate::datagram_header::Header;
 use crate::end::End;
 use crate::features;
 use crate::gate::Phase;
-use crate::kind::{Kind, Transport};
+use crate::kind::Kind;
 use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome, Sent};
 use crate::pacer::Pacer;
 use crate::part::Part;
@@ -24,6 +24,7 @@ use crate::roles::other;
 use crate::settings::{SendMode, Settings};
 use crate::streams::{self, joint_seconds, receivers, senders};
 use crate::task::{Cue, Task};
+use crate::transport::{Transport, Udp};
 
 /// The smallest messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
 pub const MARKERS: usize = 3;
@@ -38,8 +39,8 @@ impl Kind for UdpStream {
         "udp_stream"
     }
 
-    fn transport(&self, _settings: &Settings) -> Transport {
-        Transport::Udp
+    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+        &Udp
     }
 
     fn check(&self, spec: &proto::SessionSpec) -> Result<(), String> {

@@ -12,7 +12,6 @@ use crate::compose::{self, Halves};
 use crate::failure::Failure;
 use crate::gate::Phase;
 use crate::host_window::{self, OwnTraffic, Scene};
-use crate::kind::Transport;
 use crate::limits::arrival;
 use crate::link::Link;
 use crate::measurements::Outcome;
@@ -65,11 +64,7 @@ impl Conduct<'_> {
         if let Some(occurred) = self.occurred.take() {
             host_window::add_to(&mut report, &occurred, &self.scene());
         }
-        buffers::tell(
-            &self.setup.end,
-            self.brief.kind.transport(&self.brief.settings),
-            &mut report,
-        );
+        buffers::tell(&self.setup.end, self.brief.transport, &mut report);
         let origin = self.clock().origin;
         report.threads = self.threads().uses(origin);
         if let Some(outages) = self.clock().outages.take() {
@@ -86,7 +81,7 @@ impl Conduct<'_> {
     /// What the window is seen in.
     fn scene(&self) -> Scene<'_> {
         let (role, settings) = (self.role(), &self.brief.settings);
-        let transport = self.brief.kind.transport(settings);
+        let transport = self.brief.transport;
         let link = self.line.link();
         Scene {
             kind: &self.brief.spec.kind,
@@ -96,8 +91,8 @@ impl Conduct<'_> {
             link: self.link_addresses(),
             device: self.setup.end.local.device.as_deref(),
             pinned: &settings.end(role).cpus,
-            has_connections: transport == Transport::Tcp,
-            is_tcp: transport != Transport::Udp,
+            has_connections: transport.has_connections(),
+            is_tcp: !transport.has_datagrams(),
             tasks: OwnTraffic::of_tasks(role, transport, settings, &self.measured),
             rtt_seconds: link.and_then(Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
         }
@@ -134,7 +129,7 @@ impl Conduct<'_> {
 
     /// Datagrams that found their sockets full, where datagrams are received.
     fn overflowed(&self) -> Option<u64> {
-        let is_udp = self.brief.kind.transport(&self.brief.settings) == Transport::Udp;
+        let is_udp = self.brief.transport.has_datagrams();
         let flows = self.setup.end.flows.iter();
         let drops: Option<u64> = (is_udp && self.threads().has(Part::Receiver))
             .then(|| flows.map(|flow| net::socket_drops(flow).map(u64::from)).sum())?;

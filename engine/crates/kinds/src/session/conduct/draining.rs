@@ -4,7 +4,6 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use super::Conduct;
-use crate::kind::Transport;
 use crate::measurements::DrainCut;
 use crate::part::Part;
 use crate::session::drain::{self, Step};
@@ -37,7 +36,7 @@ impl Conduct<'_> {
 
     /// How long the rest of the streams takes at the rate until now, once the sender has told how much it sent.
     fn still_needed(&self, now: Instant) -> Option<Duration> {
-        if self.transport() != Transport::Tcp {
+        if !self.brief.transport.has_connections() {
             return None;
         }
         let sent: u64 = self.measured.peer_sent.as_ref()?.iter().map(|flow| flow.bytes).sum();
@@ -63,7 +62,7 @@ impl Conduct<'_> {
     }
 
     pub(super) fn has_cut_streams(&self) -> bool {
-        self.measured.drain_cut.is_some() && self.transport() == Transport::Tcp
+        self.measured.drain_cut.is_some() && self.brief.transport.has_connections()
     }
 
     /// Streams that were cut make room on the path for the last words.

@@ -10,18 +10,17 @@ use std::time::{Duration, Instant};
 use proto::wire::{CHALLENGE_LENGTH, Challenge, Preamble};
 use proto::{Cookie, FailureCode, Role};
 
+use super::Plan;
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::session::{Brief, wait_for_flows_ready};
 use crate::signal::Signal;
+use crate::steps::{FLOWS_LIMIT, wait_for_flows_ready};
 
 /// Hellos without an answer are repeated after so long, or a round trip; then each half as late again as the one before.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
 /// A near sink has answered by then.
 const HELLO_LIMIT: Duration = Duration::from_secs(3);
-/// All flows together.
-const FLOWS_LIMIT: Duration = Duration::from_secs(60);
 /// How often answers are looked for: much shorter than a set-up may take.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
@@ -30,13 +29,13 @@ type Ready = Arc<Mutex<BTreeSet<u32>>>;
 
 /// Opens every flow and repeats hellos until the sink has them all.
 pub fn connect(
-    brief: &Brief,
+    plan: &Plan,
     line: &mut Line,
     peer: SocketAddr,
     local: &net::LocalEnd,
 ) -> Result<Vec<OwnedFd>, Failure> {
-    let count = brief.settings.flows;
-    let options = &brief.settings.end(Role::Source).options;
+    let count = plan.settings.flows;
+    let options = &plan.settings.end(Role::Source).options;
     let sockets = (0..count)
         .map(|_| net::open_udp(peer, local, options))
         .collect::<Result<Vec<_>, _>>()
@@ -45,7 +44,7 @@ pub fn connect(
         })?;
     let sockets = Arc::new(sockets);
     let ready = Ready::default();
-    let greeter = greet_aside(line, peer, &sockets, &ready, &brief.spec.cookie);
+    let greeter = greet_aside(line, peer, &sockets, &ready, plan.cookie);
     let outcome = wait_for_flows_ready(line, count, |index| mark_ready(&ready, index));
     (0..count).for_each(|index| mark_ready(&ready, index));
     greeter.join().map_err(|_| Failure::internal("the greeting thread panicked"))?;
