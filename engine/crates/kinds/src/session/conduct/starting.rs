@@ -1,0 +1,132 @@
+//! The begin of a test: threads, sockets that are looked at, and who goes first.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
+
+use super::{Clock, Conduct, OVERTIME_LIMIT};
+use crate::failure::Failure;
+use crate::host_window::InterfaceWatch;
+use crate::kind::Cut;
+use crate::part::Part;
+use crate::session::cuts::Cuts;
+use crate::session::datagram_samples::DatagramSamples;
+use crate::session::drain;
+use crate::session::drain::Drain;
+use crate::session::intervals::Intervals;
+use crate::session::outages::Outages;
+use crate::session::tcp_samples::TcpSamples;
+use crate::session::threads::Threads;
+use crate::signal::Signal;
+use crate::steps::{FLOWS_LIMIT, STEP_LIMIT};
+use crate::traffic::Traffic;
+use crate::window;
+
+impl Conduct<'_> {
+    pub(super) fn start(&mut self) -> Result<(), Failure> {
+        let tasks = self.brief.kind.tasks(&self.setup.end);
+        let sender = self.line.sender();
+        let threads = self.threads.insert(Threads::start(
+            &self.setup.end,
+            tasks,
+            &self.gate,
+            &self.pulse,
+            &sender,
+        )?);
+        let timed = threads.timed_count();
+        self.line.watch(Traffic::new(Some(Arc::clone(&self.setup.end)), threads.counters()));
+        let is_sampled = timed > 0 && self.brief.transport.has_connections();
+        self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
+        self.datagram_samples =
+            DatagramSamples::begin(&self.setup.end, self.threads(), self.brief.transport);
+        self.interface = self.watch_interface();
+        let is_measured_at_once = self.brief.settings.warmup.is_zero();
+        if is_measured_at_once {
+            self.note_connections_before();
+        }
+        // The source begins before anything is sent. The sink begins when it hears of the start: earlier it would
+        // count the set-up's time, and before its threads are let go it would keep the source waiting.
+        match self.role() {
+            Role::Source => self.start_source(timed, is_measured_at_once)?,
+            Role::Sink => self.start_sink()?,
+        }
+        let origin = self.gate.open();
+        if self.role() == Role::Sink && is_measured_at_once {
+            self.begin_meter();
+        }
+        self.clock = Some(self.begin_clock(origin));
+        self.brief.outbox.event(EventBody::State {
+            state: SessionState::Running,
+            started_at: window::wall_clock(origin).into(),
+        });
+        Ok(())
+    }
+
+    pub(super) fn start_source(
+        &mut self,
+        timed: usize,
+        is_measured_at_once: bool,
+    ) -> Result<(), Failure> {
+        self.brief.transport.wait_for_peer(self.line, self.brief.settings.flows)?;
+        if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
+            return Err(Failure::internal("the flow threads didn't reach the start in time"));
+        }
+        if is_measured_at_once {
+            self.begin_meter();
+        }
+        self.line.tell(&LinkMessage::Start)
+    }
+
+    pub(super) fn start_sink(&mut self) -> Result<(), Failure> {
+        for index in 0..self.setup.end.flows.len() {
+            let index =
+                u32::try_from(index).map_err(|error| Failure::internal(error.to_string()))?;
+            self.line.tell(&LinkMessage::FlowReady { index })?;
+        }
+        loop {
+            let limit = self.line.patience(FLOWS_LIMIT);
+            match self.line.wait(Instant::now() + limit)? {
+                Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
+                Some(signal) => self.handle(signal)?,
+                None => {
+                    return Err(Failure::new(FailureCode::PeerLost, "the source gave no start"));
+                }
+            }
+        }
+    }
+
+    pub(super) fn begin_clock(&self, origin: Instant) -> Clock {
+        let settings = &self.brief.settings;
+        let threads = self.threads();
+        let is_cut_by_offset = self.brief.kind.cut() == Cut::Offset
+            && threads.has(Part::Receiver)
+            && !settings.warmup.is_zero();
+        Clock {
+            origin,
+            warmup_end: (!settings.warmup.is_zero()).then(|| origin + settings.warmup),
+            deadline: (threads.timed_count() > 0).then(|| origin + settings.total()),
+            give_up: origin + settings.total() + self.line.patience(OVERTIME_LIMIT),
+            next_interrupt: None,
+            intervals: Some(Intervals::new(origin, settings)),
+            cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
+            drain: threads.has(Part::Receiver).then(|| Drain::new(origin, settings, drain::LIMIT)),
+            outages: self
+                .expects_arrivals()
+                .then(|| Outages::new(origin, settings, self.line.round_trip())),
+            quiet: None,
+        }
+    }
+
+    /// The interface that the link's addresses tell: the window's counters show in the end whether it was that.
+    pub(super) fn watch_interface(&self) -> Option<InterfaceWatch> {
+        let (local, peer) = self.link_addresses()?;
+        InterfaceWatch::begin(local, peer, self.setup.end.local.device.as_deref())
+    }
+
+    /// Whether this end counts what comes, and something is to come all the time.
+    pub(super) fn expects_arrivals(&self) -> bool {
+        // Probes are told one by one which were lost.
+        self.threads().are_measuring() && self.brief.settings.probe.is_empty()
+    }
+}
