@@ -87,7 +87,7 @@ impl Kind for TcpStream {
     }
 }
 
-/// Sends until the test is over; the phase is looked at once per message, the clock never.
+/// Sends until the test is over.
 fn send_messages(end: &End, cue: &Cue, message: &Message) -> Finished {
     let socket = end.flow(cue.flow);
     let mut sent = Sent {
@@ -105,61 +105,103 @@ fn send_messages(end: &End, cue: &Cue, message: &Message) -> Finished {
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
-    let share = end.settings.share(cue.flow);
-    let cuts = Cuts::of(message.len(), share.rate_bps);
-    let mut pacer = Pacer::of_pieces(share, cuts.gap(), opened_at);
-    if pacer.is_some() {
-        tcp_pacing::hold_back(socket, &cuts);
-    }
-    let mut begin = opened_at;
-    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
-    let mut phase = Phase::first(!end.settings.warmup.is_zero());
+    let mut timing = Timing::new(end, cue, message.len(), opened_at);
+    let fault = send_until_over(&mut timing, message.len(), &mut sender, &mut sent);
+    sent.span = timing.has_window().then(|| (timing.begin, Instant::now()));
+    sent.connection_after = net::tcp_info(socket).map(Box::new);
+    sent.missed = timing.pacer.map(|pacer| pacer.missed()).unwrap_or_default();
+    sent.is_copied = sender.was_copied();
+    Finished { outcome: Outcome::Sent(sent), fault }
+}
+
+/// The send loop: the phase is looked at once per message, the clock never.
+#[inline]
+fn send_until_over(
+    timing: &mut Timing<'_>,
+    length: usize,
+    sender: &mut Sender<'_>,
+    sent: &mut Sent,
+) -> Option<String> {
+    let cue = timing.cue;
     // Where the message goes on, and where the piece of it ends that is due.
-    let (mut place, mut until) = (0, message.len());
-    let fault = loop {
-        let now_phase = match pacer.as_mut().filter(|_| place == 0 || place == until) {
-            None => cue.pulse.phase(),
-            Some(pacer) => {
-                until = cuts.piece_after(place);
-                pacer.wait(&cue.pulse)
-            }
-        };
-        if now_phase != phase {
-            if phase == Phase::Warmup {
-                begin = Instant::now();
-                mark(end, cue, &mut sent);
-                if let Some(pacer) = pacer.as_mut() {
-                    pacer.begin_window();
-                }
-            }
-            phase = now_phase;
-            if phase == Phase::Over {
-                break None;
-            }
+    let (mut place, mut until) = (0, length);
+    loop {
+        let phase = timing.wait(place, &mut until);
+        if phase != timing.phase && timing.enter(phase, sent) == Phase::Over {
+            return None;
         }
         match sender.send(place, until) {
             Ok(bytes) => {
                 sent.bytes += bytes as u64;
                 place += bytes;
-                if place == message.len() {
+                if place == length {
                     sent.messages += 1;
                     place = 0;
                 }
             }
             Err(net::Errno::INTR) => {}
-            Err(_) if cue.pulse.phase() == Phase::Over => break None,
+            Err(_) if cue.pulse.phase() == Phase::Over => return None,
             Err(error) => {
                 let reason = sender.explain(error);
-                break Some(format!("flow {}: send failed: {reason}", cue.flow));
+                return Some(format!("flow {}: send failed: {reason}", cue.flow));
             }
         }
-    };
-    sent.span =
-        (phase != Phase::Warmup || end.settings.warmup.is_zero()).then(|| (begin, Instant::now()));
-    sent.connection_after = net::tcp_info(socket).map(Box::new);
-    sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
-    sent.is_copied = sender.was_copied();
-    Finished { outcome: Outcome::Sent(sent), fault }
+    }
+}
+
+/// When a sending flow's pieces are due, and in which phase it is.
+struct Timing<'a> {
+    end: &'a End,
+    cue: &'a Cue,
+    cuts: Cuts,
+    pacer: Option<Pacer>,
+    phase: Phase,
+    /// When the window began, once it has.
+    begin: Instant,
+}
+
+impl<'a> Timing<'a> {
+    fn new(end: &'a End, cue: &'a Cue, length: usize, opened_at: Instant) -> Self {
+        let share = end.settings.share(cue.flow);
+        let cuts = Cuts::of(length, share.rate_bps);
+        let pacer = Pacer::of_pieces(share, cuts.gap(), opened_at);
+        if pacer.is_some() {
+            tcp_pacing::hold_back(end.flow(cue.flow), &cuts);
+        }
+        // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
+        let phase = Phase::first(!end.settings.warmup.is_zero());
+        Self { end, cue, cuts, pacer, phase, begin: opened_at }
+    }
+
+    /// Waits until the piece from `place` on is due, and says where it ends; the phase by then.
+    #[inline]
+    fn wait(&mut self, place: usize, until: &mut usize) -> Phase {
+        match self.pacer.as_mut().filter(|_| place == 0 || place == *until) {
+            None => self.cue.pulse.phase(),
+            Some(pacer) => {
+                *until = self.cuts.piece_after(place);
+                pacer.wait(&self.cue.pulse)
+            }
+        }
+    }
+
+    /// Goes on to the next phase; the warm-up's end is told.
+    #[cold]
+    fn enter(&mut self, phase: Phase, sent: &mut Sent) -> Phase {
+        if self.phase == Phase::Warmup {
+            self.begin = Instant::now();
+            mark(self.end, self.cue, sent);
+            if let Some(pacer) = self.pacer.as_mut() {
+                pacer.begin_window();
+            }
+        }
+        self.phase = phase;
+        phase
+    }
+
+    fn has_window(&self) -> bool {
+        self.phase != Phase::Warmup || self.end.settings.warmup.is_zero()
+    }
 }
 
 /// Ends the warm-up of one flow: what was sent is the offset, and counting begins anew.
