@@ -114,7 +114,7 @@ def _interface(name: str, before: Mapping[str, Any] | None, after: Mapping[str, 
         _("%(what)s on %(where)s") % {"what": each, "where": name} for each in _changed(before, after, _OF_INTERFACE)
     ]
     offloads = _changed(before.get("offloads") or {}, after.get("offloads") or {})
-    return words + [_("%(what)s on %(where)s") % {"what": each, "where": name} for each in offloads]
+    return words + [_("%(what)s on %(where)s") % {"what": offload, "where": name} for offload in offloads]
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, Any] = {}) -> Iterable[str]:

@@ -85,13 +85,13 @@ def _indicators(_language: str | None) -> list[_Indicator]:
     """Keep the indicators with their texts in a language: each line of each endpoint has them."""
     return [
         replace(
-            each,
-            title=_(each.title),
-            y=replace(each.y, label=_(each.y.label)),
-            lines=[replace(line, label=_(line.name) if line.name else "") for line in each.lines],
-            extreme_name=_(each.extreme_name) if each.extreme_name else "",
+            indicator,
+            title=_(indicator.title),
+            y=replace(indicator.y, label=_(indicator.y.label)),
+            lines=[replace(line, label=_(line.name) if line.name else "") for line in indicator.lines],
+            extreme_name=_(indicator.extreme_name) if indicator.extreme_name else "",
         )
-        for each in _INDICATORS
+        for indicator in _INDICATORS
     ]
 
 

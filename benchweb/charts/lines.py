@@ -101,7 +101,9 @@ def is_sent(metric: str) -> bool:
 
 def has_both_ends(metrics: Iterable[Metric]) -> bool:
     """Tell whether there are rates of what was sent and of what was received, which each end measures by itself."""
-    return {is_sent(each.key) for each in metrics if each.unit == "bit/s" and each.key.endswith("throughput_bps")} == {
+    return {
+        is_sent(metric.key) for metric in metrics if metric.unit == "bit/s" and metric.key.endswith("throughput_bps")
+    } == {
         True,
         False,
     }

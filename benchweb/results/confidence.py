@@ -42,7 +42,7 @@ class RunConfidence:
 
     @property
     def missed(self) -> list[Combination]:
-        return [each for each in self.combinations if not each.is_reached]
+        return [combination for combination in self.combinations if not combination.is_reached]
 
     @property
     def is_reached(self) -> bool:
@@ -54,7 +54,7 @@ class RunConfidence:
 
     @cached_property
     def _by_key(self) -> dict[str, Combination]:
-        return {_key(each.kind, each.params): each for each in self.combinations}
+        return {_key(combination.kind, combination.params): combination for combination in self.combinations}
 
     @property
     def sentence(self) -> str:

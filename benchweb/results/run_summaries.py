@@ -143,7 +143,7 @@ def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedia
         update_fields=[field.name for field in RecentMedians._meta.fields if not field.primary_key],
     )
     nights.mark_stale(
-        named.values(), {series_id: [each.at for each in medians] for series_id, medians in fresh.items()}
+        named.values(), {series_id: [median.at for median in medians] for series_id, medians in fresh.items()}
     )
 
 

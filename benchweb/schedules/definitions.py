@@ -125,7 +125,7 @@ def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Sch
         overlap=definition.overlap,
         window_from=rule.window.begins if rule.window else None,
         window_until=rule.window.ends if rule.window else None,
-        blackouts=[{key: str(each[key]).strip() for key in ("from", "until")} for each in definition.blackouts],
+        blackouts=[{key: str(blackout[key]).strip() for key in ("from", "until")} for blackout in definition.blackouts],
         deadline_seconds=definition.deadline_seconds,
         slip_seconds=definition.slip_seconds,
         retries=definition.retries,

@@ -70,7 +70,7 @@ def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", so
 
     Each run's comparisons with the baseline are a family of their own: a run more beside them changes no verdict.
     """
-    rows = _rows([_groups(each) for each in trials], show)
+    rows = _rows([_groups(trial) for trial in trials], show)
     for column in range(1, len(trials)):
         _judge(rows, column)
     columns = range(len(trials))

@@ -279,7 +279,9 @@ def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Col
     """Return what gave nothing between the runs that a column stands for and the next column."""
     # The last of the column's runs is a usual step before its end: what came well after that one is a turn of its own.
     after = end - drawn.usual / 2 if drawn.has_rhythm and drawn.usual else column.at
-    found = [break_of(each) for each in drawn.events if after < each.at and (not following or each.at < following.at)]
+    found = [
+        break_of(event) for event in drawn.events if after < event.at and (not following or event.at < following.at)
+    ]
     if found or following is None or not drawn.has_rhythm or following.at - column.at <= drawn.longest:
         return found
     return [Break(end, _("nothing was measured in this time"))]

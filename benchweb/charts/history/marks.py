@@ -86,8 +86,8 @@ def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
     """Return the flags of a chart of these lines, in order of time."""
     lines = list(lines)
     hosts = {end.host_id for line in lines for end in line.pair.ends}
-    changes = [each for each in marks.changes if each.host in hosts]
-    times = rfc3339_all([each.at for each in changes])
+    changes = [change for change in marks.changes if change.host in hosts]
+    times = rfc3339_all([change.at for change in changes])
     found = [
         ChartMark(at=at, label=f"{each.name}: {each.words}", kind="fact")
         for each, at in zip(changes, times, strict=True)

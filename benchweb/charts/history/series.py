@@ -38,11 +38,15 @@ class Selection:
     @property
     def main(self) -> str:
         """Name the metric that is the line: of percentiles the median."""
-        return next((each for each in self.metrics if "_p50_" in each), self.metrics[0])
+        return next((metric for metric in self.metrics if "_p50_" in metric), self.metrics[0])
 
     @property
     def beside(self) -> list[str]:
-        return [*(each for each in self.metrics if each != self.main), *filter(None, [self.strip]), *self.ceilings]
+        return [
+            *(metric for metric in self.metrics if metric != self.main),
+            *filter(None, [self.strip]),
+            *self.ceilings,
+        ]
 
 
 def with_series(query: HistoryQuery) -> HistoryQuery:

@@ -93,7 +93,7 @@ def axes_of(
     endpoints: Iterable[GridEndpoint], *, environment: int, by: By, first_row: int = 0, first_column: int = 0
 ) -> Axes:
     """Put an environment's endpoints, or their network modes, on the axes; a start beyond the end is the first."""
-    here = [each for each in endpoints if each.environment == environment]
+    here = [endpoint for endpoint in endpoints if endpoint.environment == environment]
     rows = _items([each for each in here if each.is_source], by)
     columns = _items([each for each in here if each.is_sink], by)
     return Axes(environment, rows, columns, _start(first_row, rows), _start(first_column, columns))
@@ -167,9 +167,9 @@ def color_range(values: Sequence[float]) -> tuple[float, float] | None:
 
 def _items(endpoints: list[GridEndpoint], by: By) -> list[AxisItem]:
     if by == "mode":
-        modes = dict.fromkeys(sorted((each.network_mode for each in endpoints), key=_mode_order))
+        modes = dict.fromkeys(sorted((endpoint.network_mode for endpoint in endpoints), key=_mode_order))
         return [AxisItem(mode, mode) for mode in modes]
-    return [AxisItem(each.id, each.host, _detail(each), each.host_id) for each in endpoints]
+    return [AxisItem(endpoint.id, endpoint.host, _detail(endpoint), endpoint.host_id) for endpoint in endpoints]
 
 
 def _mode_order(mode: str) -> tuple[bool, str]:

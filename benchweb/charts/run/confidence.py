@@ -34,7 +34,7 @@ def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | No
         "width_percent": requested.width_percent,
         "max_repetitions": requested.max_repetitions,
         "is_reached": confidence.is_reached,
-        "combinations": [_combination(each) for each in confidence.combinations],
+        "combinations": [_combination(combination) for combination in confidence.combinations],
     }
 
 

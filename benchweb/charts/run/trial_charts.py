@@ -24,7 +24,7 @@ def course_charts(result: Result) -> list[ChartSpec]:
     if len(intervals) < 2:
         return []
     known = catalog().metrics
-    measured = {key for each in intervals for key in each.get("metrics") or {}}
+    measured = {key for interval in intervals for key in interval.get("metrics") or {}}
     quantities: dict[str, list[Metric]] = {}
     for key, metric in known.items():
         if key in measured:
@@ -51,7 +51,7 @@ def _chart(metrics: list[Metric], intervals: list[dict[str, Any]]) -> ChartSpec:
 
 def _subtitle(intervals: list[dict[str, Any]]) -> str:
     plain = _("each point is the interval that ends there; the warm-up is not part of the result")
-    parts = max(each.get("parts") or 1 for each in intervals)
+    parts = max(interval.get("parts") or 1 for interval in intervals)
     if parts == 1:
         return plain
     joined = _("up to {count} intervals are joined in a point, shaded from the lowest of them to the highest")

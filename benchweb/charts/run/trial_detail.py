@@ -231,7 +231,7 @@ def _flows(flows: list[dict[str, Any]]) -> Grid:
 def _intervals(intervals: list[dict[str, Any]]) -> Grid:
     """Return a row per interval, in the order of time; what one lacks is missing there."""
     known = catalog().metrics
-    measured = {key for each in intervals for key in each.get("metrics") or {}}
+    measured = {key for interval in intervals for key in interval.get("metrics") or {}}
     keys = [key for key in known if key in measured]
     columns = [(known[key].label, known[key].unit) for key in keys]
     counted = interface_columns(intervals)
@@ -251,7 +251,7 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
 
 def interface_columns(intervals: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
     """Return what the intervals tell of interfaces, as `sar -n DEV` does: count, end, label and unit of its rate."""
-    ends = [end for end in _ENDS if any((each.get("interfaces") or {}).get(end) for each in intervals)]
+    ends = [end for end in _ENDS if any((interval.get("interfaces") or {}).get(end) for interval in intervals)]
     return [(key, end, _(label), unit) for end in ends for key, label, unit in _INTERFACE_RATES[end]]
 
 

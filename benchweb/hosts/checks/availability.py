@@ -69,7 +69,7 @@ class Availability:
         """Return for each time between two starts how many seconds it was in which state."""
         steps: list[tuple[datetime, datetime, dict[str, float]]] = [(*step, {}) for step in pairwise(starts)]
         first = 0
-        for state, since, until in [(each.state, each.since, each.until) for each in self.stretches]:
+        for state, since, until in [(stretch.state, stretch.since, stretch.until) for stretch in self.stretches]:
             while first < len(steps) and steps[first][1] <= since:
                 first += 1
             for begin, end, share in steps[first:]:
@@ -116,7 +116,14 @@ def availability_of(
 
 def best_of(availabilities: Sequence[Availability]) -> Availability:
     """Return a host's availability from its endpoints' of the same time: at each moment the best state of any."""
-    bounds = sorted({edge for each in availabilities for part in each.stretches for edge in (part.since, part.until)})
+    bounds = sorted(
+        {
+            edge
+            for availability in availabilities
+            for part in availability.stretches
+            for edge in (part.since, part.until)
+        }
+    )
     positions = [0] * len(availabilities)
     best: list[Stretch] = []
     for since, until in pairwise(bounds):

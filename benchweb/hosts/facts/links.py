@@ -7,7 +7,11 @@ from typing import Any
 def reported_link_bps(document: Mapping[str, Any], address: str, device: str = "") -> float | None:
     """Return the speed in bit/s of the device, else of the address's interface; None where none is told."""
     interfaces = document.get("interfaces") or []
-    its = [each for each in interfaces if (each.get("name") == device if device else _holds(each, address))]
+    its = [
+        interface
+        for interface in interfaces
+        if (interface.get("name") == device if device else _holds(interface, address))
+    ]
     return next((float(each["speed_bps"]) for each in its if each.get("speed_bps")), None)
 
 

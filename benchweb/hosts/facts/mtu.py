@@ -19,8 +19,8 @@ def _mtu(endpoint: Endpoint, document: dict[str, Any]) -> int | None:
     """Return the MTU of the interface that has the endpoint's address; of the only one where no address tells."""
     interfaces = document.get("interfaces") or []
     address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
-    found = [each for each in interfaces if address in _addresses(each)]
-    found = found or [each for each in interfaces if each.get("name") != "lo"]
+    found = [interface for interface in interfaces if address in _addresses(interface)]
+    found = found or [interface for interface in interfaces if interface.get("name") != "lo"]
     return found[0].get("mtu") if len(found) == 1 else None
 
 

@@ -38,12 +38,12 @@ class Requirement:
 
 def missing(command: str) -> list[Requirement]:
     """Return what `command` needs and this machine lacks."""
-    return [each for each in REQUIREMENTS if command in each.commands and not each.is_met()]
+    return [requirement for requirement in REQUIREMENTS if command in requirement.commands and not requirement.is_met()]
 
 
 def by_name(name: str) -> Requirement:
     """Return one requirement; KeyError for a name that is none."""
-    return {each.name: each for each in REQUIREMENTS}[name]
+    return {requirement.name: requirement for requirement in REQUIREMENTS}[name]
 
 
 def cargo_path() -> Path:

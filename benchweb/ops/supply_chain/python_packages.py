@@ -29,7 +29,7 @@ Package = Mapping[str, Any]
 def locked(lock: Path) -> list[Package]:
     """Return the packages of uv.lock but the project itself."""
     packages: list[Package] = tomllib.loads(lock.read_text(encoding="utf-8"))["package"]
-    return [each for each in packages if each["source"] != {"virtual": "."}]
+    return [package for package in packages if package["source"] != {"virtual": "."}]
 
 
 def sources(packages: list[Package]) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def licence_of(metadata: importlib.metadata.PackageMetadata) -> str:
         each for each in metadata.get_all("Classifier") or [] if each.startswith("License :: OSI Approved ::")
     ]
     if classifiers:
-        return " AND ".join(CLASSIFIERS.get(each, each) for each in classifiers)
+        return " AND ".join(CLASSIFIERS.get(classifier, classifier) for classifier in classifiers)
     text = str((metadata.get_all("License") or [""])[0])
     return text if SPDX_EXPRESSION.fullmatch(text) and text != "UNKNOWN" else text.partition("\n")[0].strip()
 

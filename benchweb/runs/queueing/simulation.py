@@ -65,7 +65,7 @@ class _Resource:
 class _Queues:
     def __init__(self, runs: Sequence[Queued]) -> None:
         self._runs = runs
-        self._resources = {each: _Resource() for run in runs for each in run.resources}
+        self._resources = {resource: _Resource() for run in runs for resource in run.resources}
         # An entry of a queue: the order, then the run's number in `runs`.
         self._entries = [(run.planned_seconds, run.key, number) for number, run in enumerate(runs)]
         self._shortest_seconds = min((run.slot_seconds for run in runs), default=0.0)
@@ -88,14 +88,14 @@ class _Queues:
         run = self._runs[number]
         if not run.resources:
             self._start(number, now)
-        for each in run.resources:
-            for queue in self._resources[each].queues_for(run):
+        for resource in run.resources:
+            for queue in self._resources[resource].queues_for(run):
                 insort(queue, self._entries[number])
         return run.resources
 
     def _ended(self, number: int) -> Iterable[int]:
-        for each in self._runs[number].resources:
-            del self._resources[each].ends[number]
+        for resource in self._runs[number].resources:
+            del self._resources[resource].ends[number]
         return self._runs[number].resources
 
     def _start_what_can(self, touched: set[int], now: float) -> None:
@@ -131,8 +131,10 @@ class _Queues:
 
     def _blocked_until(self, run: Queued) -> float:
         """Return the expected end of what keeps a run from starting; long ago if only others that wait do."""
-        resources = (self._resources[each] for each in run.resources)
-        return max((end for each in resources if each.excludes(run) for end in each.ends.values()), default=-inf)
+        resources = (self._resources[resource] for resource in run.resources)
+        return max(
+            (end for resource in resources if resource.excludes(run) for end in resource.ends.values()), default=-inf
+        )
 
     def _start(self, number: int, now: float) -> None:
         run = self._runs[number]

@@ -75,7 +75,7 @@ def turns(waiting: Iterable[Waiting], occupied: Iterable[Occupied]) -> Turns:
                 taken[resource].append(Occupied(resource, run.run, run.is_exclusive, run.seconds))
             continue
         found.blocked.append(_blocked(run, blockers, queues))
-        starts = max([0.0, *(each.until for each in blockers), *(each.ends for each in before)])
+        starts = max([0.0, *(blocker.until for blocker in blockers), *(each.ends for each in before)])
         for resource in run.resources:
             queues[resource].append(_Before(run.is_exclusive, starts, starts + run.seconds))
     return found

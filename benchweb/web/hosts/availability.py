@@ -138,7 +138,7 @@ class Section:
 
 def period_of(over: str) -> Period:
     """Return the period that an address asks for; an unknown one is the first."""
-    return next((each for each in PERIODS if each.key == over), PERIODS[0])
+    return next((period for period in PERIODS if period.key == over), PERIODS[0])
 
 
 def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Section:
@@ -281,7 +281,7 @@ class _Texts(NamedTuple):
 def _texts(_language: str | None) -> _Texts:
     """Keep the texts of a language: each endpoint's table would look up dozens."""
     return _Texts(
-        heads=[_("Last %(period)s") % {"period": each.label} for each in PERIODS],
+        heads=[_("Last %(period)s") % {"period": period.label} for period in PERIODS],
         words={state: _(word) for state, word in WORDS.items()},
         invalid=_("no probe got a valid answer"),
         unanswered=_("no probe was answered"),
@@ -375,10 +375,10 @@ def _whole(
 ) -> list[tuple[Period, Cell]]:
     best, texts = best_of(availabilities), _texts(get_language())
     cells = []
-    for each in PERIODS:
-        begin = begins[each.key]
+    for period in PERIODS:
+        begin = begins[period.key]
         own = best.within(max(begin, added_at), now)
-        cells.append((each, _availability_cell(own, texts, probes=0, begin=begin, reason=_UNKNOWN_REASON)))
+        cells.append((period, _availability_cell(own, texts, probes=0, begin=begin, reason=_UNKNOWN_REASON)))
     return cells
 
 

@@ -163,7 +163,7 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     return MatrixView(
         query=query,
         tables=tables,
-        tests=[_test_choice(each, filled) for each in filled.tests],
+        tests=[_test_choice(test, filled) for test in filled.tests],
         metrics=_metric_choices(filled),
         notations=_notations(metric, equivalent),
         test=filled.test,

@@ -32,7 +32,7 @@ class MatrixQuery:
 
     @property
     def environment_ids(self) -> list[int]:
-        return [each.pk for each in self.environments]
+        return [environment.pk for environment in self.environments]
 
     def url(self, **changes: Key | None) -> str:
         """Return the page's own URL with changed parameters; None leaves one out."""
@@ -69,12 +69,12 @@ def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | N
     """Return the test that the query string names; when it names none that there is, the first that most pairs have."""
     key = query.get("test", "")
     usual = max(tests, key=lambda each: each.pairs, default=None)
-    return next((each for each in tests if test_key(each) == key), usual)
+    return next((test for test in tests if test_key(test) == key), usual)
 
 
 def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -> list[MatrixEnvironment]:
-    by_id = {each.pk: each for each in environments}
-    latest = next((each.pk for each in environments if each.is_latest), 0)
+    by_id = {environment.pk: environment for environment in environments}
+    latest = next((environment.pk for environment in environments if environment.is_latest), 0)
     first = by_id.get(row_id(query.get("environment", "")) or latest) or next(iter(environments), None)
     beside = by_id.get(row_id(query.get("beside", "")) or 0)
     return [each for each in (first, beside if beside is not first else None) if each is not None]

@@ -49,8 +49,10 @@ def bounds_words(schedule: Schedule) -> str:
         )
     if schedule.blackouts:
         spans = (
-            _("{begin} to {end}").format(begin=each["from"].replace("T", " "), end=each["until"].replace("T", " "))
-            for each in schedule.blackouts
+            _("{begin} to {end}").format(
+                begin=blackout["from"].replace("T", " "), end=blackout["until"].replace("T", " ")
+            )
+            for blackout in schedule.blackouts
         )
         parts.append(_("not from {spans}").format(spans=", ".join(spans)))
     if schedule.max_runs:

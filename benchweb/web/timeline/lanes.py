@@ -168,7 +168,7 @@ def _visible_when_narrow(tick_positions: Sequence[tuple[float, str, bool]]) -> s
     if not any(is_day for _left, _label, is_day in tick_positions):
         # As evenly as the ticks themselves.
         strides = (range(0, len(tick_positions), step) for step in range(1, len(tick_positions) + 1))
-        return set(next((each for each in strides if apart(each)), ()))
+        return set(next((stride for stride in strides if apart(stride)), ()))
     visible: set[int] = set()
     for number in sorted(range(len(tick_positions)), key=lambda each: not tick_positions[each][2]):
         if apart(sorted({*visible, number})):

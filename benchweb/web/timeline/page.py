@@ -161,8 +161,8 @@ def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection
         yield from (_entry(each, f"{each.at.astimezone(zone):%H:%M}", mixed) for each in times)
         return
     slots = [each for each in times if isinstance(each, Slot)]
-    worst = next((each for each in slots if each.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
-    without = sum(each.state not in (State.FINISHED, State.PENDING, State.RUNNING) for each in slots)
+    worst = next((slot for slot in slots if slot.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
+    without = sum(slot.state not in (State.FINISHED, State.PENDING, State.RUNNING) for slot in slots)
     first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
     text = f"{first}–{last}, {counted(len(times), 'slot')}"
     text += _(", {without} without a whole result").format(without=without) if without else ""

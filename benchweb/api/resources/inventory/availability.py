@@ -141,8 +141,8 @@ def _endpoint(endpoint: Endpoint, availability: Availability, hours: list[Hour])
         left_to_receive_bps=_measured(load.left_to_receive_bps),
         left_to_send_bps=_measured(load.left_to_send_bps),
         stretches=[
-            StretchItem(state=each.state, since=each.since, until=each.until, reason=each.reason)
-            for each in availability.stretches
+            StretchItem(state=stretch.state, since=stretch.since, until=stretch.until, reason=stretch.reason)
+            for stretch in availability.stretches
         ],
         **_figures(availability).model_dump(),
     )

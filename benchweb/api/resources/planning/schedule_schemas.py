@@ -170,7 +170,7 @@ def values_of(body: ScheduleChange, plan: Plan | None) -> dict[str, Any]:
     if "window" in body.model_fields_set:
         values["window"] = body.window and _span(body.window)
     if "blackouts" in body.model_fields_set:
-        values["blackouts"] = [_span(each) for each in body.blackouts]
+        values["blackouts"] = [_span(blackout) for blackout in body.blackouts]
     return values
 
 
