@@ -74,7 +74,8 @@ class Address:
 def names_of_pages() -> set[str]:
     """Return the name of every URL of the site that answers with a page."""
     patterns = next(each for each in get_resolver().url_patterns if getattr(each, "app_name", "") == "web")
-    return {each.name for each in patterns.url_patterns if each.name} - NO_PAGES
+    features = [pattern for feature in patterns.url_patterns for pattern in feature.url_patterns]
+    return {each.name for each in features if each.name} - NO_PAGES
 
 
 def filled_site() -> list[Address]:
