@@ -8,10 +8,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "bench" / "README.md",
 ]
-ARCHITECTURE_WORDS, DECISION_WORDS = 1_200, 300
+ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
@@ -33,6 +34,13 @@ def test_a_decision_fits_a_screen() -> None:
     decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     assert decisions
     assert {page.name: words(page) for page in decisions if words(page) > DECISION_WORDS} == {}
+
+
+def test_what_is_new_is_told_in_few_words() -> None:
+    unreleased = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    parts = re.findall(r"^### (.+)$", unreleased, re.MULTILINE)
+    assert set(parts) <= {"Added", "Changed", "Fixed"}
+    assert 0 < len(re.findall(r"^- ", unreleased, re.MULTILINE)) <= UNRELEASED_ENTRIES
 
 
 def test_every_link_leads_to_a_file() -> None:
