@@ -89,7 +89,7 @@ def test_what_stands_out_of_a_pair_is_one_change():
     changes = changes_since(NIGHT - DAY, 10)
     [largest] = changes.largest
     # Both fell far beyond 3 %, the packet rate further: but throughput is the main figure, and stands for the two.
-    assert (largest.metric, largest.together, largest.median) == ("throughput_bps", 2, 90.0)
+    assert (largest.metric, largest.series_count, largest.median) == ("throughput_bps", 2, 90.0)
     assert (largest.source, largest.sink) == (str(pair.source), str(pair.sink))
     assert changes.by_environment == {pair.environment_id: 1}
     assert RecentMedians.objects.get(series__metric="packets_per_second").score == pytest.approx(-2 / 0.075)
