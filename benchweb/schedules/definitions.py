@@ -9,8 +9,8 @@ from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
+from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, LIMITS
 from benchweb.schedules.errors import ScheduleError
-from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, LIMITS
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import cron_typed, rule_from, seed_of, window_text
 from benchweb.schedules.timing.times import Rule

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, State
-from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
+from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
 
 # A state of slots only: it came due while its schedule's campaign before it had not ended.
 SKIPPED = "skipped"

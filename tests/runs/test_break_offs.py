@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from benchweb.results import run_summaries as recents
 from benchweb.runs.models import Reservation, Run, State
-from benchweb.runs.queueing import claims
+from benchweb.runs.queueing import claims, leases
 from tests.factories import make_pair, make_run
 from tests.results.test_ingest import DOCUMENT
 from workers.runs import run as running
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def worker_gone(run: Run) -> None:
     """Let the lease run out, as that of a worker that broke off does."""
-    Run.objects.filter(pk=run.pk).exclude(lease_owner="").update(lease_until=Now() - claims.LEASE)
+    Run.objects.filter(pk=run.pk).exclude(lease_owner="").update(lease_until=Now() - leases.LEASE)
 
 
 def executed(run: Run, times: int) -> Run:
@@ -74,7 +74,7 @@ def test_a_worker_that_is_gone_without_a_word_counts_and_one_that_hands_over_doe
     owner = "first"
     assert claims.begin(claimed=claims.claim(run_id=run.pk, owner=owner))
     for number in range(5):
-        claims.leases_give_up(owners=[owner])
+        leases.leases_give_up(owners=[owner])
         owner = f"given {number}"
         assert claims.claim(run_id=run.pk, owner=owner).broken_off is None
     for number in range(3):

@@ -8,7 +8,8 @@ from django.utils import timezone, translation
 from benchweb.phrasebook import translated
 from benchweb.runs.execution import run_end, trial_end, trial_start
 from benchweb.runs.models import Run, State
-from benchweb.runs.queueing.claims import begin, claim, extend_leases, leases_give_up
+from benchweb.runs.queueing.claims import begin, claim
+from benchweb.runs.queueing.leases import extend_leases, leases_give_up
 from benchweb.runs.services import campaign_cancel, run_cancel
 from tests.factories import begun, make_run
 

@@ -11,7 +11,7 @@ import redis
 from django.db import DatabaseError
 
 from benchweb.runs import live
-from benchweb.runs.queueing import claims
+from benchweb.runs.queueing.leases import extend_leases, leases_give_up
 from workers.engines.connections import let_database_go
 
 HEARTBEAT_SECONDS = 2.0
@@ -100,7 +100,7 @@ class Keeper:
         for lease in leases:
             lease.lose()
         try:
-            claims.leases_give_up(owners=[lease.owner for lease in leases])
+            leases_give_up(owners=[lease.owner for lease in leases])
         except DatabaseError as error:
             _log.warning("The leases run out by themselves: %s", error)
         finally:
@@ -127,7 +127,7 @@ class Keeper:
 
     def _beat_once(self, leases: list[Lease]) -> None:
         try:
-            held = claims.extend_leases(owners=[lease.owner for lease in leases])
+            held = extend_leases(owners=[lease.owner for lease in leases])
         except DatabaseError as error:
             # The lease outlives two lost heartbeats; after that the next worker takes over, which is right.
             _log.warning("Heartbeat lost: %s", error)

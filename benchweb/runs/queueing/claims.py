@@ -1,7 +1,7 @@
 """Hold a run by a lease and its resources by reservations, in the database's time, whatever a worker's clock says."""
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -17,12 +17,11 @@ from benchweb.runs import endings, live
 from benchweb.runs.events import event_add, ordinal
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
 from benchweb.runs.queueing import dispatch
-from benchweb.runs.queueing.break_offs import GIVEN_UP, BreakOff, claim_failed, pending_count, running_count
+from benchweb.runs.queueing.break_offs import BreakOff, claim_failed, pending_count, running_count
+from benchweb.runs.queueing.leases import LEASE
 from benchweb.runs.queueing.occupancy import machines_of, occupancy, resources_of
 from benchweb.runs.queueing.queues import RESERVATION_MARGIN_SECONDS
 
-# The design's figures: a heartbeat every 2 s, a lease of 6 s, so that two may be lost.
-LEASE = timedelta(seconds=6)
 _OCCUPY = """
 UPDATE runs_reservation
 SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')
@@ -140,25 +139,6 @@ def end_unbegun(*, claimed: Claimed, reason: str) -> None:
     if Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner).update(attempts=F("attempts") + 1):
         _wake_after(_resources_of_run(run_id))
         endings.end_pending({run_id: reason}, State.NONSTART, even_held=True)
-
-
-def extend_leases(*, owners: Iterable[str]) -> dict[str, bool]:
-    """Extend the leases of these owners; return owner → cancellation asked for. An owner not in it lost its run."""
-    # Said although it follows: by it the database finds them in the index of the runs that are held.
-    held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
-    held.update(lease_until=Now() + LEASE)
-    return {owner: requested is not None for owner, requested in held.values_list("lease_owner", "cancel_requested_at")}
-
-
-def leases_give_up(*, owners: Iterable[str]) -> None:
-    """Let these runs' leases end now and wake the next worker for them: this one is about to stop.
-
-    They are no longer its own: a heartbeat that was under way would else give them another lease.
-    """
-    held = Run.objects.filter(~Q(lease_owner=""), lease_owner__in=list(owners), state__in=OPEN_STATES)
-    run_ids = list(held.values_list("pk", flat=True))
-    held.update(lease_owner=GIVEN_UP, lease_until=Now())
-    dispatch.wake_these(run_ids)
 
 
 def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:

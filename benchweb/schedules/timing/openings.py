@@ -6,8 +6,8 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from benchweb.schedules.defaults import MAXIMUM_BLACKOUTS
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.limits import MAXIMUM_BLACKOUTS
 from benchweb.schedules.timing.localtime import instant, reading
 
 # A day's span may be empty where the clocks skip it; two days in a row never are.

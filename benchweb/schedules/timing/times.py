@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain, pairwise
 
+from benchweb.schedules.defaults import MAXIMUM_SLIP_SECONDS
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.limits import MAXIMUM_SLIP_SECONDS
 from benchweb.schedules.timing.cron import cron_check, cron_instants
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.openings import DailySpan, Openings, Span

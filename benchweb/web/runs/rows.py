@@ -7,12 +7,26 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
 from benchweb.common.rows import fetch_all
 from benchweb.runs.lists import RunLine
 from benchweb.runs.models import OPEN_STATES, State
+from benchweb.web.shared.lists import Column
 
+# The cells are in runs/partials/row.html.
+COLUMNS = [
+    Column(gettext_noop("Compare")),
+    Column(gettext_noop("Run"), "pk"),
+    Column(gettext_noop("State"), "state"),
+    Column(gettext_noop("Plan"), "plan_version__plan__name"),
+    Column(gettext_noop("Source → sink")),
+    Column(gettext_noop("Environment"), "pair__environment__name"),
+    Column(gettext_noop("Trials"), numeric=True),
+    Column(gettext_noop("Launched"), "created_at"),
+    Column(gettext_noop("Took"), numeric=True),
+]
 # What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.
 _COUNTS = """
 SELECT run_id, state, left_kind, left_params, count(*), min(started_at)

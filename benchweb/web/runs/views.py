@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpRespo
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
@@ -36,23 +36,12 @@ from benchweb.web.live.parts import shared_part
 from benchweb.web.runs.badge import figure_badge
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.runs.page import run_notes, run_view
-from benchweb.web.runs.rows import run_rows
+from benchweb.web.runs.rows import COLUMNS, run_rows
 from benchweb.web.shared.charts_answer import charts_answer
-from benchweb.web.shared.lists import MOST_RUNS_COUNTED, Column, listing
+from benchweb.web.shared.lists import MOST_RUNS_COUNTED, listing
 from benchweb.web.shared.words import state_word
 from benchweb.web.shared.zones import reader_zone
 
-_COLUMNS = [
-    Column(gettext_noop("Compare")),
-    Column(gettext_noop("Run"), "pk"),
-    Column(gettext_noop("State"), "state"),
-    Column(gettext_noop("Plan"), "plan_version__plan__name"),
-    Column(gettext_noop("Source → sink")),
-    Column(gettext_noop("Environment"), "pair__environment__name"),
-    Column(gettext_noop("Trials"), numeric=True),
-    Column(gettext_noop("Launched"), "created_at"),
-    Column(gettext_noop("Took"), numeric=True),
-]
 _BY_ID = {
     "plan": "plan_version__plan_id",
     "pair": "pair_id",
@@ -69,7 +58,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
     # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
     runs = _filtered(request.GET, reader_zone(request)).values_list("pk", named=True)
-    found = listing(request, runs, columns=_COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
+    found = listing(request, runs, columns=COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
     context = {"listing": found, "rows": run_rows(listed_runs([row.pk for row in found.rows]))}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         response = render(request, "runs/partials/table.html", context)

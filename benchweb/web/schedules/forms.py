@@ -17,8 +17,8 @@ from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.phrasebook import translated
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
+from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, MAX_RUNS, RETRIES
 from benchweb.schedules.errors import TimingError
-from benchweb.schedules.limits import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, MAX_RUNS, RETRIES
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.localtime import zone_checked
 from benchweb.web.schedules.blackouts import BlackoutsField

@@ -21,9 +21,9 @@ from benchweb.phrasebook import sentence_gap, translated
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
+from benchweb.schedules.defaults import DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.forecasts.feasibility import feasibility
-from benchweb.schedules.limits import DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.models import SKIPPED, Schedule
 from benchweb.schedules.selectors import next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count

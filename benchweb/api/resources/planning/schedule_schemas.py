@@ -9,9 +9,7 @@ from benchweb.api.paging import ArchivableQuery
 from benchweb.api.resources.planning.targets import TargetBody, names_target, target_of
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
 from benchweb.plans.models import Plan
-from benchweb.schedules.forecasts.collisions import Conflict
-from benchweb.schedules.forecasts.feasibility import Feasibility
-from benchweb.schedules.limits import (
+from benchweb.schedules.defaults import (
     DEFAULT_RETRIES,
     DEFAULT_RETRY_PAUSE_SECONDS,
     MAXIMUM_BLACKOUTS,
@@ -19,6 +17,8 @@ from benchweb.schedules.limits import (
     RETRIES,
     RETRY_PAUSE,
 )
+from benchweb.schedules.forecasts.collisions import Conflict
+from benchweb.schedules.forecasts.feasibility import Feasibility
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import RATE_DAYS, SuccessRate, next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
