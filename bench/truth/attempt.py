@@ -21,7 +21,7 @@ class Attempt:
 
     code: int
     result: dict[str, Any]
-    translated: str
+    stderr: str
     seconds: float
 
     @property
@@ -49,13 +49,13 @@ class Begun:
     def ended(self) -> Attempt:
         """Wait for its end; one that takes far too long is ended and has code -1."""
         try:
-            output, translated = self.process.communicate(timeout=LIMIT_SECONDS)
+            output, stderr = self.process.communicate(timeout=LIMIT_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            output, translated = self.process.communicate()
-            return Attempt(-1, {}, f"not ended after {LIMIT_SECONDS:g} s {translated}", LIMIT_SECONDS)
+            output, stderr = self.process.communicate()
+            return Attempt(-1, {}, f"not ended after {LIMIT_SECONDS:g} s {stderr}", LIMIT_SECONDS)
         result = json.loads(output) if output.strip() else {}
-        return Attempt(self.process.returncode, result, translated.strip(), time.monotonic() - self.began)
+        return Attempt(self.process.returncode, result, stderr.strip(), time.monotonic() - self.began)
 
 
 def begin(between: Link, kind: str, params: dict[str, Any]) -> Begun:
@@ -73,7 +73,7 @@ def attempt(between: Link, kind: str, params: dict[str, Any]) -> Attempt:
 def ended_well(title: str, tried: Attempt) -> Verdict:
     """Judge whether a test gave a result; what it said otherwise goes to standard error."""
     if tried.code != 0:
-        print(f"{title}: {tried.translated.splitlines()[-1] if tried.translated else 'said nothing'}", file=sys.stderr)
+        print(f"{title}: {tried.stderr.splitlines()[-1] if tried.stderr else 'said nothing'}", file=sys.stderr)
     return Verdict(f"{title}: exit code", 0, tried.code, 0, "")
 
 

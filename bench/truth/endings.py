@@ -138,14 +138,14 @@ def hung(between: Link, kind: str) -> Iterator[Verdict]:
         command("kill", "-STOP", *pids)
         began = time.monotonic()
         try:
-            output, translated = run.communicate(timeout=LOST_PEER_SECONDS * 2)
+            output, stderr = run.communicate(timeout=LOST_PEER_SECONDS * 2)
         finally:
             command("kill", "-CONT", *pids)
         took = time.monotonic() - began
     yield Verdict(f"{title}: exit code", TEST_FAILED, run.returncode, 0, "")
     yield from noticed(title, HUNG_ENGINE_SECONDS, took)
     yield Verdict(f"{title}: flagged as partial", 1, float("partial" in json.loads(output)["flags"]), 0, "")
-    yield Verdict(f"{title}: says that the host answers", 1, float("though its host answers" in translated), 0, "")
+    yield Verdict(f"{title}: says that the host answers", 1, float("though its host answers" in stderr), 0, "")
 
 
 def prove() -> Iterator[Verdict]:

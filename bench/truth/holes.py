@@ -21,7 +21,7 @@ MESSAGE_BYTES = 1_472
 def says(tried: Attempt, text: str) -> bool:
     """Look in all that a test gave, but not in facts, for a text."""
     told = {name: value for name, value in tried.result.items() if name not in ("source", "sink", "params")}
-    return text in tried.translated or text in str(told)
+    return text in tried.stderr or text in str(told)
 
 
 def black_hole() -> Iterator[Verdict]:

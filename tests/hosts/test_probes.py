@@ -93,7 +93,7 @@ def test_two_ticks_at_once_share_what_is_due():
 
 def test_the_tick_sends_what_is_due_as_one_task(monkeypatch):
     sent = []
-    monkeypatch.setattr(probes.queue, "send", lambda *arguments: sent.append(arguments))
+    monkeypatch.setattr(probes.celery_client, "send", lambda *arguments: sent.append(arguments))
     assert probes.probes_send() == 0
     endpoint = make_endpoint()
     make_due(endpoint)
@@ -198,7 +198,7 @@ def test_the_endpoints_state_keeps_step_and_the_first_silence_is_remembered():
 def test_an_endpoint_that_is_back_is_checked_once(monkeypatch, django_capture_on_commit_callbacks):
     endpoint = make_endpoint()
     sent = []
-    monkeypatch.setattr(probes.queue, "send", lambda *arguments, **_: sent.append(arguments))
+    monkeypatch.setattr(probes.celery_client, "send", lambda *arguments, **_: sent.append(arguments))
     with django_capture_on_commit_callbacks(execute=True):
         record(silent(endpoint))
         record(answered(endpoint), after=MINUTE)

@@ -27,7 +27,7 @@ def woken(monkeypatch):
         assert task == EXECUTE_TASK
         sent.extend(run_ids)
 
-    monkeypatch.setattr(module.queue, "send", send)
+    monkeypatch.setattr(module.celery_client, "send", send)
     # As if each dispatch came long after the last.
     monkeypatch.setattr(module, "LOST_AFTER_SECONDS", 0.0)
 
@@ -95,7 +95,7 @@ def test_what_a_launch_makes_due_goes_to_all_workers_whoever_launched_it(
         if task == EXECUTE_TASK:
             sent.extend(argument)
 
-    monkeypatch.setattr(module.queue, "send", send)
+    monkeypatch.setattr(module.celery_client, "send", send)
     with django_capture_on_commit_callbacks(execute=True):
         campaign = launch(plan=make_plan(), pairs=[make_pair(), make_pair()], user=None)
     assert sorted(sent) == sorted(campaign.runs.values_list("pk", flat=True))
@@ -103,7 +103,7 @@ def test_what_a_launch_makes_due_goes_to_all_workers_whoever_launched_it(
 
 def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
     messages: list[list[int]] = []
-    monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
+    monkeypatch.setattr(module.celery_client, "send", lambda task, run_ids: messages.append(run_ids))
     module.wake_these(range(1, 401))
     assert [len(each) for each in messages] == [13] * 30 + [10]
     assert [run_id for each in messages for run_id in each] == list(range(1, 401))
@@ -111,7 +111,7 @@ def test_hundreds_of_wake_ups_go_out_in_few_messages(monkeypatch):
 
 def test_a_mesh_of_runs_goes_out_in_messages_enough_for_several_workers(monkeypatch):
     messages: list[list[int]] = []
-    monkeypatch.setattr(module.queue, "send", lambda task, run_ids: messages.append(run_ids))
+    monkeypatch.setattr(module.celery_client, "send", lambda task, run_ids: messages.append(run_ids))
     module.wake_these(range(100))
     module.wake_these([])
     assert [len(each) for each in messages] == [4] * 25

@@ -43,7 +43,7 @@ def test_a_path_that_grows_long_loses_nothing_and_what_it_loses_is_counted_exact
 def test_at_a_round_trip_above_three_seconds_a_test_is_set_up_and_gives_its_rate():
     with wired(both="delay=1550ms", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 4, **SIZES})
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert tried.metric("latency_p50_seconds") == pytest.approx(3.1, rel=0.05)
 
 
@@ -52,7 +52,7 @@ def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end():
         begun = begin(between, "udp_stream", {"duration_seconds": 9, "rate_bps": 1_000_000})
         wire.cut(after=2, seconds=3.5)
         tried = begun.ended()
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert "outage" in tried.flags
     [outage] = tried.result["outages"]
     assert outage["until_seconds"] - outage["from_seconds"] == pytest.approx(3.5, abs=0.6)
@@ -66,7 +66,7 @@ def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate(
     settings = {"duration_seconds": 3, "source_socket_buffer_bytes": 4 << 20, "report_interval_seconds": 1}
     with wired(both="delay=10ms", forward="rate=250kbit,queue=1MB", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_stream", settings)
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert 0.9 < tried.metric("throughput_bps") / (250e3 * payload_share("IPv4")) < 1.01
     assert "drain_cut" in tried.flags
     spans = [
@@ -79,7 +79,7 @@ def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate(
 def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named():
     with wired(both="mtu=1500,too_big=silent", mtu=9_000, is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert {"black_hole", "reverse_black_hole"} <= set(tried.flags)
     assert tried.result["path_fault"] == (
         "packets over 1,472 bytes don't arrive, ICMP is filtered; "
@@ -92,4 +92,4 @@ def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named():
 def test_a_path_that_carries_what_its_ends_send_has_no_black_hole():
     with wired(both="delay=1ms", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
-    assert (tried.code, tried.result.get("path_fault")) == (0, None), tried.said
+    assert (tried.code, tried.result.get("path_fault")) == (0, None), tried.stderr

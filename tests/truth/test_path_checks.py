@@ -113,16 +113,16 @@ def test_tests_over_paths_that_lose_large_packets_or_udp_on_the_way_back_are_fla
     with wired(both="delay=1ms", is_control_apart=True) as (between, wire):
         wire.change("mtu=1400,too_big=silent", "backward")
         tried = attempt(between, "tcp_rr", settings)
-        assert (tried.code, tried.result["largest_reverse_payload_bytes"]) == (0, 1_372), tried.said
+        assert (tried.code, tried.result["largest_reverse_payload_bytes"]) == (0, 1_372), tried.stderr
         assert "reverse_black_hole" in tried.flags
         assert "black_hole" not in tried.flags
 
         wire.change("mtu=0,block=udp", "backward")
         tried = attempt(between, "tcp_rr", settings)
-        assert tried.code == 0, tried.said
+        assert tried.code == 0, tried.stderr
         assert "udp_blocked" in tried.flags
         assert tried.result["path_fault"] == f"none of {tried.result['unanswered_hellos']} UDP hellos was answered"
 
         tried = attempt(between, "udp_rr", settings)
         assert tried.code != 0
-        assert "no answer to UDP hellos" in tried.said
+        assert "no answer to UDP hellos" in tried.stderr

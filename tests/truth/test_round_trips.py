@@ -29,7 +29,7 @@ def test_few_transactions_give_the_rate_of_the_round_trip_and_latencies_to_the_m
         tried = attempt(between, kind, {"duration_seconds": 2.1, **SIZES})
         wire.end()
         circuits = in_turn(wire, kind[:3], REQUEST_BYTES)[:3]
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     # Three are whole, and the fourth is under way when the time is over.
     assert tried.metric("transactions_per_second") == pytest.approx(1 / 0.6, rel=0.01)
     for name, truth in summary(circuits).items():
@@ -44,7 +44,7 @@ def test_the_window_of_a_stream_begins_when_its_first_datagram_arrives():
         )
         wire.end()
         first = next(wire.packets("forward", "udp", 1_000))
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     started = datetime.fromisoformat(tried.result["window"]["started_at"]).timestamp()
     assert started == pytest.approx(first.departed / 1e9, abs=0.05)
 
@@ -54,7 +54,7 @@ def test_probes_lost_one_after_another_are_an_outage():
         begun = begin(between, "ping", {"count": 50, "probe_interval_seconds": 0.1})
         wire.cut(after=2, seconds=1.6)
         tried = begun.ended()
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert "outage" in tried.flags
     [outage] = tried.result["outages"]
     assert outage["until_seconds"] - outage["from_seconds"] == pytest.approx(1.6, abs=0.3)
@@ -78,7 +78,7 @@ def test_a_server_that_is_cut_off_for_a_while_is_an_outage():
             begun = begin(between, "http_load", params)
             wire.cut(after=2, seconds=2)
             tried = begun.ended()
-    assert tried.code == 0, tried.said
+    assert tried.code == 0, tried.stderr
     assert "outage" in tried.flags
     [outage] = tried.result["outages"]
     # Connections that were cut off are tried again some time after the wire is whole.

@@ -265,7 +265,7 @@ def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, mon
         make_endpoint(control_address=hostile.engine.address, token="t", fingerprint=hostile.engine.fingerprint)
         for _ in range(5)
     ]
-    asked = probe._asked
+    asked = probe._answer_of
 
     def poisonous(endpoint):
         if endpoint.pk == rows[1].pk:
@@ -274,7 +274,7 @@ def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, mon
             return 0.1, Load(cpu_ratio=math.inf, received_bps=1e309, sent_bps="\0")
         return asked(endpoint)
 
-    monkeypatch.setattr(probe, "_asked", poisonous)
+    monkeypatch.setattr(probe, "_answer_of", poisonous)
     probe.probe([row.pk for row in rows])
     states = dict(AvailabilitySpan.objects.values_list("endpoint_id", "state"))
     assert [states.get(row.pk) for row in rows] == ["answered", "engine_down", "answered", None, "answered"]

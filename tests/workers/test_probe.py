@@ -214,7 +214,7 @@ def test_many_silent_endpoints_are_probed_at_once_without_a_database_connection(
         time.sleep(0.2)
         return 0.2, probing.Load()
 
-    monkeypatch.setattr(probing, "_asked", hang)
+    monkeypatch.setattr(probing, "_answer_of", hang)
     endpoints = [make_endpoint(fingerprint="sha256:" + "0" * 64) for _ in range(64)]
     closed = []
     monkeypatch.setattr(probing, "ThreadPoolExecutor", watching(probing.ThreadPoolExecutor, closed))

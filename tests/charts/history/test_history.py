@@ -66,8 +66,8 @@ def test_pairs_that_read_alike_are_told_apart_by_their_numbers() -> None:
     new = _databases()
     past_run(plan, new, NIGHT + DAY, *throughput(2e9))
     (chart,) = look().charts
-    translated = [line.label.partition(" · ")[0] for line in chart.series]
-    assert translated == [f"{pair} (pair {pair.pk})" for pair in (old, new)]
+    names = [line.label.partition(" · ")[0] for line in chart.series]
+    assert names == [f"{pair} (pair {pair.pk})" for pair in (old, new)]
 
 
 def test_a_point_is_the_median_of_a_run_with_the_spread_of_its_repetitions() -> None:

@@ -169,7 +169,7 @@ def test_who_finds_no_place_to_be_hashed_is_told_to_come_again_and_is_not_counte
     full = hashing.threading.BoundedSemaphore(1)
     full.acquire()
     with monkeypatch.context() as patched:
-        patched.setattr(hashing, "_places", full)
+        patched.setattr(hashing, "_free_slots", full)
         answer = log_in(password=PASSWORD)
         assert answer.status_code == 503
         assert answer.headers["Retry-After"] == "2"

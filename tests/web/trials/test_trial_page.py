@@ -138,7 +138,7 @@ def test_a_trial_page_costs_the_same_queries_whatever_its_document(
             assert reader.get(f"/runs/{run.pk}/trials/1").status_code == 200
 
 
-def test_the_page_tells_the_addresses_and_what_was_translated_on_the_way(reader: Client) -> None:
+def test_the_page_tells_the_addresses_and_what_was_changed_on_the_way(reader: Client) -> None:
     addresses = {"family": "ipv4", "source": "10.0.0.1", "sink": "198.51.100.7", "source_seen_by_sink": "203.0.113.9"}
     page = reader.get(f"/runs/{finished(DOCUMENT | {'addresses': addresses}).pk}/trials/1").content.decode()
     text = text_of(page)
