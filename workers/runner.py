@@ -78,7 +78,7 @@ class Runner:
                 following = self._following(following)
 
     def _following(self, ended: int) -> int | None:
-        """Return room back, and take the first that waits for it."""
+        """Free the room, and take the first that waits for it."""
         too_late = time.monotonic() - LOST_AFTER_SECONDS
         with self._lock:
             self._under_way.discard(ended)

@@ -73,7 +73,7 @@ class Fleet:
                         session.fail("failed", "controller_lost", f"silent for {lease_seconds} s", None)
 
     async def suffer(self, number: int, fault: str) -> None:
-        """Return an engine a fault, and tell the other ends of what was under way."""
+        """Inject a fault into an engine, and tell the other ends of what was under way."""
         engine = self.engines[number]
         has_died = await engine.suffer(fault)
         for traffic in self._traffic_of(engine):

@@ -32,7 +32,7 @@ class RunningFleet:
         self.token: str = told["token"]
 
     def suffer(self, number: int, fault: str) -> None:
-        """Return an engine a fault; "none" ends it."""
+        """Inject a fault into an engine; "none" ends it."""
         self._command({"fault": fault, "engine": number})
 
     def cut(self, first: int, second: int, *, is_cut: bool) -> None:

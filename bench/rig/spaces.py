@@ -41,7 +41,7 @@ class RealEngine:
         self.fingerprint = self.start()
 
     def boot(self) -> None:
-        """Return the host a new boot id, which the next start of the engine sees."""
+        """Give the host a new boot id, which the next start of the engine sees."""
         self.boot_id_file.write_text(f"{uuid.uuid4()}\n")
 
     def start(self) -> str:

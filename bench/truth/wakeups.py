@@ -24,7 +24,7 @@ NICE = -20
 
 @contextmanager
 def quick() -> Iterator[None]:
-    """Return this process, its children and its session precedence while the block runs."""
+    """Give this process, its children and its session precedence while the block runs."""
     attributes = struct.pack("=IIQiIQQQ", 48, os.SCHED_OTHER, 0, NICE, 0, SLICE_NANOSECONDS, 0, 0)
     call = CALL_NUMBERS.get(platform.machine())
     library = ctypes.CDLL(None, use_errno=True)

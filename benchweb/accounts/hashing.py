@@ -22,7 +22,7 @@ def _be_nice() -> None:
 
 
 _pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2), thread_name_prefix="hashing", initializer=_be_nice)
-# Each one who waits holds a thread for requests: half of those are kept for everything else.
+# Each one who waits may hold a database connection: half of those are left to everything else.
 _free_slots = threading.BoundedSemaphore(max(1, settings.DATABASE_POOL // 2))
 
 

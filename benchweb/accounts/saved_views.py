@@ -42,7 +42,7 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
 
 
 def view_rename(*, user: User, view_id: int, name: str) -> bool:
-    """Return a view another name; False when the user has none such."""
+    """Rename a view; False when the user has none such."""
     return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name)))
 
 

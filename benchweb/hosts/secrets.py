@@ -17,7 +17,7 @@ def encrypted(token: str) -> bytes:
 
 
 def decrypted(stored: bytes | memoryview) -> str:
-    """Return an engine's bearer token back; empty stays empty."""
+    """Return an engine's bearer token in clear; empty stays empty."""
     if not stored:
         return ""
     try:

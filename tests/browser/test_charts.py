@@ -24,7 +24,7 @@ def run(transactional_db: None) -> Run:
 
 
 def give(trial: Trial, throughput_bps: float) -> None:
-    """Return a trial its result, as the worker does."""
+    """Give a trial its result, as the worker does."""
     metrics = {"throughput_bps": throughput_bps, "send_throughput_bps": throughput_bps * 2}
     document = {"kind": trial.kind, "metrics": metrics}
     assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)

@@ -13,7 +13,7 @@ from tests.measured import measured_run
 
 @pytest.fixture
 def measured(transactional_db: None) -> None:
-    """Return a source and a sink in two network modes each, measured, and a user who may look at them."""
+    """Make a source and a sink in two network modes each, measured, and a user who may look at them."""
     make_user("ada", steps.PASSWORD)
     plan, zone = make_plan(repetitions=2), environment_create(name="same zone")
     source, sink = (

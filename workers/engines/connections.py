@@ -178,5 +178,5 @@ _shared = _Clients()
 
 
 def let_database_go() -> None:
-    """Return this thread's database connection back to the pool before a wait on the network."""
+    """Give this thread's database connection back to the pool before a wait on the network."""
     connection.close()

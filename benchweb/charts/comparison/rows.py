@@ -166,7 +166,7 @@ def _set_otherwise(kind: Kind, baseline: Mapping[str, Any], params: Mapping[str,
 
 
 def _judge(rows: Sequence[MeasureRow], column: int) -> None:
-    """Return a run's entries their differences and, all together, their verdicts."""
+    """Set the differences of a run's entries and, over all of them, their verdicts."""
     judged = [row for row in rows if row.entries[0].values and row.entries[column].values]
     found = [difference(row.entries[0].values, row.entries[column].values) for row in judged]
     for row, each, verdict in zip(judged, found, verdicts(found), strict=True):

@@ -109,7 +109,7 @@ def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
 
 @transaction.atomic
 def postpone(*, claimed: Claimed, reason: str) -> bool:
-    """Return a held run that can't begin back to its queue for a while; False when it has no attempt left and ended."""
+    """Put a held run that can't begin back into its queue for a while; False when it has no attempt left and ended."""
     run, campaign = claimed.run, claimed.run.campaign
     attempts = run.attempts + 1
     if attempts > campaign.retries:

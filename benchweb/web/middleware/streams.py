@@ -8,7 +8,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 class StreamMiddleware(MiddlewareMixin):
-    """Return the connection back before a stream begins; Django would keep it until the last byte is sent."""
+    """Give the connection back before a stream begins; Django would keep it until the last byte is sent."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Close the connection of this thread; a part of the stream that reads opens its own."""

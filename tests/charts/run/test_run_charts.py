@@ -77,7 +77,7 @@ def drum_catalog(tmp_path, settings):
 
 
 def take_in(run: Run, metric: str, values: dict[int, float]) -> None:
-    """Return the trials at these indexes results, as the workers do."""
+    """Give the trials at these indexes results, as the workers do."""
     for trial in run.trials.filter(index__in=values).select_related("run__pair"):
         document = {"kind": trial.kind, "metrics": {metric: values[trial.index]}}
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)

@@ -23,7 +23,7 @@ def reader(client: Client, django_user_model) -> Client:
 
 
 def finish(run: Run, throughput_bps: list[float], more_facts: dict | None = None) -> None:
-    """Return a run's stream trials these throughputs, all others a transaction rate."""
+    """Give a run's stream trials these throughputs, all others a transaction rate."""
     values = iter(throughput_bps)
     for trial in run.trials.order_by("index"):
         metrics = (
