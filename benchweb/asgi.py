@@ -33,7 +33,7 @@ def _load_all() -> None:
             get_template(file.relative_to(folder).as_posix())
 
 
-application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE)
+application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE, views_at_once=settings.DATABASE_POOL)
 _load_all()
 
 # What was loaded stays: nothing of it need be searched for garbage while a page is made.

@@ -67,8 +67,10 @@ class Gone(Exception):
 class Bounded:
     """Pass on what is within the bounds, and answer the rest: 413, 408 or 503."""
 
-    def __init__(self, application: Application, *, requests_at_once: int) -> None:
+    def __init__(self, application: Application, *, requests_at_once: int, views_at_once: int | None = None) -> None:
         self._application = application
+        # Others wait here, without a thread: hundreds of threads would keep probes waiting for seconds.
+        self._views = asyncio.Semaphore(views_at_once or requests_at_once)
         self._most = requests_at_once
         self._requests = 0
         self._probes = 0
@@ -101,7 +103,12 @@ class Bounded:
         self._requests += 1
         slot = _Slot(self._leave)
         try:
-            await self._application(scope, body.replay, slot.watching(send))
+            await self._views.acquire()
+            view = _Slot(self._views.release)
+            try:
+                await self._application(scope, body.replay, slot.watching(view.until_the_answer(send)))
+            finally:
+                view.leave()
         finally:
             slot.leave()
 
@@ -195,6 +202,15 @@ class _Slot:
         if self._is_held:
             self._is_held = False
             self._leave()
+
+    def until_the_answer(self, send: Send) -> Send:
+        """Return a `send` that leaves the slot when the answer begins: what streams may take long."""
+
+        async def sent(message: Message) -> None:
+            self.leave()
+            await send(message)
+
+        return sent
 
     def watching(self, send: Send) -> Send:
         """Return a `send` that waits only so long for the reader.

@@ -164,6 +164,26 @@ def test_a_stream_of_events_leaves_its_place_when_it_begins() -> None:
     run(watched())
 
 
+def test_views_beyond_the_bound_wait_until_an_answer_begins_and_probes_do_not() -> None:
+    async def crowd() -> None:
+        application = Application()
+        bounded = Bounded(application, requests_at_once=10, views_at_once=1)
+        first, second = (asyncio.create_task(asked(bounded)) for _ in range(2))
+        await asyncio.sleep(0.01)
+        assert len(application.bodies) == 1
+        probe = asyncio.create_task(asked(bounded, "/livez"))
+        await asyncio.sleep(0.01)
+        assert len(application.bodies) == 2
+        # The first answers, and streams on: its view is done.
+        application.may_answer.set()
+        await asyncio.sleep(0.01)
+        assert len(application.bodies) == 3
+        application.may_end.set()
+        assert [status(await each) for each in (first, second, probe)] == [200] * 3
+
+    run(crowd())
+
+
 def test_a_failure_of_the_application_gives_its_place_back() -> None:
     async def failing(scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("a fault")
