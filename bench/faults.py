@@ -4,8 +4,8 @@
 
 Each round launches a small campaign, does one harm at a random moment, waits until every run is final, and asks
 bench/invariants.sql and the engines' own records. The state file keeps every round: started again, it goes on with what
-is missing. Prints docs/faults.md's table. The real engines' faults need root (network namespaces), the clock's a
-C compiler. The status is 1 when a round found something broken.
+is missing. Prints the table of docs/explanation/faults.md. The real engines' faults need root (network namespaces),
+the clock's a C compiler. The status is 1 when a round found something broken.
 """
 
 import argparse

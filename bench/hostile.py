@@ -206,7 +206,7 @@ def forged(source: str, payload: bytes) -> bytes:
 
 
 def hello(cookie: bytes, index: int) -> bytes:
-    """The UDP hello of docs/engine-protocol.md."""
+    """The UDP hello of docs/reference/engine-protocol.md."""
     head = b"BWU1" + bytes([1, 0, 0, 0]) + struct.pack("!II", index, 0) + hashlib.sha256(cookie).digest()[:16]
     return head + hmac.digest(cookie, head, "sha256")
 

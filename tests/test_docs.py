@@ -1,37 +1,56 @@
 """The documentation stays short where it promises to, and its links lead somewhere."""
 
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+INDEX = DOCS / "README.md"
+PARTS = {"start", "how-to", "reference", "explanation"}
+# Links from outside the project lead to these.
+FLAT = {"README.md", "api.md", "architecture.md", "engine.md"}
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(DOCS.rglob("*.md")),
     ROOT / "bench" / "README.md",
 ]
 ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
-_LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def words(page: Path) -> int:
     return len(page.read_text(encoding="utf-8").split())
 
 
+def targets(page: Path) -> Iterator[tuple[Path, str]]:
+    """Read each link and image of a page: the file that it names, and the heading or nothing."""
+    for target, heading in _LINK.findall(page.read_text(encoding="utf-8")):
+        yield (page.parent / target).resolve() if target else page, heading
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names that GitHub gives a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def broken_links(page: Path) -> Iterator[str]:
-    for target in _LINK.findall(page.read_text(encoding="utf-8")):
-        if not (page.parent / target).exists():
-            yield f"{page.relative_to(ROOT)}: {target}"
+    for target, heading in targets(page):
+        if not target.exists() or (heading and heading not in anchors(target)):
+            yield f"{page.relative_to(ROOT)}: {target.relative_to(ROOT)}#{heading}"
 
 
 def test_the_architecture_is_read_in_one_sitting() -> None:
-    assert words(ROOT / "docs" / "architecture.md") <= ARCHITECTURE_WORDS
+    assert words(DOCS / "architecture.md") <= ARCHITECTURE_WORDS
 
 
 def test_a_decision_fits_a_screen() -> None:
-    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    decisions = sorted((DOCS / "decisions").glob("*.md"))
     assert decisions
     assert {page.name: words(page) for page in decisions if words(page) > DECISION_WORDS} == {}
 
@@ -43,5 +62,30 @@ def test_what_is_new_is_told_in_few_words() -> None:
     assert 0 < len(re.findall(r"^- ", unreleased, re.MULTILINE)) <= UNRELEASED_ENTRIES
 
 
-def test_every_link_leads_to_a_file() -> None:
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert [link for page in PAGES for link in broken_links(page)] == []
+
+
+def test_the_index_leads_to_every_page() -> None:
+    linked = {target for target, _ in targets(INDEX)}
+    assert [str(page.relative_to(DOCS)) for page in sorted(DOCS.rglob("*.md")) if page not in {INDEX, *linked}] == []
+
+
+def test_every_page_is_in_one_of_four_parts() -> None:
+    assert {page.name for page in DOCS.glob("*.md")} == FLAT
+    assert {folder.name for folder in DOCS.iterdir() if folder.is_dir()} == PARTS | {"decisions", "images"}
+    assert all(any((DOCS / part).glob("*.md")) for part in PARTS)
+
+
+def test_every_picture_is_shown_by_a_page() -> None:
+    shown = {target for page in PAGES for target, _ in targets(page)}
+    assert [picture.name for picture in sorted((DOCS / "images").iterdir()) if picture not in shown] == []
+
+
+def test_the_license_is_stated_alike_for_each_language() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    package = json.loads((ROOT / "frontend" / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((ROOT / "frontend" / "package-lock.json").read_text(encoding="utf-8"))["packages"][""]
+    workspace = tomllib.loads((ROOT / "engine" / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+    assert {each["license"] for each in (project, package, locked, workspace)} == {"Apache-2.0"}
+    assert "Apache License" in (ROOT / project["license-files"][0]).read_text(encoding="utf-8")

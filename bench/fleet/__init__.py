@@ -1,1 +1,1 @@
-"""Simulated engines: one process that speaks the control protocol of docs/engine-protocol.md for a thousand hosts."""
+"""Simulated engines: one process that speaks docs/reference/engine-protocol.md for a thousand hosts."""

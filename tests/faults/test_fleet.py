@@ -1,4 +1,4 @@
-"""The simulated fleet answers as docs/engine-protocol.md says, by the same client that talks to real engines."""
+"""The simulated fleet speaks docs/reference/engine-protocol.md, read by the client that talks to real engines."""
 
 import json
 import uuid

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from benchweb.ops.running import postgres
 from tests.packaging import rules
 
-PAGE = rules.PROJECT / "docs" / "operations.md"
+PAGE = rules.PROJECT / "docs" / "how-to" / "maintain.md"
 
 
 class Database:
@@ -24,7 +24,7 @@ class Database:
         self._folder = folder
 
     def run_from_page(self, program: str) -> int:
-        """Run the line of docs/operations.md that calls a program in the database's container."""
+        """Run the line of docs/how-to/maintain.md that calls a program in the database's container."""
         prefix = "docker compose exec -T postgres "
         line = re.findall(rf"^{prefix}({program} .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
         # The user is `benchweb` here as there; the database is one of the test's.

@@ -90,8 +90,8 @@ def test_an_hourly_pattern_comes_whenever_the_clock_shows_its_minute(zone, cron,
 
 
 def changes() -> list[tuple[str, ...]]:
-    """Read the days of change that docs/schedules.md has written down by hand."""
-    lines = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text(encoding="utf-8").splitlines()
+    """Read the days of change that docs/reference/schedules.md has written down by hand."""
+    lines = (Path(__file__).parents[2] / "docs" / "reference" / "schedules.md").read_text(encoding="utf-8").splitlines()
     rows = [tuple(cell.strip(" `") for cell in line.strip("|").split("|")) for line in lines if "`" in line]
     return [row for row in rows if len(row) == 5 and row[0] in ZONES]
 

@@ -1,4 +1,4 @@
-"""Messages of docs/engine-protocol.md, parsed at the boundary."""
+"""Messages of docs/reference/engine-protocol.md, parsed at the boundary."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime

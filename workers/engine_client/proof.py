@@ -17,7 +17,7 @@ def new_nonce() -> str:
 
 
 def token_proof(token: str, nonce: str, fingerprint: str) -> str:
-    """Return the proof of docs/engine-protocol.md; `fingerprint` is the engine's own, "sha256:…"."""
+    """Return the proof of docs/reference/engine-protocol.md; `fingerprint` is the engine's own, "sha256:…"."""
     key = hashlib.sha256(token.encode()).digest()
     message = b"\n".join((_PURPOSE, nonce.encode(), fingerprint.encode()))
     return hmac.new(key, message, hashlib.sha256).hexdigest()

@@ -71,7 +71,7 @@ class ComparisonItem(Item):
 
 @router.get("/compare", response=ComparisonItem)
 def compare(request: HttpRequest, query: Query[CompareQuery]) -> ComparisonItem:
-    """Compare runs with the first of them, the measures that are worse first; docs/compare.md says how."""
+    """Compare runs with the first of them, the measures that are worse first; docs/reference/compare.md says how."""
     refuse_unknown(request, CompareQuery)
     ids = list(dict.fromkeys(int(word) for word in query.runs.split(",")))
     if not 2 <= len(ids) <= MOST_RUNS:

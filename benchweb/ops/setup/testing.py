@@ -77,7 +77,7 @@ def parts() -> list[Part]:
         Part("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
         Part("script types and style", [*npm, "run", "check"], FRONTEND, npm_environment),
         Part("script tests", [*npm, "test"], FRONTEND, npm_environment),
-        # What the project is made from: docs/dependencies.md.
+        # What the project is made from: docs/how-to/dependencies.md.
         Part("crates: licences, sources, duplicates, known faults", [*supply_chain, "crates"], needs=RUST),
         Part("Python packages: licences, sources, known faults", [*supply_chain, "python"]),
         Part("npm packages: licences, sources, duplicates, known faults", [*supply_chain, "npm"]),

@@ -1,1 +1,1 @@
-"""Checks of what the project is made from: licences, sources, hashes, known faults, secrets; docs/dependencies.md."""
+"""Checks of dependencies (licences, sources, hashes, known faults) and secrets; docs/how-to/dependencies.md."""

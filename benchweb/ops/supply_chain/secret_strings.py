@@ -40,5 +40,5 @@ def _scan(folder: Path, files: Sequence[str]) -> Iterator[Finding]:
             continue
         yield Finding(
             f"{file}:{secret.line_number}: looks like a secret ({secret.type}). Take it out and revoke it; "
-            f"if it is none, end the line with `pragma: allowlist secret` in a comment (docs/dependencies.md)."
+            f"if it is none, end the line with `pragma: allowlist secret` in a comment (docs/how-to/dependencies.md)."
         )

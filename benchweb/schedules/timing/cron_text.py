@@ -1,6 +1,6 @@
 """Cron as people type it, rewritten as what cronsim evaluates, or refused with the part at fault and what to write.
 
-Texts come from crontab, Quartz and Spring, AWS, Jenkins, Kubernetes and chats; docs/schedules.md has the table.
+Texts come from crontab, Quartz and Spring, AWS, Jenkins, Kubernetes and chats; docs/reference/schedules.md lists them.
 """
 
 import re

@@ -48,7 +48,7 @@ pub use thread_use::{ThreadPart, ThreadUse};
 pub use timestamp::Timestamp;
 pub use token_proof::{TokenKey, is_nonce, is_proven, token_key, token_proof};
 
-/// The version of the conversations in `docs/engine-protocol.md`.
+/// The version of the conversations in `docs/reference/engine-protocol.md`.
 pub const PROTOCOL_VERSION: u32 = 1;
 /// The default port of the control API.
 pub const CONTROL_PORT: u16 = 7410;

@@ -71,7 +71,7 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
             Ok(document(StatusCode::OK, &json!({"id": id, "deleted": true})))
         }
         (method, _) => Err(Refusal::not_found(format!(
-            "there is no {method} {path}; see docs/engine-protocol.md"
+            "there is no {method} {path}; see docs/reference/engine-protocol.md"
         ))),
     }
 }
