@@ -22,5 +22,5 @@ def test_what_is_said_of_the_lower_bound_stays_within_a_phone(page: Page, transa
     page.set_viewport_size(PHONE)
     log_in(page)
     page.goto(f"/campaigns/{campaign.pk}")
-    expect(page.get_by_text("Shortest order of full-length runs")).to_be_visible()
+    expect(page.get_by_text("Minimum duration")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

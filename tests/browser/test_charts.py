@@ -100,7 +100,7 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     page.goto(f"/runs/{run.pk}")
     wait_until(page, "window.isSubscribed")
     page.evaluate("window.sameDocument = true")
-    expect(page.get_by_text("0 of 3 trials over")).to_be_visible()
+    expect(page.get_by_text("0 of 3 trials completed")).to_be_visible()
     throughput_chart(page).get_by_role("button", name="Table").click()
     first = run.trials.get(index=1)
     interval = {"start_seconds": 0, "end_seconds": 1, "metrics": {"throughput_bps": 1e9}}
@@ -108,7 +108,7 @@ def test_a_running_run_fills_its_chart_without_a_reload(page: Page, run: Run) ->
     live.publish(run.pk, message)
     expect(page.get_by_role("region", name="Measured live", exact=True)).to_be_visible()
     give(first, 7e9)
-    expect(page.get_by_text("1 of 3 trials over")).to_be_visible()
+    expect(page.get_by_text("1 of 3 trials completed")).to_be_visible()
     expect(throughput_chart(page).get_by_role("cell", name="7.00", exact=True).first).to_be_visible()
     Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="2 of 3 trials failed: no route")
     live.publish(run.pk, {"type": "run", "state": "failed"})
@@ -128,7 +128,7 @@ def test_the_question_whether_to_cancel_stays_open_while_the_run_goes_on(page: P
     give(run.trials.get(index=1), 7e9)
     expect(question).to_contain_text("1 of 3 trials are done and stay.")
     assert button.evaluate("button => button.isKept"), "it was replaced while somebody may press it"
-    question.get_by_role("button", name="Cancel the run").click()
+    question.get_by_role("button", name="Cancel run").click()
     expect(page.get_by_text("Run cancelled: cancelled before it started")).to_be_visible()
 
 

@@ -50,11 +50,11 @@ def test_a_zone_of_pairs_is_chosen_by_one_tick_and_the_list_stays_where_it_was(
     page.get_by_label("Filter the pairs").fill("zone a")
     expect(page.locator("#launch-pairs tbody tr")).to_have_count(30)
     page.get_by_label("Choose all shown").check()
-    expect(page.locator("#launch-pairs")).to_contain_text("30 of the 30 shown are chosen.")
+    expect(page.locator("#launch-pairs")).to_contain_text("30 of 30 selected.")
     expect(page.locator("#launch-summary")).to_contain_text("30 runs")
     last = page.locator("#launch-pairs tbody input").last
     last.uncheck()
-    expect(page.locator("#launch-pairs")).to_contain_text("29 of the 30 shown are chosen.")
+    expect(page.locator("#launch-pairs")).to_contain_text("29 of 30 selected.")
     expect(page.get_by_label("Choose all shown")).not_to_be_checked()
     assert page.locator(".long-choice").evaluate("list => list.scrollTop") > 0
     expect(last).to_be_in_viewport()

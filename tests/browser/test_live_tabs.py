@@ -79,7 +79,7 @@ def test_eight_tabs_of_a_running_run_are_all_told_and_the_last_can_cancel(browsi
     rows_are(tabs, 3)
     tabs[-1].bring_to_front()
     tabs[-1].get_by_role("button", name="Cancel", exact=True).click()
-    tabs[-1].get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    tabs[-1].get_by_role("dialog").get_by_role("button", name="Cancel run").click()
     expect(tabs[-1]).to_have_url(re.compile(rf"/runs/{run.pk}$"))
     Run.objects.filter(pk=run.pk).update(state=State.CANCELLED, reason="cancelled by ada")
     live.publish(run.pk, {"type": "run", "state": "cancelled"})

@@ -57,7 +57,7 @@ def test_a_private_kind_goes_from_form_to_chart(
     page.get_by_label("Test kind of step 1").select_option(KIND)
     page.get_by_label("Probes").fill("10, 100")
     expect(page.locator("#plan-preview .preview-figures")).to_contain_text("2")
-    page.get_by_role("button", name="Save the plan").click()
+    page.get_by_role("button", name="Save plan").click()
     expect(page.get_by_role("heading", level=1, name="probes")).to_be_visible()
     steps.launch(page, "probes", "alder (host) → birch (host)")
 

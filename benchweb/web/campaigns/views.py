@@ -86,10 +86,10 @@ def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse
     if cancelled:
         messages.success(
             request,
-            _("{runs} cancelled: what is running stops within two seconds.").format(runs=counted(cancelled, "run")),
+            _("{runs} cancelled: running tests stop within two seconds.").format(runs=counted(cancelled, "run")),
         )
     else:
-        messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
+        messages.warning(request, _("Nothing to cancel: every run has completed or is already stopping."))
     return redirect("web:campaign", campaign_id)
 
 

@@ -112,12 +112,12 @@ def _launched(page: LaunchPage, user: User) -> Campaign:
     if page.plan is None:
         archived = Plan.objects.filter(pk=page.form.plan_id).first() if page.form.plan_id else None
         if archived is None:
-            raise LaunchError("plan", _("Choose the plan to run."))
+            raise LaunchError("plan", _("Choose a plan to run."))
         return services.launch(plan=archived, pairs=page.chosen, user=user)
     gone = len(page.form.pair_ids) - len(page.chosen)
     if gone:
         raise LaunchError(
-            "pairs", _("{gone} of the chosen pairs are archived by now: look over the choice again.").format(gone=gone)
+            "pairs", _("{gone} of the selected pairs have been archived: check the selection.").format(gone=gone)
         )
     if question := services.confirmation_needed(len(page.chosen), page.form.confirm_runs):
         raise LaunchError("confirm_runs", question)

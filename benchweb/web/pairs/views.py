@@ -167,7 +167,7 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
         request,
         title=_("pair {pair}").format(pair=pair),
         losses=[
-            _("It can't be launched any more."),
+            _("It can no longer be launched."),
             retained_runs(runs, counted(series, "series")),
         ],
         back=reverse("web:pair", args=[pair.pk]),

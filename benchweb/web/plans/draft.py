@@ -105,7 +105,7 @@ def values_of(draft: PlanDraft) -> tuple[PlanValues, dict[str, str]]:
     repetitions = _read_number(draft.repetitions, "repetitions", errors)
     pause_seconds = _read_number(draft.pause_seconds or "0", "pause_seconds", errors)
     if repetitions != int(repetitions):
-        errors["repetitions"] = _("Repetitions are whole numbers.")
+        errors["repetitions"] = _("Repetitions must be a whole number.")
     steps = [_read_step(step, errors) for step in draft.steps]
     confidence = _read_confidence(draft, errors)
     return PlanValues(draft.name, int(repetitions), draft.order, float(pause_seconds), steps, confidence), errors
@@ -161,7 +161,7 @@ def _read_confidence(draft: PlanDraft, errors: dict[str, str]) -> dict[str, Any]
     most = draft.confidence_max_repetitions.strip() or str(DEFAULT_MAXIMUM_REPETITIONS)
     found = _read_number(most, "confidence_max_repetitions", errors)
     if found != int(found):
-        errors["confidence_max_repetitions"] = _("Repetitions are whole numbers.")
+        errors["confidence_max_repetitions"] = _("Repetitions must be a whole number.")
     return {
         "level_percent": _read_number(draft.confidence_level_percent, "confidence_level_percent", errors),
         "width_percent": _read_number(draft.confidence_width_percent, "confidence_width_percent", errors),

@@ -19,8 +19,8 @@ from benchweb.web.plans.sweep_text import spelled
 PREVIEWED_TRIALS = 60
 _CONFIDENCE = {
     "confidence_level_percent": (gettext_noop("Confidence level"), "%", "99"),
-    "confidence_width_percent": (gettext_noop("Width of the interval"), gettext_noop("% of the mean"), "5"),
-    "confidence_max_repetitions": (gettext_noop("Most repetitions"), "", str(DEFAULT_MAXIMUM_REPETITIONS)),
+    "confidence_width_percent": (gettext_noop("Interval width"), gettext_noop("% of the mean"), "5"),
+    "confidence_max_repetitions": (gettext_noop("Maximum repetitions"), "", str(DEFAULT_MAXIMUM_REPETITIONS)),
 }
 _BASICS = {
     "name": gettext_noop("Name"),
@@ -195,7 +195,7 @@ def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
     if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         errors.setdefault(
             "pause_seconds",
-            _("The pause is from 0 to {most} s.").format(most=f"{MAXIMUM_PAUSE_SECONDS:g}"),
+            _("The pause must be from 0 to {most} s.").format(most=f"{MAXIMUM_PAUSE_SECONDS:g}"),
         )
     most = values.repetitions
     try:
@@ -236,10 +236,10 @@ def _resources(trials: list[PlannedTrial]) -> str:
     kinds = catalog().kinds
     classes = {kinds[trial.kind].exclusivity_of(trial.params) for trial in trials}
     if "exclusive" in classes:
-        return _("both hosts of the pair: no other test runs on them meanwhile.")
+        return _("both hosts of the pair exclusively: no other test runs on them.")
     if "normal" in classes:
-        return _("both hosts of the pair, shared: other tests of this class may run beside it, exclusive ones wait.")
-    return _("no host: it runs beside anything.")
+        return _("both hosts of the pair, shared: other shared tests may run at the same time, exclusive tests wait.")
+    return _("no host: any other test may run at the same time.")
 
 
 def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:

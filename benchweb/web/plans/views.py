@@ -23,7 +23,7 @@ COLUMNS = [
     Column(gettext_noop("Plan"), "name"),
     Column(gettext_noop("Steps")),
     Column(gettext_noop("Trials"), numeric=True),
-    Column(gettext_noop("Takes at most"), numeric=True),
+    Column(gettext_noop("Maximum duration"), numeric=True),
     Column(gettext_noop("Added"), "created_at"),
 ]
 
@@ -139,7 +139,7 @@ def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
         request,
         title=_("plan {plan}").format(plan=plan.name),
         losses=[
-            _("It can't be launched any more."),
+            _("It can no longer be launched."),
             retained_runs(runs),
             *_schedules_stranded(plan),
         ],
@@ -155,7 +155,7 @@ def plan_restore(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Bring an archived plan back."""
     plan = get_object_or_404(Plan, pk=plan_id)
     if services.plan_restore(plan=plan):
-        messages.success(request, _("Plan {plan} is back.").format(plan=plan.name))
+        messages.success(request, _("Plan {plan} is restored.").format(plan=plan.name))
     return redirect("web:plan", plan.pk)
 
 

@@ -131,10 +131,10 @@ def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """Ask for a run's cancellation."""
     run = get_object_or_404(Run, pk=run_id)
     if run_cancel(run=run):
-        messages.success(request, _("Cancellation asked for: both engines stop within a second."))
+        messages.success(request, _("Cancelling: both engines stop within a second."))
     else:
         messages.warning(
-            request, _("Nothing to cancel: the run is {state} or stopping already.").format(state=state_word(run.state))
+            request, _("Nothing to cancel: the run is {state} or already stopping.").format(state=state_word(run.state))
         )
     return redirect("web:run", run_id)
 

@@ -103,8 +103,8 @@ class ScheduleForm(PageForm):
     plan = forms.ModelChoiceField(
         label=_("Plan"),
         queryset=Plan.objects.none(),
-        empty_label=_("Choose the plan"),
-        error_messages={"required": _("Choose the plan to run."), "invalid_choice": _("This plan is archived.")},
+        empty_label=_("Choose a plan"),
+        error_messages={"required": _("Choose a plan to run."), "invalid_choice": _("This plan is archived.")},
     )
     target = forms.ChoiceField(label=_("Runs on"), choices=TARGETS, initial="pairs")
     pairs = forms.ModelMultipleChoiceField(

@@ -196,9 +196,9 @@ def schedule_cancel(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Cancel what the schedule has running and waiting."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_cancel(schedule=schedule):
-        messages.success(request, _("Cancelled: what is running stops within two seconds."))
+        messages.success(request, _("Cancelled: running tests stop within two seconds."))
     else:
-        messages.warning(request, _("Nothing to cancel: every run is final or stopping already."))
+        messages.warning(request, _("Nothing to cancel: every run has completed or is already stopping."))
     return redirect("web:schedule", schedule_id)
 
 

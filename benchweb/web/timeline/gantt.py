@@ -26,7 +26,7 @@ def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
         by_resource.setdefault(each.resource, []).append(bar)
     end = max(each.ends for each in found.bars)
     return lanes_of(
-        _("The campaign to come, by host"),
+        _("The next campaign, by host"),
         [Lane(translated(resource), bars) for resource, bars in by_resource.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),

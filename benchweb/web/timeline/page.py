@@ -165,7 +165,7 @@ def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection
     without = sum(slot.state not in (State.FINISHED, State.PENDING, State.RUNNING) for slot in slots)
     first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
     text = f"{first}–{last}, {counted(len(times), 'slot')}"
-    text += _(", {without} without a whole result").format(without=without) if without else ""
+    text += _(", {without} incomplete").format(without=without) if without else ""
     yield _entry(worst or times[0], text, mixed)
 
 
@@ -175,7 +175,7 @@ _SINGLY = 4
 
 def _entry(each: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
     if isinstance(each, Coming):
-        return Entry(each.schedule, "planned", text, _("to come"), reverse("web:schedule", args=[each.schedule.pk]))
+        return Entry(each.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[each.schedule.pk]))
     return Entry(each.schedule, each.state, text, each.reason, _slot_url(each), each.campaign_id in mixed)
 
 
@@ -207,9 +207,9 @@ def _slot_bar(slot: Slot) -> Bar:
 
 def _coming_bar(each: Coming) -> Bar:
     if each.seconds is None:
-        label = _("{schedule} · to come · how long is known after its first time").format(schedule=each.schedule.name)
+        label = _("{schedule} · scheduled · duration not known yet").format(schedule=each.schedule.name)
     else:
-        label = _("{schedule} · to come · about {length}").format(
+        label = _("{schedule} · scheduled · about {length}").format(
             schedule=each.schedule.name, length=duration(each.seconds)
         )
     url = reverse("web:schedule", args=[each.schedule.pk])

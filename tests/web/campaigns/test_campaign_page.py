@@ -22,7 +22,7 @@ def test_it_counts_runs_by_state_and_filters_by_them(signed_in: Client, campaign
     Run.objects.filter(pk=first.pk).update(state=State.FAILED, reason="1 of 1 trials failed")
     response = signed_in.get(f"/campaigns/{campaign.pk}")
     assert [(each["state"], each["count"]) for each in response.context["segments"]] == [("failed", 1), ("pending", 3)]
-    assert "1 of 4 runs are over." in response.content.decode()
+    assert "1 of 4 runs completed." in response.content.decode()
     failed = signed_in.get(f"/campaigns/{campaign.pk}?state=failed")
     assert [run.pk for run in failed.context["page"].rows] == [first.pk]
     assert "1 of 1 trials failed" in failed.content.decode()
@@ -48,13 +48,13 @@ def test_it_asks_for_news_while_it_is_open_and_rests_when_it_is_over(signed_in: 
     assert "<html" not in text
     assert "1 min 3 s" in text
     assert "1.05 ×" in text
-    assert "Shortest order of full-length runs" in text
+    assert "Minimum duration" in text
     Campaign.objects.update(lower_bound_seconds=64)
-    assert "Shortest order of full-length runs" not in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+    assert "Minimum duration" not in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
 
 
 def test_cancel_asks_first_and_cancels_what_is_open(signed_in: Client, campaign: Campaign) -> None:
-    assert "Cancel the campaign" in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
+    assert "Cancel campaign" in signed_in.get(f"/campaigns/{campaign.pk}").content.decode()
     first = Run.objects.order_by("pk")[0]
     Run.objects.filter(pk=first.pk).update(state=State.FINISHED)
     answer = signed_in.post(f"/campaigns/{campaign.pk}/cancel", follow=True)
@@ -78,10 +78,10 @@ def test_a_campaign_of_which_some_runs_finished_is_called_by_the_worst_in_part(
     first, *others = Run.objects.order_by("pk")
     Run.objects.filter(pk=first.pk).update(state=State.NONSTART)
     Run.objects.filter(pk__in=[run.pk for run in others]).update(state=State.FINISHED)
-    in_part = '>nonstart</span> <span class="meta">in part</span>'
+    in_part = '>nonstart</span> <span class="meta">(partial)</span>'
     assert all(in_part in signed_in.get(url).content.decode() for url in ("/campaigns", f"/campaigns/{campaign.pk}"))
     Run.objects.update(state=State.NONSTART)
-    assert "in part" not in signed_in.get("/campaigns").content.decode()
+    assert "(partial)" not in signed_in.get("/campaigns").content.decode()
 
 
 def test_the_list_names_who_or_what_launched_each(signed_in: Client, campaign: Campaign) -> None:

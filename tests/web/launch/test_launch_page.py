@@ -15,7 +15,7 @@ LAUNCH = {"action": "launch"}
 
 def test_it_names_what_is_missing_first(signed_in: Client) -> None:
     text = signed_in.get("/launch").content.decode()
-    assert "There is no plan yet." in text
+    assert "No plans yet." in text
     assert "Next step: add a host." in text
 
 
@@ -41,7 +41,7 @@ def test_several_pairs_end_on_the_page_of_their_campaign(signed_in: Client) -> N
 @pytest.mark.parametrize(
     ("plan", "pairs", "field", "message"),
     [
-        (False, True, "plan", "Choose the plan to run."),
+        (False, True, "plan", "Choose a plan to run."),
         (True, False, "pairs", "Choose at least one pair to run the plan on."),
     ],
 )
@@ -70,14 +70,14 @@ def test_a_pair_archived_meanwhile_is_refused(signed_in: Client) -> None:
     plan, pair, gone = make_plan(), make_pair(), make_pair()
     archive(row=gone)
     response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk, gone.pk]})
-    assert response.context["page"].error.startswith("1 of the chosen pairs")
+    assert response.context["page"].error.startswith("1 of the selected pairs")
     assert Campaign.objects.count() == 0
 
 
 @pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 30, "1; drop table"])
 def test_what_is_no_id_is_no_choice(signed_in: Client, nonsense: str) -> None:
     response = signed_in.post("/launch", LAUNCH | {"plan": nonsense, "pairs": [nonsense]})
-    assert response.context["page"].error == "Choose the plan to run."
+    assert response.context["page"].error == "Choose a plan to run."
     assert Campaign.objects.count() == 0
 
 
@@ -116,7 +116,7 @@ def test_the_summary_counts_runs_and_time_and_warns_of_silent_ends(signed_in: Cl
     assert (page.preview.count, page.preview.measured_seconds) == (12, 12)
     assert "2 runs" in text
     assert page.silent == [silent]
-    assert "did not answer its last check" in text
+    assert "didn't answer its last check" in text
 
 
 def test_links_fill_the_choice_in(signed_in: Client) -> None:
@@ -132,7 +132,7 @@ def test_more_runs_than_are_taken_without_a_question_are_asked_for_by_their_numb
     values = LAUNCH | {"plan": make_plan().pk, "pairs": [make_pair().pk, make_pair().pk]}
     response = signed_in.post("/launch", values)
     assert response.context["page"].field == "confirm_runs"
-    assert "2 runs are meant" in response.content.decode()
+    assert "Yes, launch 2 runs" in response.content.decode()
     assert Campaign.objects.count() == 0
     signed_in.post("/launch", values | {"confirm_runs": "2"})
     assert Campaign.objects.get().runs.count() == 2

@@ -47,13 +47,13 @@ def test_each_environment_has_a_sentence_with_its_runs_changes_and_the_week_befo
     measured(last_nights, timezone.now() - timedelta(hours=30), state="nonstart")
     summed_up()
     text = words(signed_in.get("/").content.decode())
-    assert "1 of 2 runs have whole results. 1 without a whole result . 1 pair with a change ." in text
-    assert "The week before: 87.5 % whole, n=8 runs" in text
+    assert "1 of 2 runs complete. 1 incomplete . 1 pair with a change ." in text
+    assert "Previous week: 87.5 % complete, n=8 runs" in text
 
 
 def test_an_environment_that_had_no_run_says_so(signed_in: Client) -> None:
     measured(make_pair(), timezone.now() - 3 * DAY, 1e9)
-    assert "No run ended in the last 24 hours." in signed_in.get("/").content.decode()
+    assert "No run completed in the last 24 hours." in signed_in.get("/").content.decode()
 
 
 def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
@@ -70,7 +70,7 @@ def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
     assert "TCP stream · message size 16 KiB · median of 1 pair" in words(figure)
     assert "▼ −10 %" in figure
     assert f'href="/history?environment={last_nights.environment_id}&amp;kind=tcp_stream' in figure
-    assert text.count('title="nothing here measures it"') == 2
+    assert text.count('title="not measured here"') == 2
 
 
 def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Client, last_nights: Pair) -> None:
@@ -96,7 +96,7 @@ def test_what_moved_together_is_one_line_that_counts_the_others(signed_in: Clien
 def test_without_a_change_it_says_from_when_on_a_series_is_judged(signed_in: Client) -> None:
     measured(make_pair(), timezone.now() - timedelta(hours=1), 1e9)
     summed_up()
-    assert "A series is judged from its sixth run on." in signed_in.get("/").content.decode()
+    assert "Changes are detected from the sixth run of a series on." in signed_in.get("/").content.decode()
 
 
 def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: Client) -> None:
@@ -114,10 +114,10 @@ def test_a_host_whose_answering_endpoint_is_archived_is_not_counted_as_answering
     make_endpoint(host_name="answers")
     gone = make_endpoint(host_name="gone")
     Endpoint.objects.update(status="answered", checked_at=timezone.now())
-    assert "2 of 2 hosts answered as they should when last asked." in signed_in.get("/").content.decode()
+    assert "2 of 2 hosts healthy." in signed_in.get("/").content.decode()
     gone.archived_at = timezone.now()
     gone.save(update_fields=["archived_at"])
-    assert "1 of 2 hosts answered as they should when last asked." in signed_in.get("/").content.decode()
+    assert "1 of 2 hosts healthy." in signed_in.get("/").content.decode()
 
 
 def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Client) -> None:
@@ -179,10 +179,10 @@ def test_environments_in_which_nothing_ended_are_named(signed_in: Client, last_n
     make_pair(environment="left zone", source=make_endpoint(host_name="left"))
     Pair.objects.filter(environment__name="left zone").update(archived_at=timezone.now())
     html = signed_in.get("/").content.decode()
-    assert "No run ended in 8 days in idle zone ." in words(html)
+    assert "No run completed in the last 8 days: idle zone ." in words(html)
     assert f'href="/environments/{idle.environment_id}">idle zone' in html
     measured(idle, timezone.now() - 7 * DAY, 1e9)
-    assert "No run ended in 8 days" not in words(signed_in.get("/").content.decode())
+    assert "No run completed in the last 8 days" not in words(signed_in.get("/").content.decode())
 
 
 def test_synthetic_hosts_are_not_said_to_answer(signed_in: Client) -> None:
@@ -190,11 +190,11 @@ def test_synthetic_hosts_are_not_said_to_answer(signed_in: Client) -> None:
     Host.objects.filter(pk=made_up.host_id).update(is_synthetic=True)
     Endpoint.objects.filter(pk=made_up.pk).update(status=Endpoint.Status.ANSWERED)
     text = words(signed_in.get("/").content.decode())
-    assert "1 synthetic host is never asked." in text
+    assert "1 synthetic host not monitored." in text
     assert "answered when last checked" not in text
     real = make_endpoint(host_name="real", control_address="192.0.2.20:7410")
     Endpoint.objects.filter(pk=real.pk).update(status=Endpoint.Status.ANSWERED)
-    assert "1 of 1 host answered as it should when last asked." in words(signed_in.get("/").content.decode())
+    assert "1 of 1 host healthy." in words(signed_in.get("/").content.decode())
 
 
 def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client) -> None:
@@ -280,4 +280,4 @@ def test_a_host_without_an_endpoint_is_not_one_that_was_not_asked_yet(signed_in:
     make_endpoint()
     Host.objects.create(name="bare")
     text = words(signed_in.get("/").content.decode())
-    assert "0 of 2 hosts answered as they should when last asked. 1 was not asked yet. 1 has no endpoint." in text
+    assert "0 of 2 hosts healthy. 1 not checked yet. 1 has no endpoint." in text

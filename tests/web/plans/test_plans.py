@@ -23,7 +23,7 @@ FORM = {
 
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
-    assert "Make the first plan" in signed_in.get("/plans").content.decode()
+    assert "Create the first plan" in signed_in.get("/plans").content.decode()
 
 
 def test_the_list_says_what_each_plan_comes_to(signed_in: Client) -> None:
@@ -69,7 +69,7 @@ def test_a_plan_of_a_hundred_steps_fits_into_one_form(signed_in: Client) -> None
         ({"name": "x" * 101}, "name", "A name has 1 to 100 characters."),
         ({"repetitions": ""}, "repetitions", "Enter a number."),
         ({"repetitions": "many"}, "repetitions", "&#x27;many&#x27; is not a number."),
-        ({"repetitions": "1.5"}, "repetitions", "Repetitions are whole numbers."),
+        ({"repetitions": "1.5"}, "repetitions", "Repetitions must be a whole number."),
         ({"repetitions": "0"}, "repetitions", "repetitions is 0, but must be from 1 to 1,000."),
         ({"repetitions": "inf"}, "repetitions", "is not a number."),
         ({"pause_seconds": "3601"}, "pause_seconds", "must be from 0 to 3600 s."),
@@ -195,7 +195,7 @@ def test_the_preview_counts_trials_and_time(
 ) -> None:
     preview = signed_in.post("/plans/preview", FORM | changes).context["editor"].preview
     assert (preview.count, preview.measured_seconds, preview.held_seconds) == (count, measured, held)
-    assert preview.resources == "both hosts of the pair: no other test runs on them meanwhile."
+    assert preview.resources == "both hosts of the pair exclusively: no other test runs on them."
 
 
 def test_the_preview_lists_trials_in_the_asked_order_with_what_is_swept(signed_in: Client) -> None:
@@ -245,7 +245,7 @@ def test_an_archived_plan_leaves_the_list_and_comes_back(signed_in: Client) -> N
 
 
 def test_a_plan_of_too_few_repetitions_to_be_compared_says_so(signed_in: Client) -> None:
-    words = "that takes at least 4 repetitions of each"
+    words = "Too few repetitions to compare runs</strong> (minimum 4;"
     assert 'name="repetitions" value="5"' in signed_in.get("/plans/new").content.decode()
     assert words in signed_in.post("/plans/preview", FORM).content.decode()
     assert words not in signed_in.post("/plans/preview", FORM | {"repetitions": "4"}).content.decode()

@@ -89,14 +89,14 @@ def test_a_confidence_that_was_reached_is_told_without_alarm(signed_in: Client) 
     run = finished_run([100e6, 100e6, 100e6])
     run_end(run_id=run.pk, owner="w")
     page = signed_in.get(f"/runs/{run.pk}").content
-    assert "The confidence asked for was reached: a 99 % interval" in words(page)
+    assert "The requested confidence was reached: a 99 % interval" in words(page)
     assert "NOT reached" not in words(page) and b'role="alert"' not in page
 
 
 def test_an_open_run_says_how_many_combinations_are_to_go(signed_in: Client) -> None:
     run = finished_run([99e6, 100e6, 101e6])
     read = words(signed_in.get(f"/runs/{run.pk}").content)
-    assert "1 of 1 combinations to go" in read and "NOT reached" not in read
+    assert "1 of 1 combinations left" in read and "NOT reached" not in read
 
 
 def test_a_run_of_a_plan_without_a_confidence_says_nothing_of_it(signed_in: Client) -> None:

@@ -108,7 +108,7 @@ def test_htmx_gets_only_what_changes(reader: Client) -> None:
 def test_an_open_run_can_be_cancelled_and_says_what_is_lost(reader: Client) -> None:
     run = make_run(steps=SIZES, repetitions=3)
     page = reader.get(f"/runs/{run.pk}").content.decode()
-    assert "0 of 12 trials are done and stay." in page
+    assert "0 of 12 trials are complete and are kept." in page
     answer = reader.post(f"/runs/{run.pk}/cancel", follow=True)
     run.refresh_from_db()
     assert run.state == State.CANCELLED
@@ -194,4 +194,7 @@ def test_the_addresses_that_a_run_used_are_told(reader: Client) -> None:
     sink = {"control": "192.0.2.7", "data": "2001:db8::7", "data_port": 7411}
     Run.objects.filter(pk=run.pk).update(addresses={"source": {"control": "192.0.2.1"}, "sink": sink})
     page = " ".join(re.sub(r"<[^>]*>", " ", reader.get(f"/runs/{run.pk}").content.decode()).split())
-    assert "Addresses used Control 192.0.2.1 192.0.2.7 Test traffic by the host's routes 2001:db8::7 port 7411" in page
+    assert (
+        "Addresses used Control 192.0.2.1 192.0.2.7 Test traffic chosen by the host's routes 2001:db8::7 port 7411"
+        in page
+    )

@@ -43,9 +43,9 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
 
 
 def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client) -> None:
-    assert "There is no plan yet." in signed_in.get("/schedules/new").content.decode()
+    assert "No plans yet." in signed_in.get("/schedules/new").content.decode()
     make_plan()
-    assert "There is no plan yet." not in signed_in.get("/schedules/new").content.decode()
+    assert "No plans yet." not in signed_in.get("/schedules/new").content.decode()
 
 
 def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:

@@ -68,6 +68,6 @@ def test_a_look_at_some_runs_says_so_and_leads_back_to_all(signed_in: Client) ->
 
 def test_a_page_behind_the_last_run_does_not_say_that_there_is_none(signed_in: Client) -> None:
     make_run()
-    assert "There is no run yet." not in signed_in.get("/runs?after=1").content.decode()
+    assert "No runs yet." not in signed_in.get("/runs?after=1").content.decode()
     Run.objects.all().delete()
-    assert "There is no run yet." in signed_in.get("/runs").content.decode()
+    assert "No runs yet." in signed_in.get("/runs").content.decode()

@@ -91,7 +91,7 @@ def test_the_overview_tells_running_runs_from_ended_ones_and_names_silent_hosts(
     assert [row.run.pk for row in answer.context["running"]] == [running.pk]
     assert [row.run.pk for row in answer.context["last"]] == [ended.pk]
     assert "10.0.0.9:7410 refused" in answer.content.decode()
-    assert "0 of 4 hosts answered as they should when last asked." in answer.content.decode()
+    assert "0 of 4 hosts healthy." in answer.content.decode()
 
 
 def test_a_running_run_tells_how_long_it_will_take(reader: Client) -> None:

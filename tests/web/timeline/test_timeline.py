@@ -47,7 +47,7 @@ def test_a_short_bar_reaches_neither_into_what_is_to_come_nor_over_what_follows_
     bars = [
         Bar(NOON - second, NOON, "running", "under way"),
         Bar(NOON - minute, NOON - minute + second, "finished", "just before it"),
-        Bar(NOON + HOUR, NOON + HOUR + second, "planned", "to come"),
+        Bar(NOON + HOUR, NOON + HOUR + second, "planned", "scheduled"),
     ]
     drawn = lanes_of("Hosts", [Lane("a", bars)], begin=NOON - 12 * HOUR, end=NOON + 12 * HOUR, zone=UTC, now=NOON)
     places = [(each.bar.state, each.left, each.width) for each in drawn.lanes[0].bars]
@@ -57,7 +57,7 @@ def test_a_short_bar_reaches_neither_into_what_is_to_come_nor_over_what_follows_
 def test_runs_that_wait_are_counted_for_nobody_knows_when_they_begin(signed_in: Client) -> None:
     run = make_run()
     for page in ("/timeline", f"/timeline?campaign={run.campaign_id}"):
-        assert "1 run waits for its turn." in signed_in.get(page).content.decode()
+        assert "1 run is queued." in signed_in.get(page).content.decode()
 
 
 def test_ticks_are_round_in_the_readers_zone_and_midnight_names_its_day() -> None:
@@ -163,7 +163,7 @@ def test_it_narrows_by_host_and_by_campaign(signed_in: Client, ran: Run) -> None
 
 
 def test_an_empty_timeline_names_the_next_step(signed_in: Client) -> None:
-    urls = {"/timeline": "Make a schedule", "/timeline/week": "Make the first schedule"}
+    urls = {"/timeline": "Create a schedule", "/timeline/week": "Make the first schedule"}
     for url, words in urls.items():
         text = signed_in.get(url).content.decode()
         assert "Next step: add a host." in text and words not in text
@@ -185,7 +185,7 @@ def test_a_week_has_its_slots_by_day_and_sums_up_those_that_are_many(signed_in: 
     assert [day.day.isoformat() for day in days][::6] == ["2026-06-01", "2026-06-07"]
     told = [(entry.schedule.name, entry.text, entry.state) for entry in days[0].entries]
     assert told == [
-        ("often", "00:00–01:00, 7 slots, 1 without a whole result", "missed"),
+        ("often", "00:00–01:00, 7 slots, 1 incomplete", "missed"),
         ("nightly", "02:00", "finished"),
     ]
     assert [(entry.text, entry.state) for entry in days[6].entries] == [("00:00", "failed")]
