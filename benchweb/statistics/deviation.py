@@ -35,16 +35,18 @@ class Deviation:
         return not self.is_learning and self.score is not None and abs(self.score) > NOISE_TIMES
 
 
-def deviation(latest: float, before: Sequence[float], least: float = 0.0) -> Deviation | None:
+def deviation(
+    latest: float, before: Sequence[float], least: float = 0.0, floor: float = LEAST_RATIO
+) -> Deviation | None:
     """Compare a median with earlier ones; None without any. A difference of `least` or less never stands out.
 
-    The noise is 1.4826 × the median absolute deviation, and never less than lets 3 % or `least` stand out.
+    The noise is 1.4826 × the median absolute deviation, and at least so much that `floor` or `least` is within it.
     """
     if not before:
         return None
     baseline = median(before)
     scatter = _NORMAL * median([abs(value - baseline) for value in before])
-    noise = max(scatter, LEAST_RATIO / NOISE_TIMES * abs(baseline), least / NOISE_TIMES)
+    noise = max(scatter, floor / NOISE_TIMES * abs(baseline), least / NOISE_TIMES)
     difference = latest - baseline
     return Deviation(
         baseline=baseline,

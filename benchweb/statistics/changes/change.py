@@ -1,0 +1,28 @@
+"""What is found: one change of a series' level."""
+
+from dataclasses import dataclass
+
+# Changes of less than that share of the level are told to nobody, however sure they are.
+LEAST_RATIO = 0.005
+# So many of the last runs are looked at together: two months of nights.
+WINDOW = 60
+# Of fewer runs nobody can tell a series' noise: it is learning.
+LEAST_RUNS = 12
+
+
+@dataclass(frozen=True)
+class Change:
+    """A level that holds until `index` and another from there on; in the metric's unit unless named otherwise."""
+
+    # Of the first value of the new segment, in the list that was given.
+    index: int
+    # Medians of the segments on both sides, within the window.
+    before: float
+    after: float
+    # Of the medians, with its interval, as shares of `before`; None where that is 0.
+    difference_ratio: float | None
+    interval_low_ratio: float | None
+    interval_high_ratio: float | None
+    p: float
+    # Whether the level went there bit by bit, from `index` on, rather than at once.
+    is_drift: bool = False

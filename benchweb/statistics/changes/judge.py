@@ -1,0 +1,61 @@
+"""Which of the changes that were found hold: sure, large beside the noise, and worth telling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, sqrt
+from statistics import median
+
+from benchweb.statistics.changes.noise import inflation, noise_of_residuals
+from benchweb.statistics.rank_sum import quick_p_value
+
+# Of equal segments at most so many differ in their ranks as much.
+_LARGEST_P = 0.001
+# A difference of levels counts from so many of its standard errors on.
+LEAST_ERRORS = 5.0
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a change must exceed: a share of the level, a difference in the metric's unit, and noise always assumed."""
+
+    ratio: float
+    difference: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A boundary between two segments: its index, the p-value of their ranks, and whether it holds."""
+
+    index: int
+    p: float
+    holds: bool
+
+
+def lasting(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
+    """Return the boundaries that hold, the least sure taken away one by one: its segments become one."""
+    kept = list(boundaries)
+    while kept:
+        jumps = _judged(values, kept, bounds)
+        failed = [jump for jump in jumps if not jump.holds]
+        if not failed:
+            return jumps
+        kept.remove(max(failed, key=lambda jump: jump.p).index)
+    return []
+
+
+def _judged(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
+    ends = [0, *boundaries, len(values)]
+    segments = [values[start:end] for start, end in pairwise(ends)]
+    levels = [median(segment) for segment in segments]
+    residuals = [value - level for segment, level in zip(segments, levels, strict=True) for value in segment]
+    noise = max(noise_of_residuals(residuals), bounds.noise)
+    error = noise * sqrt(inflation(residuals, noise, len(segments)))
+    jumps = []
+    for index, (before, after), (low, high) in zip(boundaries, pairwise(segments), pairwise(levels), strict=True):
+        p = quick_p_value(before, after)
+        errors = abs(high - low) / (error * sqrt(1 / len(before) + 1 / len(after))) if error else inf
+        is_large = abs(high - low) >= max(bounds.ratio * abs(low), bounds.difference) and high != low
+        jumps.append(Jump(index, p, p < _LARGEST_P and errors >= LEAST_ERRORS and is_large))
+    return jumps
