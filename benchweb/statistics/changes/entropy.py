@@ -56,7 +56,7 @@ def _counts_below(values: Sequence[float]) -> tuple[list[list[int]], float]:
     wanted = min(count, int(4 * log(count)) + 1)
     scale = log(2 * count - 1)
     shares = [1 / (1 + exp(scale * (1 - (2 * index + 1) / wanted))) for index in range(wanted)]
-    quantiles = sorted({ordered[int((count - 1) * share)] for share in shares})
+    quantiles = [ordered[int((count - 1) * share)] for share in shares]
     row = [0] * len(quantiles)
     rows = [row]
     for value in values:
