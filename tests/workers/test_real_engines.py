@@ -36,6 +36,20 @@ def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(w
     assert Point.objects.filter(run=run, series__metric="throughput_bps").count() == 9
 
 
+def test_a_stream_of_each_send_mode_is_a_series_of_its_own_and_tells_what_the_kernel_copied(worker, engine_pair):
+    worker()
+    modes = ["send", "sendfile", "zerocopy"]
+    steps = [{"kind": "tcp_stream", "params": {"send_mode": mode, "duration_seconds": 0.3}} for mode in modes]
+    run = ended(make_run(pair=pair_of(*engine_pair), steps=steps))
+    assert (run.state, run.reason) == (State.FINISHED, "")
+    results = list(Result.objects.filter(trial__run=run).select_related("trial").order_by("trial__index"))
+    assert [result.trial.params["send_mode"] for result in results] == modes
+    assert all(result.metrics["throughput_bps"] > 0 for result in results)
+    # The sink is on the same machine: the kernel copies what was to be sent from its pages.
+    assert ["zerocopy_copied" in result.flags for result in results] == [False, False, True]
+    assert Point.objects.filter(run=run, series__metric="throughput_bps").values("series").distinct().count() == 3
+
+
 def test_a_trial_that_outlasts_the_engines_watchdog_is_measured_whole(engine_pair, monkeypatch: pytest.MonkeyPatch):
     # The minute of the watchdog in short: nobody but its controller tells the sink that there still is one.
     monkeypatch.setattr(trials, "LEASE_SECONDS", 2.0)
