@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from benchweb.catalog import catalog
+
 KINDS = Path(__file__).parents[2] / "engine/crates/kinds/src"
 # A file's name within the crate: kinds/src/session/outages.rs is ("session", "outages").
 Module = tuple[str, ...]
@@ -56,8 +58,12 @@ def absolute(path: str, of: Module, known: dict[Module, Path]) -> Module:
     return target
 
 
+def code(path: Path) -> str:
+    return _COMMENT.sub("", _TESTS.split(path.read_text(encoding="utf-8"))[0])
+
+
 def imports(of: Module, known: dict[Module, Path]) -> set[Module]:
-    source = _COMMENT.sub("", _TESTS.split(known[of].read_text(encoding="utf-8"))[0])
+    source = code(known[of])
     used = [leaf for tree in _USE.findall(source) for leaf in leaves(" ".join(tree.split()))]
     paths = [*used, *_PATH.findall(_USE.sub("", source))]
     return {absolute(path, of, known) for path in paths} - {(), of}
@@ -73,6 +79,16 @@ def test_files_of_the_kinds_are_in_no_circle_but_parent_and_child() -> None:
     graph = {of: {to for to in imports(of, known) if not are_parent_and_child(of, to)} for of in known}
     # Raises CycleError with the circle.
     TopologicalSorter(graph).prepare()
+
+
+def test_nothing_but_the_kinds_and_their_table_names_a_kind() -> None:
+    """A new kind is a module, its lines in the table and its entry in the catalog: no shared file has to know it."""
+    names = "|".join(catalog().kinds)
+    named = re.compile(rf'"(?:{names})"|\b(?:mod|kinds::|crate::)\s*(?:{names})\b')
+    shared = {of: path for of, path in modules().items() if of[:1] != ("kinds",)}
+    found = {of: match[0] for of, path in shared.items() if (match := named.search(code(path)))}
+    assert len(shared) > 50
+    assert found == {}
 
 
 def test_a_use_tree_names_each_of_its_paths() -> None:

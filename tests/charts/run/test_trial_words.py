@@ -9,8 +9,11 @@ from benchweb.charts.run.trial_detail import label_and_unit
 from benchweb.charts.run.trial_words import EVIDENCE, SENTENCES
 from benchweb.phrasebook import translated
 
-LIMITS = Path(__file__).parents[3] / "engine/crates/kinds/src/limits"
-WATCHDOG = LIMITS.parents[2] / "agent/src/serve/watchdog.rs"
+KINDS = Path(__file__).parents[3] / "engine/crates/kinds/src"
+LIMITS = KINDS / "limits"
+WATCHDOG = KINDS.parents[1] / "agent/src/serve/watchdog.rs"
+# What a kind says of a test of which nothing arrived.
+_SILENCE = re.compile(r"fn silence\(.*?\n    \}\n", re.DOTALL)
 # Not a verdict: why a trial failed.
 LINK_CLOSED = "the other end closed the link"
 AWAKE = "The sending thread was awake 99 % of its time, 45 % of it on a CPU: that end could do no more."
@@ -57,10 +60,10 @@ def engine_texts() -> dict[str, re.Pattern[str]]:
     A text may be the beginning of a sentence only. One of a single word isn't for readers.
     """
     found = {}
-    for file in sorted(LIMITS.glob("*.rs")):
-        if file.name.endswith("_tests.rs"):
-            continue
-        code = re.sub(r"//.*", "", file.read_text().split("#[cfg(test)]")[0])
+    sources = [file.read_text() for file in LIMITS.glob("*.rs") if not file.name.endswith("_tests.rs")]
+    sources += [words for file in KINDS.rglob("*.rs") for words in _SILENCE.findall(file.read_text())]
+    for source in sources:
+        code = re.sub(r"//.*", "", source.split("#[cfg(test)]")[0])
         for text in re.findall(r'"((?:[^"\\]|\\.)*)"', code):
             is_said = re.search(r"[a-zµ]{2,} [a-z]", text) and text[0] not in " :"
             if is_said:

@@ -9,6 +9,7 @@ use proto::{
 
 use crate::course::Course;
 use crate::host_window;
+use crate::kind::Kind;
 use crate::limits;
 use crate::roles::other;
 
@@ -42,7 +43,7 @@ pub struct Halves {
 }
 
 /// Joins the halves into the document that a session ends with.
-pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
+pub fn result((name, kind): (&str, &dyn Kind), params: &Params, halves: Halves) -> RunResult {
     let mut source = halves.source.unwrap_or_default();
     let mut sink = halves.sink.unwrap_or_default();
     let share_host = share_host(halves.source_facts.as_ref(), halves.sink_facts.as_ref());
@@ -52,15 +53,15 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     }
     let mut metrics = source.metrics.clone();
     metrics.extend(sink.metrics.clone());
-    // The sockets of TCP_RR tell themselves, and several of its transactions may share a packet.
-    if kind != "tcp_rr" {
-        let ends = [(&mut source.host, Role::Source), (&mut sink.host, Role::Sink)];
-        for (host, role) in ends {
-            host_window::see_through(host.as_mut(), &mut metrics, role, params);
+    if !kind.shares_packets() {
+        // A sink does nothing for a server of another address.
+        let sink = sink.host.as_mut().filter(|_| kind.goes_to_peer());
+        for (host, role) in [(source.host.as_mut(), Role::Source), (sink, Role::Sink)] {
+            host_window::see_through(host, &mut metrics, role);
         }
     }
     let window = join_windows(source.window.clone(), sink.window.clone());
-    if let Some(cost) = cpu_cost(kind, &source, &sink, window.as_ref()) {
+    if let Some(cost) = cpu_cost(name, &source, &sink, window.as_ref()) {
         metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);
     }
     limits::add_ceilings(
@@ -90,7 +91,7 @@ pub fn result(kind: &str, params: &Params, halves: Halves) -> RunResult {
     keep_carriers(&mut intervals, &hosts);
     RunResult {
         schema: RunResult::SCHEMA,
-        kind: kind.to_owned(),
+        kind: name.to_owned(),
         params: params.clone(),
         metrics,
         intervals,
@@ -254,5 +255,52 @@ pub fn place(
     match other(role) {
         Role::Sink => (Some(own), peer),
         Role::Source => (peer, Some(own)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::{Catalog, EndReport, HostWindow, InterfaceWindow, Metrics, Params};
+
+    use super::{Halves, result};
+    use crate::kinds;
+    use crate::settings::Settings;
+
+    /// The interfaces of the sink that are told to have carried a thousand requests, of which `eth0` had the packets.
+    fn carriers(kind: &str, given: &Params) -> Vec<String> {
+        let params = Catalog::embedded().fill(kind, given).expect("in bounds");
+        let settings = Settings::read(&params).expect("valid");
+        let kind_of_it = kinds::find(kind).expect("a kind")(&params, &settings).expect("valid");
+        let interface = |name: &str, packets, carries_test| InterfaceWindow {
+            name: name.to_owned(),
+            carries_test,
+            rx_packets: packets,
+            tx_packets: packets,
+            ..InterfaceWindow::default()
+        };
+        let interfaces = vec![interface("dummy0", 3, true), interface("eth0", 1_010, false)];
+        let host = HostWindow { seconds: 1.0, interfaces, ..HostWindow::default() };
+        let metrics = Metrics::from([
+            ("transactions_per_second".to_owned(), 1_000.0),
+            ("requests_per_second".to_owned(), 1_000.0),
+        ]);
+        let halves = Halves {
+            source: Some(EndReport { metrics, ..EndReport::default() }),
+            sink: Some(EndReport { host: Some(host), ..EndReport::default() }),
+            ..Halves::default()
+        };
+        let result = result((kind, kind_of_it.as_ref()), &params, halves);
+        let told = result.hosts.and_then(|hosts| hosts.sink).expect("a sink");
+        let carriers = told.interfaces.into_iter().filter(|interface| interface.carries_test);
+        carriers.map(|interface| interface.name).collect()
+    }
+
+    #[test]
+    fn a_sink_is_seen_through_unless_packets_are_shared_or_go_to_another_server() {
+        assert_eq!(carriers("udp_rr", &Params::default()), ["eth0"]);
+        assert_eq!(carriers("http_load", &Params::default()), ["eth0"]);
+        assert_eq!(carriers("tcp_rr", &Params::default()), ["dummy0"]);
+        let elsewhere = Params::from([("url", "http://192.0.2.1/".into())]);
+        assert_eq!(carriers("http_load", &elsewhere), ["dummy0"]);
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use proto::Role;
 
-use crate::datagram_header::Header;
 use crate::load::Load;
 use crate::settings::Settings;
 use crate::supply::Outbox;
@@ -16,10 +15,8 @@ use crate::supply::Outbox;
 pub struct End {
     /// Which end.
     pub role: Role,
-    /// The parameters that the shared machinery uses.
+    /// The settings that every kind has.
     pub settings: Settings,
-    /// All parameters, for those that only one kind has.
-    pub params: proto::Params,
     /// The session's secret.
     pub cookie: proto::Cookie,
     /// The test that runs within this one as its load, if there is one.
@@ -109,11 +106,6 @@ impl HandedOver {
 }
 
 impl End {
-    /// What the datagrams of a UDP stream carry about themselves.
-    pub fn datagram_header(&self) -> Header {
-        Header::of(self.settings.message_bytes, self.are_small_numbered)
-    }
-
     /// A flow's socket.
     pub fn flow(&self, index: u32) -> BorrowedFd<'_> {
         // Tasks are made from the flows that there are.

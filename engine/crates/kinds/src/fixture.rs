@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{EndReport, Metrics, Role};
+use proto::{EndReport, Metrics, Params, Role};
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::kind::Kind;
+use crate::kinds;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
-use crate::registry;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
-use crate::settings::Settings;
+use crate::settings::{Settings, size};
 use crate::streams::joint_seconds;
 use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
@@ -23,24 +23,32 @@ const OVERLAY: &str = include_str!("../../../schema/fixture/catalog.json");
 /// Adds this kind to the catalog and to the kinds; called before either is used.
 pub fn add() {
     proto::Catalog::overlay(OVERLAY);
-    registry::add(&TcpEchoProbe);
+    kinds::add("tcp_echo_probe", read);
 }
 
 /// One-byte round trips, a given number of them.
-pub struct TcpEchoProbe;
+#[derive(Clone, Copy)]
+pub struct TcpEchoProbe {
+    count: usize,
+    fails_at_end: bool,
+}
+
+fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let fails_at_end = params.boolean("fault_at_end").map_err(|error| error.to_string())?;
+    Ok(Arc::new(TcpEchoProbe { count: size(params, "probe_count")?, fails_at_end }))
+}
 
 impl Kind for TcpEchoProbe {
-    fn name(&self) -> &'static str {
-        "tcp_echo_probe"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Tcp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
         match end.role {
-            Role::Source => vec![Task::new(Part::Client, 0, probe)],
+            Role::Source => {
+                let kind = *self;
+                vec![Task::new(Part::Client, 0, move |end, cue| probe(end, cue, kind))]
+            }
             Role::Sink => vec![Task::new(Part::Server, 0, echo)],
         }
     }
@@ -64,16 +72,15 @@ fn has_window(measured: &Measured) -> bool {
     joint_seconds(requests::clients(measured).filter_map(|client| client.span)).is_some()
 }
 
-fn probe(end: &End, cue: &Cue) -> Finished {
+fn probe(end: &End, cue: &Cue, kind: TcpEchoProbe) -> Finished {
     let socket = end.flow(cue.flow);
-    let count = end.params.integer("probe_count").unwrap_or(1);
     let Some(opened_at) = cue.gate.pass() else {
         return requests::nothing_transacted();
     };
     let mut timekeeper = Timekeeper::new(end, opened_at);
     let mut begun = Instant::now();
     let mut byte = [0];
-    for _ in 0..count {
+    for _ in 0..kind.count {
         let answered = send_whole(socket, &byte).and_then(|()| receive_whole(socket, &mut byte));
         let now = Instant::now();
         if !matches!(answered, Ok(true)) || !timekeeper.count(cue, begun, now) {
@@ -81,8 +88,7 @@ fn probe(end: &End, cue: &Cue) -> Finished {
         }
         begun = now;
     }
-    let fault = end.params.boolean("fault_at_end").unwrap_or(false);
-    let fault = fault.then(|| "the probe was asked to fail".to_owned());
+    let fault = kind.fails_at_end.then(|| "the probe was asked to fail".to_owned());
     Finished { outcome: timekeeper.finish(Instant::now(), 0, 0), fault }
 }
 

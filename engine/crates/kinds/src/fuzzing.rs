@@ -3,8 +3,7 @@
 
 use stats::{Jitter, SequenceWindow};
 
-use crate::datagram_header::Header;
-use crate::http_load::ResponseReader;
+use crate::kinds::{Header, ResponseReader};
 
 /// A length of each header that datagrams can have.
 const LENGTHS: [usize; 3] = [4, 8, 32];

@@ -12,7 +12,6 @@ mod buffers;
 mod compose;
 mod counter;
 mod course;
-mod datagram_header;
 mod end;
 mod facts;
 mod failure;
@@ -23,22 +22,19 @@ pub mod fixture;
 pub mod fuzzing;
 mod gate;
 mod host_window;
-mod http_load;
 mod kind;
+mod kinds;
 mod limits;
 mod line;
 mod link;
 mod load;
 mod measurements;
 mod pacer;
-mod page_aligned;
 mod part;
 mod path_check;
 mod path_probe;
 mod patience;
-mod ping;
 mod receipts;
-mod registry;
 mod requests;
 mod roles;
 mod session;
@@ -48,17 +44,10 @@ mod steps;
 mod streams;
 mod supply;
 mod task;
-mod tcp_crr;
-mod tcp_message;
-mod tcp_pacing;
-mod tcp_rr;
-mod tcp_stream;
 mod tcp_window;
 mod thread_times;
 mod traffic;
 mod transport;
-mod udp_rr;
-mod udp_stream;
 mod window;
 
 use std::sync::{Arc, mpsc::Receiver};
@@ -78,5 +67,5 @@ pub fn run_session(
     supply: Receiver<Supply>,
     outbox: Arc<dyn Outbox>,
 ) {
-    session::run(spec, supply, &outbox, registry::find);
+    session::run(spec, supply, &outbox, kinds::find);
 }

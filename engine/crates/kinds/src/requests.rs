@@ -4,15 +4,48 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Histogram, Metrics, Window};
+use proto::{EndReport, Histogram, Metrics, Params, Window};
 use stats::Latency;
 
 use crate::counter::Count;
 use crate::end::End;
+use crate::host_window::OwnTraffic;
 use crate::measurements::{Finished, Measured, Outcome, Transacted};
+use crate::settings::size;
 use crate::streams::{self, joint_seconds};
 use crate::task::Cue;
 use crate::window;
+
+/// Bytes of a request and of its response.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange {
+    /// Bytes of one request.
+    pub request_bytes: usize,
+    /// Bytes of one response.
+    pub response_bytes: usize,
+}
+
+impl Exchange {
+    /// Reads checked and filled parameters.
+    ///
+    /// # Errors
+    /// When a value is of another type than the catalog says.
+    pub fn read(params: &Params) -> Result<Self, String> {
+        Ok(Self {
+            request_bytes: size(params, "request_size_bytes")?,
+            response_bytes: size(params, "response_size_bytes")?,
+        })
+    }
+
+    /// What a client's tasks put on its interface; none of a server's end.
+    pub fn own_traffic(&self, measured: &Measured) -> Option<OwnTraffic> {
+        let count: u64 = clients(measured)
+            .map(|client| client.latency.count() + client.lost + client.errors)
+            .sum();
+        let (received, sent) = (self.response_bytes, self.request_bytes);
+        (count > 0).then(|| OwnTraffic::of_transactions(count, received, sent))
+    }
+}
 
 /// What is less than this part of a window changes no figure.
 const LEAST_EDGE: u32 = 1_000;

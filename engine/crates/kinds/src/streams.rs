@@ -3,11 +3,56 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Flow, Granted, Role, SentCount, TcpFigures};
+use proto::{EndReport, Flow, Granted, Params, Role, SentCount, TcpFigures};
 
 use crate::end::End;
 use crate::measurements::{Measured, Outcome, Received, Sent};
+use crate::pacer::Share;
+use crate::settings::{Settings, number, size};
 use crate::tcp_window;
+
+/// What both stream kinds have.
+#[derive(Debug, Clone, Copy)]
+pub struct Stream {
+    /// Bytes of one message.
+    pub message_bytes: usize,
+    /// Payload bits per second, all flows of one direction; 0 for no limit.
+    pub rate_bps: f64,
+    flows: u32,
+}
+
+impl Stream {
+    /// Reads checked and filled parameters.
+    ///
+    /// # Errors
+    /// When a value is of another type than the catalog says.
+    pub fn read(params: &Params, settings: &Settings) -> Result<Self, String> {
+        let flows = settings.flows;
+        let (all, each) = (number(params, "rate_bps")?, number(params, "flow_rate_bps")?);
+        // The catalog lets only one of them be set.
+        let rate_bps = if each > 0.0 { each * f64::from(flows) } else { all };
+        Ok(Self { message_bytes: size(params, "message_size_bytes")?, rate_bps, flows })
+    }
+
+    /// One flow's share of the rate in bits per second.
+    pub fn flow_rate_bps(&self) -> f64 {
+        self.rate_bps / f64::from(self.flows)
+    }
+
+    /// A flow's part of the rate.
+    pub fn share(&self, flow: u32) -> Share {
+        Share { rate_bps: self.flow_rate_bps(), flow, flows: self.flows }
+    }
+
+    /// The time from one message of a flow to the next; zero without a rate.
+    pub fn spacing(&self) -> Duration {
+        if self.rate_bps <= 0.0 {
+            return Duration::ZERO;
+        }
+        let seconds = self.message_bytes as f64 * 8.0 / self.flow_rate_bps();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
 
 /// The senders among the outcomes.
 pub fn senders(measured: &Measured) -> impl Iterator<Item = &Sent> {
@@ -100,10 +145,9 @@ pub fn dropped_datagrams(drops: u64, measured: &Measured) -> u64 {
 const REACHED_SHARE: f64 = 0.98;
 
 /// Flags a rate that was asked for and not sent. One message more or less of each flow is no matter of its rate.
-pub fn flag_rate(end: &End, sent_bytes: u64, seconds: f64, report: &mut EndReport) {
-    let settings = &end.settings;
-    let spare = settings.message_bytes as f64 * f64::from(settings.flows);
-    let asked = settings.rate_bps / 8.0 * seconds;
+pub fn flag_rate(stream: &Stream, sent_bytes: u64, seconds: f64, report: &mut EndReport) {
+    let spare = stream.message_bytes as f64 * f64::from(stream.flows);
+    let asked = stream.rate_bps / 8.0 * seconds;
     if (sent_bytes as f64 + spare) < REACHED_SHARE * asked {
         report.flags.push("rate_not_reached".to_owned());
     }
@@ -136,4 +180,29 @@ pub fn payload(bytes: usize) -> Vec<u8> {
     }
     payload.truncate(bytes);
     payload
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proto::{Catalog, Params};
+
+    use super::Stream;
+    use crate::settings::Settings;
+
+    #[test]
+    fn a_rate_per_flow_is_the_rate_of_each_flow_and_spaces_its_messages() {
+        let given = Params::from([
+            ("flow_rate_bps", 1_000.into()),
+            ("flows", 3.into()),
+            ("message_size_bytes", 100.into()),
+        ]);
+        let params = Catalog::embedded().fill("udp_stream", &given).expect("in bounds");
+        let settings = Settings::read(&params).expect("valid");
+        let stream = Stream::read(&params, &settings).expect("valid");
+        let rates = [stream.rate_bps, stream.flow_rate_bps()].map(f64::to_bits);
+        assert_eq!(rates, [3_000_f64, 1_000.0].map(f64::to_bits));
+        assert_eq!(stream.spacing(), Duration::from_millis(800));
+    }
 }

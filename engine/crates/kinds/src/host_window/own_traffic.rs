@@ -1,13 +1,9 @@
 //! What the test itself put on its interface, so that the rest can be told to be others'.
 
 use net::WireCounts;
-use proto::Role;
+use proto::SentCount;
 
 use super::interfaces::Counters;
-use crate::measurements::{Measured, Outcome};
-use crate::settings::Settings;
-use crate::streams::sent_counts;
-use crate::transport::Transport;
 
 /// Ethernet with a VLAN tag and check sum: more than most drivers count.
 const LINK_HEADER_BYTES: u64 = 14 + 4 + 4;
@@ -52,45 +48,26 @@ impl OwnTraffic {
         })
     }
 
-    /// Of tests without lasting connections, from what the tasks and the peer counted; none where nobody did.
-    pub fn of_tasks(
-        role: Role,
-        transport: &dyn Transport,
-        settings: &Settings,
-        measured: &Measured,
-    ) -> Option<Self> {
-        // What a kind sends by its own ways is not counted here.
-        if !transport.is_between_ends() {
-            return None;
+    /// Of so many transactions, of which each had this much payload received and sent.
+    pub fn of_transactions(count: u64, received_bytes: usize, sent_bytes: usize) -> Self {
+        Self {
+            rx_bytes: count * received_bytes as u64,
+            tx_bytes: count * sent_bytes as u64,
+            ..Self::default()
         }
-        let transactions: u64 = measured.outcomes.iter().map(transactions).sum();
-        if transactions > 0 {
-            return Some(Self {
-                rx_bytes: transactions * settings.response_bytes as u64,
-                tx_bytes: transactions * settings.request_bytes as u64,
-                ..Self::default()
-            });
-        }
-        if !transport.has_datagrams() || settings.message_bytes == 0 {
-            return None;
-        }
-        let sent = sent_counts(measured);
-        let arriving = match (&measured.peer_sent, settings.sends(crate::roles::other(role))) {
-            (_, false) => &[],
-            (Some(told), true) => told.as_slice(),
-            // A lost peer tells nothing any more.
-            (None, true) => return None,
-        };
-        let is_whole = settings.message_bytes <= UNFRAGMENTED_BYTES;
-        let packets = |flows: &[proto::SentCount]| {
-            is_whole.then(|| flows.iter().map(|flow| flow.packets).sum())
-        };
-        Some(Self {
+    }
+
+    /// Of datagrams of one length, as each end counted what it sent.
+    pub fn of_datagrams(message_bytes: usize, arriving: &[SentCount], sent: &[SentCount]) -> Self {
+        let is_whole = message_bytes <= UNFRAGMENTED_BYTES;
+        let packets =
+            |flows: &[SentCount]| is_whole.then(|| flows.iter().map(|flow| flow.packets).sum());
+        Self {
             rx_bytes: arriving.iter().map(|flow| flow.bytes).sum(),
             tx_bytes: sent.iter().map(|flow| flow.bytes).sum(),
             rx_packets: packets(arriving),
-            tx_packets: packets(&sent),
-        })
+            tx_packets: packets(sent),
+        }
     }
 
     /// The most of an interface's bytes, received and sent, that this traffic explains.
@@ -138,13 +115,6 @@ pub fn spent(
     // The kernel's segment counters are of 32 bits: one that came round makes the sum unknown.
     let pairs = before.iter().zip(after);
     pairs.map(|(before, after)| pick(after)?.checked_sub(pick(before)?)).sum()
-}
-
-fn transactions(outcome: &Outcome) -> u64 {
-    match outcome {
-        Outcome::Transacted(done) => done.latency.count() + done.lost + done.errors,
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

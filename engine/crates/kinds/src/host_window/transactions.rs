@@ -1,6 +1,6 @@
 //! Whether the interface of an end can have carried transactions that only the source counted.
 
-use proto::{HostWindow, Metrics, Params, Role};
+use proto::{HostWindow, Metrics, Role};
 
 use super::report::add_nic;
 
@@ -13,15 +13,8 @@ const MOST_PACKETS: f64 = 16.0;
 
 /// Takes the counters of an interface that can't have carried them from an end, and gives it those of the only one
 /// that can.
-pub fn see_through(
-    host: Option<&mut HostWindow>,
-    metrics: &mut Metrics,
-    role: Role,
-    params: &Params,
-) {
-    // A sink does nothing for a server of another address.
-    let is_elsewhere = params.text("url").is_ok_and(|url| !url.is_empty());
-    let Some(host) = host.filter(|_| !(is_elsewhere && role == Role::Sink)) else { return };
+pub fn see_through(host: Option<&mut HostWindow>, metrics: &mut Metrics, role: Role) {
+    let Some(host) = host else { return };
     let Some(count) = transactions(metrics, host.seconds).filter(|&count| count >= LEAST) else {
         return;
     };
@@ -61,7 +54,7 @@ fn transactions(metrics: &Metrics, seconds: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proto::{HostWindow, InterfaceWindow, Metrics, Params, Role};
+    use proto::{HostWindow, InterfaceWindow, Metrics, Role};
 
     use super::see_through;
 
@@ -76,16 +69,14 @@ mod tests {
     }
 
     /// What is told of a sink that answered 1,000 transactions: the carrier's name, and its rate of packets.
-    fn told(interfaces: Vec<InterfaceWindow>, url: &str) -> (Option<String>, Option<u64>) {
+    fn told(interfaces: Vec<InterfaceWindow>) -> (Option<String>, Option<u64>) {
         let mut host = HostWindow { seconds: 1.0, interfaces, ..HostWindow::default() };
         let mut metrics = Metrics::from([
             ("transactions_per_second".to_owned(), 1_000.0),
             ("nic_rx_packets_per_second".to_owned(), 3.0),
             ("source_nic_rx_packets_per_second".to_owned(), 7.0),
         ]);
-        let mut params = Params::default();
-        params.set("url", url);
-        see_through(Some(&mut host), &mut metrics, Role::Sink, &params);
+        see_through(Some(&mut host), &mut metrics, Role::Sink);
         assert!(metrics.contains_key("source_nic_rx_packets_per_second"));
         let carrier = host.interfaces.into_iter().find(|each| each.carries_test);
         // Rates of whole packets.
@@ -97,18 +88,17 @@ mod tests {
     #[test]
     fn an_interface_that_had_too_few_packets_is_seen_through() {
         let interfaces = vec![interface("dummy0", 3, true), interface("eth0", 1_010, false)];
-        assert_eq!(told(interfaces.clone(), ""), (Some("eth0".to_owned()), Some(1_010)));
-        assert_eq!(told(interfaces, "http://x/"), (Some("dummy0".to_owned()), Some(3)));
+        assert_eq!(told(interfaces), (Some("eth0".to_owned()), Some(1_010)));
         let good = vec![interface("eth0", 900, true), interface("eth1", 1_000, false)];
-        assert_eq!(told(good, ""), (Some("eth0".to_owned()), Some(3)));
+        assert_eq!(told(good), (Some("eth0".to_owned()), Some(3)));
     }
 
     #[test]
     fn where_none_or_several_can_have_carried_them_no_counters_are_told() {
         let dummy = interface("dummy0", 0, true);
-        assert_eq!(told(vec![dummy.clone()], ""), (None, None));
+        assert_eq!(told(vec![dummy.clone()]), (None, None));
         let two = vec![dummy.clone(), interface("a", 1_000, false), interface("b", 1_000, false)];
-        assert_eq!(told(two, ""), (None, None));
-        assert_eq!(told(vec![dummy, interface("busy", 90_000, false)], ""), (None, None));
+        assert_eq!(told(two), (None, None));
+        assert_eq!(told(vec![dummy, interface("busy", 90_000, false)]), (None, None));
     }
 }

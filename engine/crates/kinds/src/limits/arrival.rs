@@ -2,11 +2,8 @@
 
 use proto::{Facts, HostWindow, LimitedBy, Metrics, Params, RunResult};
 
-use super::known::{Known, carrier, is_none, told_unanswered};
+use super::known::{Known, carrier, told_unanswered};
 use super::{Verdict, evidence};
-
-/// The kinds whose flows tell what each of them received.
-const STREAMS: [&str; 2] = ["tcp_stream", "udp_stream"];
 
 /// What was sent without anything of it arriving limits nothing but the path.
 pub(super) fn verdict(known: &Known) -> Option<Verdict> {
@@ -22,17 +19,18 @@ pub(super) fn verdict(known: &Known) -> Option<Verdict> {
     })
 }
 
-/// Words that qualify a result of which a part, or all, arrived nowhere.
-pub fn flags(result: &RunResult) -> Vec<String> {
-    let mut flags = Vec::new();
-    if failure(result).is_some() {
-        flags.push("nothing_arrived".to_owned());
+/// The word that qualifies a result of which a part, or all, arrived nowhere.
+pub fn flag(result: &RunResult, is_silent: bool, has_silent_flow: bool) -> Option<String> {
+    let flag = if is_silent {
+        "nothing_arrived"
     } else if has_silent_phase(&result.metrics) {
-        flags.push("phase_without_reply".to_owned());
-    } else if has_silent_flow(result) {
-        flags.push("flow_without_data".to_owned());
-    }
-    flags
+        "phase_without_reply"
+    } else if has_silent_flow {
+        "flow_without_data"
+    } else {
+        return None;
+    };
+    Some(flag.to_owned())
 }
 
 /// Probes of which only those with load, or only those without, were answered.
@@ -41,14 +39,14 @@ fn has_silent_phase(metrics: &Metrics) -> bool {
     metrics.contains_key("sent_probes") && (is_lost("loss_ratio") || is_lost("loaded_loss_ratio"))
 }
 
-fn has_silent_flow(result: &RunResult) -> bool {
+/// Whether nothing arrived on one of a stream's flows.
+pub fn has_silent_flow(result: &RunResult) -> bool {
     let (forward, reverse) = directions(&result.params);
     let is_silent = |bytes: u64, is_used: bool| is_used && bytes == 0;
-    STREAMS.contains(&result.kind.as_str())
-        && result
-            .flows
-            .iter()
-            .any(|flow| is_silent(flow.bytes, forward) || is_silent(flow.reverse_bytes, reverse))
+    result
+        .flows
+        .iter()
+        .any(|flow| is_silent(flow.bytes, forward) || is_silent(flow.reverse_bytes, reverse))
 }
 
 /// Whether data goes from source to sink, and whether it goes back.
@@ -61,24 +59,17 @@ fn directions(params: &Params) -> (bool, bool) {
 }
 
 /// Why a test that came to its end is failed all the same, with what may explain it.
-pub fn failure(result: &RunResult) -> Option<String> {
-    let lost = if STREAMS.contains(&result.kind.as_str()) {
-        stream(result)?
-    } else {
-        let count = told_unanswered(&result.metrics, "")?;
-        format!("nothing arrived: {}", answers(result, count))
-    };
-    let mtus = [
-        mtu("source", result.source.as_ref(), hosts(result).0),
-        mtu("sink", result.sink.as_ref(), hosts(result).1),
-    ];
+pub fn failure(silence: &str, result: &RunResult) -> String {
+    let (source, sink) = hosts(result);
+    let mtus =
+        [mtu("source", result.source.as_ref(), source), mtu("sink", result.sink.as_ref(), sink)];
     let mtus: Vec<String> = mtus.into_iter().flatten().collect();
     let fits = if mtus.is_empty() {
         String::new()
     } else {
         [" and whether packets fit", &format!("the MTU is {}", mtus.join(" and "))].join("; ")
     };
-    Some(format!("{lost}; {}{fits}", "see whether a firewall is between"))
+    format!("{silence}; {}{fits}", "see whether a firewall is between")
 }
 
 fn hosts(result: &RunResult) -> (Option<&HostWindow>, Option<&HostWindow>) {
@@ -86,32 +77,27 @@ fn hosts(result: &RunResult) -> (Option<&HostWindow>, Option<&HostWindow>) {
     (hosts.and_then(|hosts| hosts.source.as_ref()), hosts.and_then(|hosts| hosts.sink.as_ref()))
 }
 
-/// Of a stream, the first direction in which nothing arrived.
-fn stream(result: &RunResult) -> Option<String> {
+/// Of a stream, the first direction in which nothing arrived, as `how` says of the metrics with a prefix.
+pub fn silent_direction(
+    result: &RunResult,
+    how: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     let (forward, reverse) = directions(&result.params);
     let back = if forward { "reverse_" } else { "" };
     let ways = [(forward, "", "from source to sink"), (reverse, back, "from sink to source")];
-    ways.into_iter().filter(|(is_used, ..)| *is_used).find_map(|(_, prefix, way)| {
-        let how = if result.kind == "udp_stream" {
-            let sent = told_unanswered(&result.metrics, prefix)?;
-            format!("of {} datagrams sent none was received", grouped(sent))
-        } else {
-            let throughput = result.metrics.get(&format!("{prefix}throughput_bps"));
-            let is_silent = throughput.is_none_or(|&bps| is_none(bps));
-            is_silent.then(|| "no byte of the stream was received".to_owned())?
-        };
-        Some(format!("nothing arrived {way}: {how}"))
-    })
+    ways.into_iter()
+        .filter(|(is_used, ..)| *is_used)
+        .find_map(|(_, prefix, way)| Some(format!("nothing arrived {way}: {}", how(prefix)?)))
 }
 
-fn answers(result: &RunResult, count: f64) -> String {
-    let count_said = grouped(count);
-    match result.kind.as_str() {
-        "ping" => format!("none of the {count_said} probes was answered"),
-        "http_load" => format!("no response was received, and {count_said} errors were counted"),
-        "udp_rr" => format!("no transaction was completed, and {count_said} were lost"),
-        _ => "no transaction was completed within the test's time".to_owned(),
-    }
+/// Of requests or probes of which none was answered, as `how` says of their number.
+pub fn unanswered(result: &RunResult, how: impl Fn(&str) -> String) -> Option<String> {
+    sent_in_vain(result, "").map(|count| format!("nothing arrived: {}", how(&count)))
+}
+
+/// How many were sent, where none of them came through.
+pub fn sent_in_vain(result: &RunResult, prefix: &str) -> Option<String> {
+    told_unanswered(&result.metrics, prefix).map(grouped)
 }
 
 /// "1,500 bytes at eth0 of the source".
@@ -140,9 +126,25 @@ fn grouped(count: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proto::{Flow, Metrics, Params, RunResult};
+    use proto::{Catalog, Flow, Metrics, Params, RunResult};
 
-    use super::{failure, flags, grouped};
+    use std::sync::Arc;
+
+    use super::{failure, flag, grouped};
+    use crate::kind::Kind;
+    use crate::kinds;
+    use crate::settings::Settings;
+
+    fn kind(result: &RunResult) -> Arc<dyn Kind> {
+        let params = Catalog::embedded().fill(&result.kind, &Params::default()).expect("defaults");
+        let settings = Settings::read(&params).expect("valid");
+        kinds::find(&result.kind).expect("a kind")(&params, &settings).expect("valid")
+    }
+
+    fn flags(result: &RunResult) -> Option<String> {
+        let kind = kind(result);
+        flag(result, kind.silence(result).is_some(), kind.has_silent_flow(result))
+    }
 
     fn result(kind: &str, metrics: &[(&str, f64)], flows: &[u64]) -> RunResult {
         let metrics: Metrics =
@@ -177,7 +179,8 @@ mod tests {
     }
 
     fn said(kind: &str, metrics: &[(&str, f64)]) -> Option<String> {
-        let reason = failure(&result(kind, metrics, &[]))?;
+        let result = result(kind, metrics, &[]);
+        let reason = failure(&super::tests::kind(&result).silence(&result)?, &result);
         Some(reason.split(';').next().unwrap_or_default().to_owned())
     }
 
@@ -210,7 +213,7 @@ mod tests {
         let udp = [("sent_packets", 9.0), ("received_packets", 1.0)];
         assert_eq!(said("udp_stream", &udp), None);
         let flows = result("udp_stream", &udp, &[7, 0]);
-        assert_eq!(flags(&flows), ["flow_without_data"]);
+        assert_eq!(flags(&flows).as_deref(), Some("flow_without_data"));
         let probes = [
             ("sent_probes", 5.0),
             ("lost_probes", 0.0),
@@ -219,9 +222,9 @@ mod tests {
             ("loaded_lost_probes", 5.0),
             ("loaded_loss_ratio", 1.0),
         ];
-        assert_eq!(flags(&result("ping", &probes, &[])), ["phase_without_reply"]);
+        assert_eq!(flags(&result("ping", &probes, &[])).as_deref(), Some("phase_without_reply"));
         let whole = [("sent_probes", 5.0), ("lost_probes", 4.0), ("loss_ratio", 0.8)];
-        assert!(flags(&result("ping", &whole, &[])).is_empty());
+        assert_eq!(flags(&result("ping", &whole, &[])), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use proto::Interval;
 use super::threads::Threads;
 use crate::counter::Count;
 use crate::end::End;
+use crate::kind::Kind;
 use crate::part::Part;
-use crate::transport::Transport;
 
 /// The view of an end that receives numbered datagrams.
 #[derive(Debug)]
@@ -20,10 +20,8 @@ pub struct DatagramSamples {
 
 impl DatagramSamples {
     /// None where no datagrams are received, or where they carry no number.
-    pub fn begin(end: &End, threads: &Threads, transport: &dyn Transport) -> Option<Self> {
-        let is_numbered = transport.has_datagrams()
-            && threads.has(Part::Receiver)
-            && !end.datagram_header().is_blind();
+    pub fn begin(end: &End, threads: &Threads, kind: &dyn Kind) -> Option<Self> {
+        let is_numbered = threads.has(Part::Receiver) && kind.numbers_datagrams(end);
         is_numbered.then(|| Self { prefix: end.settings.prefix(end.role), owed: 0, early: (0, 0) })
     }
 

@@ -26,7 +26,7 @@ use proto::{EventBody, FailureCode, Role, SessionSpec};
 
 use crate::failure::Failure;
 use crate::host_window::Surroundings;
-use crate::kind::Kind;
+use crate::kind::{Kind, Read};
 use crate::line::Line;
 use crate::load::Load;
 use crate::settings::Settings;
@@ -42,10 +42,10 @@ pub struct Brief {
     /// The specification.
     pub spec: SessionSpec,
     /// The test kind.
-    pub kind: &'static dyn Kind,
+    pub kind: Arc<dyn Kind>,
     /// How its traffic is connected.
     pub transport: &'static dyn Transport,
-    /// The parameters.
+    /// The settings that every kind has.
     pub settings: Settings,
     /// Where events go.
     pub outbox: Arc<dyn Outbox>,
@@ -64,8 +64,8 @@ impl Brief {
     }
 }
 
-/// Looks up a kind by its name.
-pub type Find = fn(&str) -> Option<&'static dyn Kind>;
+/// Looks up by its name how a kind is read.
+pub type Find = fn(&str) -> Option<Read>;
 
 /// Runs one session of a kind that `find` knows to its end.
 pub fn run(spec: SessionSpec, supply: Receiver<Supply>, outbox: &Arc<dyn Outbox>, find: Find) {
@@ -104,21 +104,20 @@ fn brief(
     surroundings: Arc<Surroundings>,
     find: Find,
 ) -> Result<Brief, Failure> {
-    let kind = find(&spec.kind).ok_or_else(|| {
+    let read = find(&spec.kind).ok_or_else(|| {
         Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
     })?;
     let invalid = |reason| Failure::new(FailureCode::Invalid, reason);
     let mut settings = Settings::read(&spec.params).map_err(invalid)?;
-    settings.duration = kind.longest(&settings, &spec.params);
+    let kind = read(&spec.params, &settings).map_err(invalid)?;
+    settings.duration = kind.longest().unwrap_or(settings.duration);
     setup::check_host(settings.end(spec.role), spec.role)?;
-    kind.check(&spec).map_err(invalid)?;
-    let transport = kind.transport(&settings);
-    setup::check_rate(&settings, transport).map_err(invalid)?;
+    kind.check(&spec, &settings).map_err(invalid)?;
     setup::check_descriptors(settings.flows, spec.role)?;
     Ok(Brief {
         spec,
+        transport: kind.transport(),
         kind,
-        transport,
         settings,
         outbox: Arc::clone(outbox),
         surroundings,

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use proto::Outage;
 
 use crate::counter::Count;
-use crate::settings::Settings;
 
 /// What is shorter is loss, or a retransmission that was lost too.
 pub const LEAST: Duration = Duration::from_secs(1);
@@ -29,14 +28,12 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// A watch from `origin` on, over a path of this round trip.
-    pub fn new(origin: Instant, settings: &Settings, round_trip: Duration) -> Self {
+    /// A watch from `origin` on for `total`, over a path of this round trip; what `allowed` is no longer than is none.
+    pub fn new(origin: Instant, total: Duration, allowed: Duration, round_trip: Duration) -> Self {
         Self {
             origin,
-            end: settings.total(),
-            least: (LEAST + round_trip * ROUND_TRIPS)
-                .max(planned(settings))
-                .max(settings.response_limit),
+            end: total,
+            least: (LEAST + round_trip * ROUND_TRIPS).max(allowed),
             next: origin + LOOK_INTERVAL,
             last: (Duration::ZERO, Count::default()),
             found: Vec::new(),
@@ -79,35 +76,20 @@ impl Outages {
     }
 }
 
-/// The time of some messages, or of some requests, at the rate asked for.
-fn planned(settings: &Settings) -> Duration {
-    let spacing = if settings.rate_bps > 0.0 {
-        settings.message_bytes as f64 * 8.0 / settings.flow_rate_bps()
-    } else if settings.rate_rps > 0.0 {
-        1.0 / settings.rate_rps
-    } else {
-        0.0
-    };
-    Duration::try_from_secs_f64(spacing * f64::from(SPACINGS)).unwrap_or(Duration::MAX)
-}
-
 #[cfg(test)]
 mod tests {
-    use proto::Params;
-
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
 
     /// What is found when a unit comes at each of these tenths of a second, of ten seconds.
-    fn found(arrives: impl Fn(u32) -> bool, rate_bps: f64, round_trip: Duration) -> Vec<[f64; 2]> {
-        let mut params = Params::default();
-        params.set("duration_seconds", 10.0);
-        params.set("message_size_bytes", 1_000);
-        params.set("rate_bps", rate_bps);
+    fn found(
+        arrives: impl Fn(u32) -> bool,
+        allowed: Duration,
+        round_trip: Duration,
+    ) -> Vec<[f64; 2]> {
         let origin = Instant::now();
-        let settings = Settings::read(&params).expect("valid");
-        let mut outages = Outages::new(origin, &settings, round_trip);
+        let mut outages = Outages::new(origin, SECOND * 10, allowed, round_trip);
         let mut count = Count::default();
         for tenth in 1..=130 {
             count.units += u64::from(arrives(tenth));
@@ -120,23 +102,27 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_told_with_its_begin_and_end() {
-        assert_eq!(found(|tenth| !(41..70).contains(&tenth), 0.0, SECOND / 100), [[40.0, 70.0]]);
         assert_eq!(
-            found(|tenth| tenth > 20 && tenth <= 60, 0.0, SECOND / 100),
+            found(|tenth| !(41..70).contains(&tenth), Duration::ZERO, SECOND / 100),
+            [[40.0, 70.0]]
+        );
+        assert_eq!(
+            found(|tenth| tenth > 20 && tenth <= 60, Duration::ZERO, SECOND / 100),
             [[0.0, 22.0], [60.0, 100.0]]
         );
-        assert_eq!(found(|_| false, 0.0, SECOND / 100), [[0.0, 100.0]]);
+        assert_eq!(found(|_| false, Duration::ZERO, SECOND / 100), [[0.0, 100.0]]);
     }
 
     #[test]
     fn what_is_late_or_rare_is_no_outage() {
-        assert_eq!(found(|_| true, 0.0, Duration::ZERO), <[[f64; 2]; 0]>::default());
+        assert_eq!(found(|_| true, Duration::ZERO, Duration::ZERO), <[[f64; 2]; 0]>::default());
         let cut = |tenth: u32| !(41..70).contains(&tenth);
-        assert!(found(cut, 0.0, SECOND).is_empty());
-        // A message a second is asked for, or comes all by itself.
-        assert!(found(|tenth| tenth % 20 == 0, 8_000.0, Duration::ZERO).is_empty());
+        assert!(found(cut, Duration::ZERO, SECOND).is_empty());
+        // Four seconds may pass between messages, or one comes all by itself.
+        assert!(found(|tenth| tenth % 20 == 0, SECOND * 4, Duration::ZERO).is_empty());
         assert!(
-            found(|tenth| tenth % 8 == 0 && !(41..60).contains(&tenth), 0.0, SECOND / 5).is_empty()
+            found(|tenth| tenth % 8 == 0 && !(41..60).contains(&tenth), Duration::ZERO, SECOND / 5)
+                .is_empty()
         );
     }
 }

@@ -1,7 +1,6 @@
 //! What both ends check and bring to a test.
 
 use std::fs;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use proto::{Facts, FailureCode, Role};
@@ -9,8 +8,7 @@ use proto::{Facts, FailureCode, Role};
 use super::path::Path;
 use crate::end::End;
 use crate::failure::Failure;
-use crate::settings::{EndSettings, SendMode, Settings};
-use crate::transport::Transport;
+use crate::settings::EndSettings;
 
 /// A test that can begin.
 pub struct Setup {
@@ -84,22 +82,6 @@ fn missing_cpu(asked: &[usize], present: &str) -> Option<usize> {
     asked.iter().find(|cpu| !present.contains(cpu)).copied()
 }
 
-/// Refuses datagrams greater than a flow's rate of a second: they can't be cut, and whenever one is sent, the rate is
-/// broken. Messages of TCP are cut.
-pub fn check_rate(settings: &Settings, transport: &dyn Transport) -> Result<(), String> {
-    let second = settings.flow_rate_bps() / 8.0;
-    if !transport.has_datagrams() || second <= 0.0 || settings.message_bytes as f64 <= second {
-        return Ok(());
-    }
-    Err(format!(
-        "message_size_bytes is {}, more than the {} bit/s of each flow are in a second; the largest datagram that fits is \
-         {:.0} B: ask for that, or for a higher rate",
-        settings.message_bytes,
-        settings.flow_rate_bps(),
-        second.floor()
-    ))
-}
-
 /// Descriptors that a session has beside its flows: link, channel, pollers, files that are read.
 const OTHER_DESCRIPTORS: u64 = 64;
 
@@ -117,71 +99,11 @@ pub fn check_descriptors(flows: u32, role: Role) -> Result<(), Failure> {
     Err(Failure::new(FailureCode::Limit, reason))
 }
 
-/// Refuses segments that don't fit the path, as the kernel would: they are never fragmented.
-pub fn check_segments(end: &End) -> Result<(), Failure> {
-    let settings = &end.settings;
-    if settings.send_mode != SendMode::Segmentation || !settings.sends(end.role) {
-        return Ok(());
-    }
-    let is_too_long = end.flows.iter().find_map(|flow| {
-        let socket = flow.as_fd();
-        let is_ipv4 = net::local_address(socket).is_ok_and(|address| address.is_ipv4());
-        too_long(settings.message_bytes, net::path_mtu(socket, is_ipv4)?, is_ipv4)
-    });
-    is_too_long.map_or(Ok(()), |reason| Err(Failure::new(FailureCode::Invalid, reason)))
-}
-
-fn too_long(message_bytes: usize, mtu: usize, is_ipv4: bool) -> Option<String> {
-    let most = mtu.saturating_sub(if is_ipv4 { 28 } else { 48 });
-    (message_bytes > most).then(|| {
-        format!(
-            "send_mode=segmentation can't send {message_bytes} bytes: segments are never fragmented, and the path's \
-             MTU of {mtu} leaves {most}; give a message_size_bytes of that, or another send_mode"
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proto::{FailureCode, Role};
 
-    use super::{check_cpus, check_rate, missing_cpu, too_long};
-    use crate::settings::Settings;
-    use crate::transport::{Tcp, Transport, Udp};
-
-    #[test]
-    fn a_datagram_must_fit_a_flows_rate_of_a_second_and_tcp_is_cut() {
-        let check = |rate: u64, flows: u64, transport: &dyn Transport| {
-            let given = proto::Params::from([
-                ("rate_bps", rate.into()),
-                ("flows", flows.into()),
-                ("message_size_bytes", 1_000.into()),
-                ("duration_seconds", 60.into()),
-            ]);
-            let params = proto::Catalog::embedded().fill("udp_stream", &given).expect("in bounds");
-            check_rate(&Settings::read(&params).expect("valid"), transport)
-        };
-        let udp = |rate, flows| check(rate, flows, &Udp);
-        assert_eq!([udp(0, 1), udp(8_000, 1), udp(16_000, 2)], [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(check(4_000, 1, &Tcp), Ok(()));
-        let reason = udp(15_000, 2).expect_err("a datagram takes more than a second");
-        assert_eq!(
-            reason,
-            "message_size_bytes is 1000, more than the 7500 bit/s of each flow are in a second; the largest datagram \
-             that fits is 937 B: ask for that, or for a higher rate"
-        );
-    }
-
-    #[test]
-    fn segments_must_fit_the_path_with_their_headers() {
-        assert_eq!(too_long(1_472, 1_500, true), None);
-        assert_eq!(too_long(1_452, 1_500, false), None);
-        let reason = too_long(1_453, 1_500, false).expect("one byte too long");
-        assert!(
-            reason.contains("can't send 1453 bytes") && reason.contains("leaves 1452"),
-            "{reason}"
-        );
-    }
+    use super::{check_cpus, missing_cpu};
 
     #[test]
     fn a_cpu_that_is_not_present_is_found_and_an_unknown_list_refuses_nothing() {

@@ -9,7 +9,7 @@ use proto::{FailureCode, LinkMessage, Role};
 
 use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, Setup, check_segments};
+use super::setup::{Greeting, Setup};
 use crate::end::End;
 use crate::facts;
 use crate::failure::Failure;
@@ -42,7 +42,6 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let end = End {
         role: Role::Sink,
         settings: brief.settings.clone(),
-        params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         load: brief.load.clone(),
         flows: connected.flows,
@@ -54,7 +53,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         round_trip: Duration::ZERO,
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
-    check_segments(&end)?;
+    brief.kind.check_flows(&end).map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path: Path::default() })
 }
 

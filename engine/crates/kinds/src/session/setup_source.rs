@@ -10,7 +10,7 @@ use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
 use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, Setup, check_segments};
+use super::setup::{Greeting, Setup};
 use crate::end::End;
 use crate::failure::Failure;
 use crate::line::Line;
@@ -41,7 +41,6 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
     let end = End {
         role: Role::Source,
         settings: brief.settings.clone(),
-        params: brief.spec.params.clone(),
         cookie: brief.spec.cookie.clone(),
         load: brief.load.clone(),
         flows: connected.flows,
@@ -53,7 +52,7 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         round_trip: line.round_trip(),
         wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
     };
-    check_segments(&end)?;
+    brief.kind.check_flows(&end).map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path })
 }
 
@@ -72,12 +71,12 @@ fn local_end(spec: &SessionSpec) -> net::LocalEnd {
 
 /// The address of the server that a kind names, reached once; names and first connections may take their time.
 fn reach_server(brief: &Brief, line: &mut Line) -> Result<Option<SocketAddr>, Failure> {
-    let (kind, params) = (brief.kind, brief.spec.params.clone());
+    let kind = Arc::clone(&brief.kind);
     if brief.transport.is_between_ends() {
         return Ok(None);
     }
     let reached = connect_aside(line, REACH_LIMIT, move || {
-        kind.reach(&params).map(|socket| socket.into_iter().collect())
+        kind.reach().map(|socket| socket.into_iter().collect())
     })?;
     let mut addresses = reached.iter().map(|socket| net::peer_address(socket.as_fd()));
     addresses

@@ -11,7 +11,7 @@ use crate::buffers;
 use crate::compose::{self, Halves};
 use crate::failure::Failure;
 use crate::gate::Phase;
-use crate::host_window::{self, OwnTraffic, Scene};
+use crate::host_window::{self, Scene};
 use crate::limits::arrival;
 use crate::link::Link;
 use crate::measurements::Outcome;
@@ -93,7 +93,7 @@ impl Conduct<'_> {
             pinned: &settings.end(role).cpus,
             has_connections: transport.has_connections(),
             is_tcp: !transport.has_datagrams(),
-            tasks: OwnTraffic::of_tasks(role, transport, settings, &self.measured),
+            tasks: self.brief.kind.own_traffic(&self.setup.end, &self.measured),
             rtt_seconds: link.and_then(Link::rtt).map_or(0.0, |rtt| rtt.as_secs_f64()),
         }
     }
@@ -144,7 +144,7 @@ impl Conduct<'_> {
 
     /// The same of the measured traffic; none where it goes to another server than the sink.
     fn traffic_addresses(&self) -> Option<(IpAddr, IpAddr)> {
-        if !self.brief.settings.url.is_empty() {
+        if !self.brief.kind.goes_to_peer() {
             return None;
         }
         let of_flow = self.setup.end.flows.first().and_then(|flow| {
@@ -179,7 +179,7 @@ impl Conduct<'_> {
             Role::Sink => ((peer_facts, peer_version), (own_facts, own_version)),
         };
         let mut result = compose::result(
-            &self.brief.spec.kind,
+            (&self.brief.spec.kind, self.brief.kind.as_ref()),
             &self.brief.spec.params,
             Halves {
                 source,
@@ -213,9 +213,11 @@ impl Conduct<'_> {
         if self.role() == Role::Sink {
             return EventBody::finished(result);
         }
-        result.flags.extend(arrival::flags(&result));
+        let silence = self.brief.kind.silence(&result);
+        let has_silent_flow = self.brief.kind.has_silent_flow(&result);
+        result.flags.extend(arrival::flag(&result, silence.is_some(), has_silent_flow));
         result.flags.sort();
-        match arrival::failure(&result) {
+        match silence.map(|silence| arrival::failure(&silence, &result)) {
             Some(reason) => EventBody::failure(FailureCode::NothingArrived, reason, Some(result)),
             None => EventBody::finished(result),
         }

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::host_window::InterfaceWatch;
 use crate::kind::Cut;
 use crate::part::Part;
+use crate::session::SPACINGS_MISSING;
 use crate::session::cuts::Cuts;
 use crate::session::datagram_samples::DatagramSamples;
 use crate::session::drain;
@@ -39,7 +40,7 @@ impl Conduct<'_> {
         let is_sampled = timed > 0 && self.brief.transport.has_connections();
         self.tcp_samples = is_sampled.then(|| TcpSamples::begin(&self.setup.end));
         self.datagram_samples =
-            DatagramSamples::begin(&self.setup.end, self.threads(), self.brief.transport);
+            DatagramSamples::begin(&self.setup.end, self.threads(), self.brief.kind.as_ref());
         self.interface = self.watch_interface();
         let is_measured_at_once = self.brief.settings.warmup.is_zero();
         if is_measured_at_once {
@@ -111,9 +112,7 @@ impl Conduct<'_> {
             intervals: Some(Intervals::new(origin, settings)),
             cuts: is_cut_by_offset.then(|| Cuts::new(origin, settings.warmup, settings.flows)),
             drain: threads.has(Part::Receiver).then(|| Drain::new(origin, settings, drain::LIMIT)),
-            outages: self
-                .expects_arrivals()
-                .then(|| Outages::new(origin, settings, self.line.round_trip())),
+            outages: self.watch_outages(origin),
             quiet: None,
         }
     }
@@ -124,9 +123,12 @@ impl Conduct<'_> {
         InterfaceWatch::begin(local, peer, self.setup.end.local.device.as_deref())
     }
 
-    /// Whether this end counts what comes, and something is to come all the time.
-    pub(super) fn expects_arrivals(&self) -> bool {
-        // Probes are told one by one which were lost.
-        self.threads().are_measuring() && self.brief.settings.probe.is_empty()
+    /// A watch where this end counts what comes, and something is to come all the time.
+    fn watch_outages(&self, origin: Instant) -> Option<Outages> {
+        let kind = &self.brief.kind;
+        let allowed = kind.longest_silence().filter(|_| self.threads().are_measuring())?;
+        let allowed = allowed.max(kind.spacing().saturating_mul(SPACINGS_MISSING));
+        let total = self.brief.settings.total();
+        Some(Outages::new(origin, total, allowed, self.line.round_trip()))
     }
 }

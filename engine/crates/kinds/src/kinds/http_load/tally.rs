@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use stats::Latency;
 
+use super::HttpLoad;
 use super::response::Response;
 use crate::end::End;
 use crate::requests::is_left_out;
@@ -59,15 +60,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn new(end: &End, opened_at: Instant) -> Self {
+    pub fn new(end: &End, load: &HttpLoad, opened_at: Instant) -> Self {
         let measured_from = opened_at + end.settings.warmup;
-        let timeout = end.params.number("timeout_seconds").unwrap_or(f64::from(u32::MAX));
         Self {
             measured_from,
             deadline: measured_from + end.settings.duration,
-            timeout: Duration::from_secs_f64(timeout),
+            timeout: load.timeout,
             last_response: None,
-            has_rate: end.settings.rate_rps > 0.0,
+            has_rate: load.rate_rps > 0.0,
             loaded: Loaded::default(),
             bytes: 0,
             warmup_bytes: 0,

@@ -3,20 +3,26 @@ use std::time::Instant;
 
 use proto::{Catalog, EndReport, Params, Role, SentCount};
 
-use super::{Receiver, UdpStream};
+use super::{Receiver, SendMode, UdpStream};
 use crate::end::End;
 use crate::gate::{Phase, Pulse};
 use crate::kind::Kind;
 use crate::measurements::{Measured, Outcome};
 use crate::settings::Settings;
+use crate::streams::Stream;
 use crate::task::Cue;
 
-fn end(given: &Params) -> End {
+/// The kind with these parameters, and a sink of it.
+fn sink(given: &Params) -> (UdpStream, End) {
     let params = Catalog::embedded().fill("udp_stream", given).expect("valid");
-    End {
+    let settings = Settings::read(&params).expect("valid");
+    let kind = UdpStream {
+        stream: Stream::read(&params, &settings).expect("valid"),
+        send_mode: SendMode::read(&params).expect("valid"),
+    };
+    let end = End {
         role: Role::Sink,
-        settings: Settings::read(&params).expect("valid"),
-        params,
+        settings,
         cookie: proto::Cookie::new([7; 32]),
         load: None,
         flows: Vec::new(),
@@ -27,7 +33,8 @@ fn end(given: &Params) -> End {
         ports: None,
         round_trip: std::time::Duration::ZERO,
         wake: net::Wake::new().expect("a descriptor"),
-    }
+    };
+    (kind, end)
 }
 
 fn cue() -> Cue {
@@ -46,8 +53,8 @@ fn cue() -> Cue {
 /// the warm-up by this host's clock. What it counts, and whether it was cut by the clock.
 fn counted(arrivals: &[Option<u32>]) -> (u64, bool) {
     let given = Params::from([("message_size_bytes", 1.into()), ("warmup_seconds", 1.into())]);
-    let (end, cue) = (end(&given), cue());
-    let mut receiver = Receiver::new(&end);
+    let ((kind, end), cue) = (sink(&given), cue());
+    let mut receiver = Receiver::new(&end, kind);
     for arrival in arrivals {
         match arrival {
             None => cue.pulse.set(Phase::Measured),
@@ -74,9 +81,9 @@ fn without_any_marker_the_clock_begins_the_window_and_that_is_said() {
 #[test]
 fn a_late_hello_is_not_strange_and_what_is_no_ones_is() {
     for message_bytes in [1_u32, 64, 1400] {
-        let (end, cue) =
-            (end(&Params::from([("message_size_bytes", message_bytes.into())])), cue());
-        let mut receiver = Receiver::new(&end);
+        let given = Params::from([("message_size_bytes", message_bytes.into())]);
+        let ((kind, end), cue) = (sink(&given), cue());
+        let mut receiver = Receiver::new(&end, kind);
         receiver.take(&proto::wire::Preamble::encode_hello(3, &end.cookie), &cue, Instant::now);
         receiver.take(&[0xff; 64], &cue, Instant::now);
         let datagrams = receiver.finish(0).datagrams.expect("counts");
@@ -86,18 +93,19 @@ fn a_late_hello_is_not_strange_and_what_is_no_ones_is() {
 
 /// The report of a sink of 10,000 datagrams of a length, each of which fares as `copies` says of its number.
 fn report(message_bytes: usize, copies: impl Fn(u64) -> usize) -> EndReport {
-    let (end, cue) = (end(&Params::from([("message_size_bytes", message_bytes.into())])), cue());
-    let mut receiver = Receiver::new(&end);
+    let given = Params::from([("message_size_bytes", message_bytes.into())]);
+    let ((kind, end), cue) = (sink(&given), cue());
+    let mut receiver = Receiver::new(&end, kind);
     let mut datagram = vec![0; message_bytes];
     for sequence in 0..10_000 {
-        end.datagram_header().write(&mut datagram, sequence, true, 0);
+        kind.header(&end).write(&mut datagram, sequence, true, 0);
         (0..copies(sequence)).for_each(|_| receiver.take(&datagram, &cue, Instant::now));
     }
     let received = Outcome::Received(receiver.finish(0));
     let sent = SentCount { flow: 0, bytes: 10_000 * message_bytes as u64, packets: 10_000 };
     let measured =
         Measured { outcomes: vec![received], peer_sent: Some(vec![sent]), ..Measured::default() };
-    UdpStream.report(&end, &measured)
+    kind.report(&end, &measured)
 }
 
 /// Three of ten come twice.
@@ -155,4 +163,14 @@ fn a_loss_that_duplicates_may_hide_says_so() {
     let report = report(1, lost_and_doubled);
     assert_eq!(report.metrics["lost_packets"].to_bits(), 0.0_f64.to_bits());
     assert_eq!(report.flags, ["duplicates_unseen"]);
+}
+
+#[test]
+fn every_send_mode_of_the_catalog_is_known_and_no_other() {
+    let mode = |name: &str| SendMode::read(&Params::from([("send_mode", name.into())]));
+    assert_eq!(mode("send"), Ok(SendMode::Send));
+    assert_eq!(mode("sendmmsg"), Ok(SendMode::Many));
+    assert_eq!(mode("segmentation"), Ok(SendMode::Segmentation));
+    let expected = "send_mode is \"pigeon\"; it is send, sendmmsg or segmentation";
+    assert_eq!(mode("pigeon"), Err(expected.to_owned()));
 }

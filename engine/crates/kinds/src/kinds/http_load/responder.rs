@@ -16,17 +16,17 @@ const READ_BUFFER_BYTES: usize = 16 * 1024;
 const WAKE: u64 = u64::MAX;
 
 /// Answers on this thread's share of the connections until the session ends.
-pub fn answer(end: &End, cue: &Cue, share: Share) -> Finished {
-    let fault = serve(end, cue, share)
+pub fn answer(end: &End, cue: &Cue, response_bytes: usize, share: Share) -> Finished {
+    let fault = serve(end, cue, response_bytes, share)
         .err()
         .map(|error| format!("responder thread {}: {error}", share.thread));
     Finished { outcome: Outcome::Served, fault }
 }
 
-fn serve(end: &End, cue: &Cue, share: Share) -> Result<(), net::Errno> {
+fn serve(end: &End, cue: &Cue, response_bytes: usize, share: Share) -> Result<(), net::Errno> {
     let mut poller = net::Poller::new(EVENTS_AT_ONCE)?;
     poller.add_wake(&end.wake, WAKE)?;
-    let response = response(end.settings.response_bytes);
+    let response = response(response_bytes);
     let mut connections: Vec<Connection<'_>> = Vec::new();
     for flow in share.of(end.settings.flows) {
         let socket = end.flow(flow);

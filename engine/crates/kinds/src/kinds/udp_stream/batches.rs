@@ -4,20 +4,18 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 use super::receiver::Receiver;
-use super::{MARKERS, nanoseconds_since};
-use crate::datagram_header::Header;
+use super::{Header, MARKERS, SendMode, UdpStream, nanoseconds_since};
 use crate::end::End;
 use crate::gate::Phase;
 use crate::measurements::{Finished, Outcome, Sent};
 use crate::pacer::Pacer;
-use crate::settings::SendMode;
 use crate::streams;
 use crate::task::Cue;
 
 /// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
 /// and consumes no sequence number.
-pub fn send_batches(end: &End, cue: &Cue) -> Finished {
-    let mut sender = Sender::new(end, cue);
+pub fn send_batches(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
+    let mut sender = Sender::new(end, cue, kind);
     let Some(opened_at) = cue.start() else {
         return sender.finish(None, None);
     };
@@ -25,7 +23,7 @@ pub fn send_batches(end: &End, cue: &Cue) -> Finished {
         return sender.finish(None, Some(fault));
     }
     let most = sender.batch.most;
-    let mut pacer = Pacer::new(end.settings.share(cue.flow), end.settings.message_bytes, opened_at);
+    let mut pacer = Pacer::new(kind.stream.share(cue.flow), kind.stream.message_bytes, opened_at);
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
@@ -68,12 +66,12 @@ struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    fn new(end: &'a End, cue: &Cue) -> Self {
+    fn new(end: &'a End, cue: &Cue, kind: UdpStream) -> Self {
         let sent = Sent { flow: cue.flow, ..Sent::default() };
         Self {
             socket: end.flow(cue.flow),
-            is_segmented: end.settings.send_mode == SendMode::Segmentation,
-            batch: Batch::new(end.datagram_header(), end.settings.message_bytes, cue.flow),
+            is_segmented: kind.send_mode == SendMode::Segmentation,
+            batch: Batch::new(kind.header(end), kind.stream.message_bytes, cue.flow),
             sent,
         }
     }
@@ -188,9 +186,9 @@ impl Batch {
 }
 
 /// Receives segments until the session ends the flow; the datagrams of one buffer arrived at one time.
-pub fn receive_segments(end: &End, cue: &Cue) -> Finished {
+pub fn receive_segments(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let socket = end.flow(cue.flow);
-    let mut receiver = Receiver::new(end);
+    let mut receiver = Receiver::new(end, kind);
     let mut buffer = vec![0; net::RECEIVE_BYTES];
     let joining = net::join_receives(socket);
     let fault = loop {

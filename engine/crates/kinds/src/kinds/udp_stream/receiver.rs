@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use stats::{Jitter, SequenceWindow};
 
+use super::{Header, UdpStream};
 use crate::counter::Counter;
-use crate::datagram_header::Header;
 use crate::end::End;
 use crate::gate::Phase;
 use crate::measurements::{Datagrams, Order, Received};
@@ -50,11 +50,11 @@ pub struct Receiver {
 
 impl Receiver {
     /// Nothing yet.
-    pub fn new(end: &End) -> Self {
+    pub fn new(end: &End, kind: UdpStream) -> Self {
         let share = REMEMBERED_SEQUENCES / end.settings.flows as usize;
         Self {
-            header: end.datagram_header(),
-            message_bytes: end.settings.message_bytes,
+            header: kind.header(end),
+            message_bytes: kind.stream.message_bytes,
             latest_sequence: 0,
             first_sequence: if end.settings.warmup.is_zero() { 0 } else { u64::MAX },
             begin: if end.settings.warmup.is_zero() { Begin::Known } else { Begin::Awaited },

@@ -3,12 +3,11 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use super::show;
+use super::{CloseMode, TcpCrr, show};
 use crate::end::{End, Lent};
 use crate::gate::Phase;
 use crate::measurements::{Finished, Outcome};
 use crate::requests::{receive_whole, send_whole};
-use crate::settings::CloseMode;
 use crate::streams::payload;
 use crate::task::Cue;
 
@@ -16,18 +15,20 @@ use crate::task::Cue;
 struct Server<'a> {
     end: &'a End,
     cue: &'a Cue,
+    close_mode: CloseMode,
     request: Vec<u8>,
     response: Vec<u8>,
     has_options: bool,
 }
 
 impl<'a> Server<'a> {
-    fn new(end: &'a End, cue: &'a Cue) -> Self {
+    fn new(end: &'a End, cue: &'a Cue, crr: TcpCrr) -> Self {
         Self {
             end,
             cue,
-            request: vec![0; end.settings.request_bytes],
-            response: payload(end.settings.response_bytes),
+            close_mode: crr.close_mode,
+            request: vec![0; crr.exchange.request_bytes],
+            response: payload(crr.exchange.response_bytes),
             has_options: end.options() != &net::Options::default(),
         }
     }
@@ -41,7 +42,7 @@ impl<'a> Server<'a> {
         let is_shown = show(self.cue, &socket).is_ok();
         if is_shown && matches!(receive_whole(socket.as_fd(), &mut self.request), Ok(true)) {
             let _ = send_whole(socket.as_fd(), &self.response);
-            if self.end.settings.close_mode == CloseMode::Reset {
+            if self.close_mode == CloseMode::Reset {
                 // Closing first would leave TIME-WAIT here: the client's reset comes instead.
                 let _ = net::receive(socket.as_fd(), &mut self.request);
             }
@@ -52,13 +53,13 @@ impl<'a> Server<'a> {
 
 /// Accepts and answers connections of this session until it ends. It blocks in `accept()`, as looking before each costs
 /// a call and a timer per connection; the end of the session interrupts it there.
-pub fn serve(end: &End, cue: &Cue) -> Finished {
-    let fault = end.lent.as_ref().and_then(|lent| serve_lent(end, cue, lent).err());
+pub fn serve(end: &End, cue: &Cue, crr: TcpCrr) -> Finished {
+    let fault = end.lent.as_ref().and_then(|lent| serve_lent(end, cue, crr, lent).err());
     Finished { outcome: Outcome::Served, fault }
 }
 
-fn serve_lent(end: &End, cue: &Cue, lent: &Lent) -> Result<(), String> {
-    let mut server = Server::new(end, cue);
+fn serve_lent(end: &End, cue: &Cue, crr: TcpCrr, lent: &Lent) -> Result<(), String> {
+    let mut server = Server::new(end, cue, crr);
     let is_ipv4 = lent.address.is_ipv4();
     cue.current.set_thread(net::InterruptibleThread::this());
     while cue.pulse.phase() != Phase::Over {
@@ -74,9 +75,9 @@ fn serve_lent(end: &End, cue: &Cue, lent: &Lent) -> Result<(), String> {
 }
 
 /// Answers connections that the agent accepted in the moment of lending.
-pub fn serve_handed_over(end: &End, cue: &Cue) -> Finished {
+pub fn serve_handed_over(end: &End, cue: &Cue, crr: TcpCrr) -> Finished {
     if let Some(lent) = &end.lent {
-        let mut server = Server::new(end, cue);
+        let mut server = Server::new(end, cue, crr);
         while let Some(socket) = lent.handed_over.take() {
             server.answer(socket, lent.address.is_ipv4());
         }

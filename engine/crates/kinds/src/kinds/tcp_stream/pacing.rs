@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::settings::Settings;
+use crate::streams::Stream;
 
 /// A message of which more than this is due at once is cut.
 const PIECE_SECONDS: f64 = 0.02;
@@ -85,9 +85,9 @@ pub fn hold_back(socket: BorrowedFd<'_>, cuts: &Cuts) {
 }
 
 /// What a result says of it.
-pub fn flags(settings: &Settings) -> impl Iterator<Item = &'static str> + use<> {
-    let rate_bps = settings.flow_rate_bps();
-    let cuts = Cuts::of(settings.message_bytes, rate_bps);
+pub fn flags(stream: &Stream) -> impl Iterator<Item = &'static str> + use<> {
+    let rate_bps = stream.flow_rate_bps();
+    let cuts = Cuts::of(stream.message_bytes, rate_bps);
     let is_paced = rate_bps > 0.0;
     let is_cut = is_paced && cuts.has_pieces();
     let by_kernel = is_paced && cuts.kernel_rate().is_some();

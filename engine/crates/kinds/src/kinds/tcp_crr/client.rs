@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::show;
+use super::{CloseMode, TcpCrr, show};
 use crate::end::End;
 use crate::gate::Phase;
 use crate::measurements::Finished;
 use crate::requests::{self, Timekeeper, receive_whole, send_whole};
-use crate::settings::CloseMode;
 use crate::streams::payload;
 use crate::task::Cue;
 use crate::transport::ports::PortSteps;
@@ -38,11 +37,11 @@ impl From<net::Errno> for Trouble {
 }
 
 /// Makes transactions until the deadline; one reading of the clock ends one and begins the next.
-pub fn ask(end: &End, cue: &Cue, ports: &PortSteps) -> Finished {
+pub fn ask(end: &End, cue: &Cue, crr: TcpCrr, ports: &PortSteps) -> Finished {
     let (Some(peer), Some(opened_at)) = (end.peer, cue.start()) else {
         return requests::nothing_transacted();
     };
-    let mut client = Client::new(end, cue, ports, peer);
+    let mut client = Client::new((end, cue), crr, ports, peer);
     let mut timekeeper = Timekeeper::new(end, opened_at);
     let (mut errors, mut in_a_row) = (0, 0);
     let mut begun = Instant::now();
@@ -83,6 +82,7 @@ fn describe(trouble: &Trouble) -> String {
 struct Client<'a> {
     end: &'a End,
     cue: &'a Cue,
+    close_mode: CloseMode,
     ports: &'a PortSteps,
     peer: SocketAddr,
     /// Where sockets are bound, but for the port.
@@ -94,7 +94,12 @@ struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    fn new(end: &'a End, cue: &'a Cue, ports: &'a PortSteps, peer: SocketAddr) -> Self {
+    fn new(
+        (end, cue): (&'a End, &'a Cue),
+        crr: TcpCrr,
+        ports: &'a PortSteps,
+        peer: SocketAddr,
+    ) -> Self {
         let address = end.local.address.unwrap_or(match peer {
             SocketAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
@@ -102,12 +107,13 @@ impl<'a> Client<'a> {
         Self {
             end,
             cue,
+            close_mode: crr.close_mode,
             ports,
             peer,
             address,
             local: net::LocalEnd { address: None, device: end.local.device.clone() },
-            request: payload(end.settings.request_bytes),
-            response: vec![0; end.settings.response_bytes],
+            request: payload(crr.exchange.request_bytes),
+            response: vec![0; crr.exchange.response_bytes],
         }
     }
 
@@ -143,7 +149,7 @@ impl<'a> Client<'a> {
         if !receive_whole(socket, &mut self.response)? {
             return Err(Trouble::ShortResponse);
         }
-        match self.end.settings.close_mode {
+        match self.close_mode {
             // The sink closes first, so that TIME-WAIT stays there; this is its end of the stream.
             CloseMode::SinkFirst => while net::receive(socket, &mut self.response)? > 0 {},
             CloseMode::Reset => net::reset_on_close(socket)?,

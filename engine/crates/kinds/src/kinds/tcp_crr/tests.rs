@@ -4,21 +4,24 @@ use std::sync::mpsc::channel;
 
 use proto::{Catalog, Params, Role};
 
-use super::client;
+use super::{CloseMode, TcpCrr, client};
 use crate::end::End;
 use crate::gate::{Gate, Pulse};
 use crate::measurements::Outcome;
+use crate::requests::Exchange;
 use crate::settings::Settings;
 use crate::task::Cue;
 use crate::transport::ports::PortSteps;
 
-fn source(sink: &TcpListener) -> End {
+fn params() -> Params {
     let given = Params::from([("duration_seconds", 0.2.into())]);
-    let params = Catalog::embedded().fill("tcp_crr", &given).expect("valid");
+    Catalog::embedded().fill("tcp_crr", &given).expect("valid")
+}
+
+fn source(sink: &TcpListener) -> End {
     End {
         role: Role::Source,
-        settings: Settings::read(&params).expect("valid"),
-        params,
+        settings: Settings::read(&params()).expect("valid"),
         flows: Vec::new(),
         peer: Some(sink.local_addr().expect("bound")),
         are_small_numbered: true,
@@ -51,7 +54,11 @@ fn without_a_free_port_errors_are_counted_and_the_flag_says_why() {
     let sink = TcpListener::bind("127.0.0.1:0").expect("a port");
     let occupied = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = occupied.local_addr().expect("bound").port();
-    let finished = client::ask(&source(&sink), &cue(), &PortSteps::new((port, port)));
+    let crr = TcpCrr {
+        exchange: Exchange::read(&params()).expect("valid"),
+        close_mode: CloseMode::SinkFirst,
+    };
+    let finished = client::ask(&source(&sink), &cue(), crr, &PortSteps::new((port, port)));
     assert_eq!(finished.fault, None);
     let Outcome::Transacted(transacted) = finished.outcome else { panic!("a client transacts") };
     assert_eq!(transacted.latency.count(), 0);

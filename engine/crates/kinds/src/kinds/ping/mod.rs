@@ -14,11 +14,12 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{EndReport, Metrics, Params, Role, SessionSpec};
+use proto::{EndReport, Metrics, Params, Role, RunResult, SessionSpec};
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::kind::Kind;
+use crate::limits::arrival;
 use crate::measurements::Measured;
 use crate::part::Part;
 use crate::settings::Settings;
@@ -26,7 +27,11 @@ use crate::task::Task;
 use crate::transport::{Nothing, Tcp, Transport, Udp};
 
 /// The kind.
-pub struct Ping;
+pub struct Ping {
+    plan: Plan,
+    /// The parameters of the test that runs beside the probes of its second part.
+    load: Option<Params>,
+}
 
 /// What a probe is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +56,7 @@ impl Probe {
 }
 
 /// What is to be sent, and when.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Plan {
     probe: Probe,
     count: u64,
@@ -81,35 +86,38 @@ impl Plan {
     }
 }
 
-impl Kind for Ping {
-    fn name(&self) -> &'static str {
-        "ping"
-    }
+/// Reads checked and filled parameters.
+// Every kind is read so; this one's bounds are all the catalog's.
+#[allow(clippy::unnecessary_wraps)]
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let load = params.test("load").map(|(_, load)| load);
+    Ok(Arc::new(Ping { plan: Plan::read(params), load }))
+}
 
-    fn transport(&self, settings: &Settings) -> &'static dyn Transport {
-        match Probe::named(&settings.probe) {
+impl Kind for Ping {
+    fn transport(&self) -> &'static dyn Transport {
+        match self.plan.probe {
             Probe::Icmp => &Nothing,
             Probe::Tcp => &Tcp,
             Probe::Udp => &Udp,
         }
     }
 
-    fn longest(&self, _settings: &Settings, params: &Params) -> Duration {
-        let plan = Plan::read(params);
-        let idle = plan.cadence() + tally::LONGEST_WAIT;
-        let loaded = params.test("load").map(|(_, load)| load::longest(&plan, &load));
-        idle + loaded.unwrap_or_default()
+    fn longest(&self) -> Option<Duration> {
+        let idle = self.plan.cadence() + tally::LONGEST_WAIT;
+        let loaded = self.load.as_ref().map(|load| load::longest(&self.plan, load));
+        Some(idle + loaded.unwrap_or_default())
     }
 
-    fn check(&self, spec: &SessionSpec) -> Result<(), String> {
-        match (spec.role, spec.peer, Plan::read(&spec.params).probe) {
+    fn check(&self, spec: &SessionSpec, _settings: &Settings) -> Result<(), String> {
+        match (spec.role, spec.peer, self.plan.probe) {
             (Role::Source, Some(peer), Probe::Icmp) => permission::check(peer.address),
             _ => Ok(()),
         }
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
-        let plan = Plan::read(&end.params);
+        let plan = self.plan;
         if end.role == Role::Source {
             return vec![Task::new(Part::Client, 0, move |end, cue| probe::run(end, cue, &plan))];
         }
@@ -117,7 +125,9 @@ impl Kind for Ping {
             // The sink's kernel answers.
             Probe::Icmp => None,
             Probe::Tcp => Some(Task::new(Part::Server, 0, echo::stream)),
-            Probe::Udp => Some(Task::new(Part::Server, 0, echo::datagrams)),
+            Probe::Udp => {
+                Some(Task::new(Part::Server, 0, move |end, cue| echo::datagrams(end, cue, &plan)))
+            }
         };
         let load = end.load.is_some();
         let load =
@@ -133,5 +143,14 @@ impl Kind for Ping {
 
     fn report(&self, end: &End, measured: &Measured) -> EndReport {
         report::of(end, measured)
+    }
+
+    /// Probes are told one by one which were lost.
+    fn longest_silence(&self) -> Option<Duration> {
+        None
+    }
+
+    fn silence(&self, result: &RunResult) -> Option<String> {
+        arrival::unanswered(result, |count| format!("none of the {count} probes was answered"))
     }
 }

@@ -22,8 +22,8 @@ pub fn interval(count: Count, seconds: f64) -> Metrics {
     ])
 }
 
-/// The source's half; the sink's is empty: it answers and measures nothing.
-pub fn report(end: &End, measured: &Measured) -> EndReport {
+/// The source's half, of a test at so many requests per second; the sink's is empty: it answers and measures nothing.
+pub fn report(end: &End, asked: f64, measured: &Measured) -> EndReport {
     let mut report = EndReport::default();
     let loads: Vec<&Loaded> = own_figures(measured).collect();
     let spans = || loads.iter().filter_map(|loaded| loaded.span);
@@ -41,7 +41,7 @@ pub fn report(end: &End, measured: &Measured) -> EndReport {
     add_errors(&mut report.metrics, &loads);
     add_latency(&mut report, &latency);
     add_spread(&mut report.metrics, &latency);
-    report.flags.extend(flags(end, &loads, rate).map(str::to_owned));
+    report.flags.extend(flags(asked, &loads, rate).map(str::to_owned));
     let window = window::window(end, spans().map(|span| span.0).min(), seconds, 0);
     report.window = window.map(|window| Window { reverse_bytes: None, ..window });
     report
@@ -70,8 +70,7 @@ fn add_spread(metrics: &mut Metrics, latency: &Latency) {
     }
 }
 
-fn flags(end: &End, loads: &[&Loaded], rate: f64) -> impl Iterator<Item = &'static str> {
-    let asked = end.params.number("rate_rps").unwrap_or(0.0);
+fn flags(asked: f64, loads: &[&Loaded], rate: f64) -> impl Iterator<Item = &'static str> {
     let is_fixed = asked > 0.0;
     [
         is_fixed.then_some("coordinated_omission_corrected"),

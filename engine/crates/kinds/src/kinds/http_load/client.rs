@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use proto::HttpUrl;
+
 use super::connection::{Connection, Reading, Socket, State};
 use super::schedule::Schedule;
 use super::tally::{Loaded, Tally, Trouble};
-use super::{Share, target};
+use super::{HttpLoad, Share};
 use crate::end::End;
 use crate::gate::Phase;
 use crate::measurements::{Finished, Outcome, Own};
@@ -29,6 +31,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(8);
 pub struct Client<'a> {
     end: &'a End,
     cue: &'a Cue,
+    load: &'a HttpLoad,
     poller: net::Poller,
     timer: net::Timer,
     connections: Vec<Connection<'a>>,
@@ -47,8 +50,8 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// Runs the thread's whole test.
-    pub fn run(end: &'a End, cue: &'a Cue, share: Share) -> Finished {
-        let run = Self::new(end, cue, share).and_then(|mut client| client.load(share));
+    pub fn run(ends: (&'a End, &'a Cue), load: &'a HttpLoad, share: Share) -> Finished {
+        let run = Self::new(ends, load, share).and_then(|mut client| client.load(share));
         let (loaded, fault) = match run {
             Ok(loaded) => (loaded, None),
             Err(error) => {
@@ -58,7 +61,11 @@ impl<'a> Client<'a> {
         Finished { outcome: Outcome::Own(Own::new(loaded.span, loaded)), fault }
     }
 
-    fn new(end: &'a End, cue: &'a Cue, share: Share) -> Result<Self, net::Errno> {
+    fn new(
+        (end, cue): (&'a End, &'a Cue),
+        load: &'a HttpLoad,
+        share: Share,
+    ) -> Result<Self, net::Errno> {
         let poller = net::Poller::new(EVENTS_AT_ONCE)?;
         poller.add_wake(&end.wake, WAKE)?;
         let timer = net::Timer::new(&poller, TIMER)?;
@@ -68,11 +75,12 @@ impl<'a> Client<'a> {
         let mut client = Self {
             end,
             cue,
+            load,
             poller,
             timer,
             connections: connections.collect(),
             server,
-            request: request(end),
+            request: request(load.url.as_ref()),
             retries: VecDeque::new(),
             answered: Vec::new(),
             schedule: None,
@@ -132,7 +140,7 @@ impl<'a> Client<'a> {
             return Ok(Loaded::default());
         };
         self.schedule = self.schedule(share, opened_at);
-        let mut tally = Tally::new(self.end, opened_at);
+        let mut tally = Tally::new(self.end, self.load, opened_at);
         if self.schedule.is_none() {
             (0..self.connections.len()).for_each(|place| self.next(place, &mut tally, opened_at));
         }
@@ -149,7 +157,7 @@ impl<'a> Client<'a> {
     }
 
     fn schedule(&self, share: Share, opened_at: Instant) -> Option<Schedule> {
-        let rate = self.end.params.number("rate_rps").ok().filter(|&rate| rate > 0.0)?;
+        let rate = Some(self.load.rate_rps).filter(|&rate| rate > 0.0)?;
         let all = u64::from(self.end.settings.flows);
         let own = self.connections.len() as u64;
         Some(Schedule::new(rate, own, all, share.thread, opened_at))
@@ -390,11 +398,11 @@ impl<'a> Client<'a> {
 }
 
 /// What every connection asks: as little as wrk, whose requests must cost a server the same.
-fn request(end: &End) -> Vec<u8> {
-    // The URL was read when the session began; without one the responder answers whatever is asked.
-    let (target, host) = match target::url(&end.params) {
-        Ok(Some(url)) => (url.target(), url.authority()),
-        _ => ("/".to_owned(), "benchweb".to_owned()),
-    };
+fn request(url: Option<&HttpUrl>) -> Vec<u8> {
+    // Without a URL the responder answers whatever is asked.
+    let (target, host) = url.map_or_else(
+        || ("/".to_owned(), "benchweb".to_owned()),
+        |url| (url.target(), url.authority()),
+    );
     format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
 }

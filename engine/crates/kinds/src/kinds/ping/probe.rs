@@ -165,17 +165,19 @@ mod tests {
 
     const COUNT: u64 = 10;
 
-    fn end(socket: UdpSocket) -> End {
-        let params = proto::Params::from([
+    fn params() -> proto::Params {
+        proto::Params::from([
             ("probe", "udp".into()),
             ("count", COUNT.into()),
             ("probe_interval_seconds", 0.01.into()),
             ("payload_bytes", 32.into()),
-        ]);
+        ])
+    }
+
+    fn end(socket: UdpSocket) -> End {
         End {
             role: proto::Role::Source,
-            settings: Settings::read(&params).expect("valid"),
-            params,
+            settings: Settings::read(&params()).expect("valid"),
             cookie: proto::Cookie::new([7; 32]),
             load: None,
             flows: vec![socket.into()],
@@ -229,7 +231,7 @@ mod tests {
         let responder = thread::spawn(move || answer_faultily(&far));
         let (end, cue) = (end(near), cue());
         let begun = Instant::now();
-        let finished = run(&end, &cue, &Plan::read(&end.params));
+        let finished = run(&end, &cue, &Plan::read(&params()));
         responder.join().unwrap();
         let Outcome::Own(own) = finished.outcome else { panic!("probes were sent") };
         let probed: &Probed = own.figures().expect("a prober's");

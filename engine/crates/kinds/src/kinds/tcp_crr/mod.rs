@@ -8,33 +8,58 @@ mod tests;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use proto::{EndReport, Metrics, Role};
+use proto::{EndReport, Metrics, Params, Role};
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::gate::Phase;
+use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::part::Part;
-use crate::requests;
-use crate::settings::Settings;
+use crate::requests::{self, Exchange};
+use crate::settings::{Settings, text};
 use crate::task::{Cue, Task};
 use crate::transport::{Connections, Transport, ports};
 
 /// The kind.
-pub struct TcpCrr;
+#[derive(Clone, Copy)]
+pub struct TcpCrr {
+    exchange: Exchange,
+    close_mode: CloseMode,
+}
+
+/// Who ends a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CloseMode {
+    /// The sink, which then keeps TIME-WAIT.
+    SinkFirst,
+    /// The source, with a reset.
+    Reset,
+}
+
+impl CloseMode {
+    fn read(params: &Params) -> Result<Self, String> {
+        match text(params, "close_mode")? {
+            "" | "sink_first" => Ok(Self::SinkFirst),
+            "reset" => Ok(Self::Reset),
+            other => Err(format!("close_mode is {other:?}; it is sink_first or reset")),
+        }
+    }
+}
+
+/// Reads checked and filled parameters.
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    Ok(Arc::new(TcpCrr { exchange: Exchange::read(params)?, close_mode: CloseMode::read(params)? }))
+}
 
 impl Kind for TcpCrr {
-    fn name(&self) -> &'static str {
-        "tcp_crr"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Connections
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
-        let flows = 0..end.settings.flows;
+        let (flows, crr) = (0..end.settings.flows, *self);
         match end.role {
             Role::Source => {
                 let ports = ports::PortSteps::new(end.ports.unwrap_or(ports::DEFAULT_PORTS));
@@ -42,13 +67,19 @@ impl Kind for TcpCrr {
                 flows
                     .map(|flow| {
                         let ports = Arc::clone(&ports);
-                        Task::new(Part::Client, flow, move |end, cue| client::ask(end, cue, &ports))
+                        Task::new(Part::Client, flow, move |end, cue| {
+                            client::ask(end, cue, crr, &ports)
+                        })
                     })
                     .collect()
             }
             Role::Sink => flows
-                .map(|flow| Task::new(Part::Server, flow, server::serve))
-                .chain([Task::new(Part::Server, 0, server::serve_handed_over)])
+                .map(|flow| {
+                    Task::new(Part::Server, flow, move |end, cue| server::serve(end, cue, crr))
+                })
+                .chain([Task::new(Part::Server, 0, move |end, cue| {
+                    server::serve_handed_over(end, cue, crr)
+                })])
                 .collect(),
         }
     }
@@ -68,6 +99,10 @@ impl Kind for TcpCrr {
             }
         }
         report
+    }
+
+    fn own_traffic(&self, _end: &End, measured: &Measured) -> Option<OwnTraffic> {
+        self.exchange.own_traffic(measured)
     }
 }
 

@@ -1,30 +1,35 @@
 //! UDP stream: datagrams as fast as `send()` takes them, or at a rate; sent and received apart (netperf `UDP_STREAM`).
 
 mod batches;
+mod header;
+mod limits;
 mod receiver;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use proto::{EndReport, Metrics};
+use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
 
 use self::batches::{receive_segments, send_batches};
 use self::receiver::Receiver;
 
 use crate::counter::Count;
-use crate::datagram_header::Header;
 use crate::end::End;
 use crate::features;
 use crate::gate::Phase;
+use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
+use crate::limits::arrival;
 use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome, Sent};
 use crate::pacer::Pacer;
 use crate::part::Part;
 use crate::roles::other;
-use crate::settings::{SendMode, Settings};
-use crate::streams::{self, joint_seconds, receivers, senders};
+use crate::settings::{Settings, text};
+use crate::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
+
+pub use self::header::Header;
 
 /// The smallest messages can't carry a mark: the warm-up ends with so many datagrams that are one byte longer.
 pub const MARKERS: usize = 3;
@@ -32,20 +37,49 @@ pub const MARKERS: usize = 3;
 const SPARE_BYTES: usize = 64;
 
 /// The kind.
-pub struct UdpStream;
+#[derive(Clone, Copy)]
+pub struct UdpStream {
+    stream: Stream,
+    send_mode: SendMode,
+}
+
+/// How datagrams are handed to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SendMode {
+    /// One by one.
+    Send,
+    /// Many a call (`sendmmsg()`).
+    Many,
+    /// Many as one, which the kernel or the interface splits (`UDP_SEGMENT`).
+    Segmentation,
+}
+
+impl SendMode {
+    fn read(params: &Params) -> Result<Self, String> {
+        match text(params, "send_mode")? {
+            "" | "send" => Ok(Self::Send),
+            "sendmmsg" => Ok(Self::Many),
+            "segmentation" => Ok(Self::Segmentation),
+            other => Err(format!("send_mode is {other:?}; it is send, sendmmsg or segmentation")),
+        }
+    }
+}
+
+/// Reads checked and filled parameters.
+pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let kind =
+        UdpStream { stream: Stream::read(params, settings)?, send_mode: SendMode::read(params)? };
+    limits::check_rate(&kind.stream)?;
+    Ok(Arc::new(kind))
+}
 
 impl Kind for UdpStream {
-    fn name(&self) -> &'static str {
-        "udp_stream"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Udp
     }
 
-    fn check(&self, spec: &proto::SessionSpec) -> Result<(), String> {
-        let settings = Settings::read(&spec.params)?;
-        if settings.send_mode != SendMode::Segmentation {
+    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), String> {
+        if self.send_mode != SendMode::Segmentation {
             return Ok(());
         }
         let sends = settings.sends(spec.role).then_some("udp_segmentation");
@@ -54,18 +88,36 @@ impl Kind for UdpStream {
         features::missing(spec.role, &needed, &net::features()).map_or(Ok(()), Err)
     }
 
+    fn check_flows(&self, end: &End) -> Result<(), String> {
+        if self.send_mode != SendMode::Segmentation || !end.settings.sends(end.role) {
+            return Ok(());
+        }
+        limits::check_segments(self.stream.message_bytes, &end.flows)
+    }
+
+    fn numbers_datagrams(&self, end: &End) -> bool {
+        !self.header(end).is_blind()
+    }
+
+    fn spacing(&self) -> Duration {
+        self.stream.spacing()
+    }
+
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
-        let flows = || 0..end.settings.flows;
-        let mode = end.settings.send_mode;
+        let (kind, mode) = (*self, self.send_mode);
         let mut tasks = Vec::new();
+        let mut add = |part, run: fn(&End, &Cue, Self) -> Finished| {
+            let flows = 0..end.settings.flows;
+            let task = |flow| Task::new(part, flow, move |end, cue| run(end, cue, kind));
+            tasks.extend(flows.map(task));
+        };
         if end.settings.sends(end.role) {
-            let send = if mode == SendMode::Send { send_datagrams } else { send_batches };
-            tasks.extend(flows().map(|flow| Task::new(Part::Sender, flow, send)));
+            let is_single = mode == SendMode::Send;
+            add(Part::Sender, if is_single { send_datagrams } else { send_batches });
         }
         if end.settings.sends(other(end.role)) {
             let is_segmented = mode == SendMode::Segmentation;
-            let receive = if is_segmented { receive_segments } else { receive_datagrams };
-            tasks.extend(flows().map(|flow| Task::new(Part::Receiver, flow, receive)));
+            add(Part::Receiver, if is_segmented { receive_segments } else { receive_datagrams });
         }
         tasks
     }
@@ -80,24 +132,54 @@ impl Kind for UdpStream {
 
     fn report(&self, end: &End, measured: &Measured) -> EndReport {
         let mut report = EndReport { sent: streams::sent_counts(measured), ..EndReport::default() };
-        report_sent(end, measured, &mut report);
+        report_sent(end, &self.stream, measured, &mut report);
         report_received(end, measured, &mut report);
-        if end.settings.send_mode == SendMode::Segmentation {
+        if self.send_mode == SendMode::Segmentation {
             report.flags.push("segmentation_offload".to_owned());
         }
         report
     }
+
+    fn own_traffic(&self, end: &End, measured: &Measured) -> Option<OwnTraffic> {
+        let arriving = match (&measured.peer_sent, end.settings.sends(other(end.role))) {
+            (_, false) => &[],
+            (Some(told), true) => told.as_slice(),
+            // A lost peer tells nothing any more.
+            (None, true) => return None,
+        };
+        let sent = streams::sent_counts(measured);
+        Some(OwnTraffic::of_datagrams(self.stream.message_bytes, arriving, &sent))
+    }
+
+    fn silence(&self, result: &RunResult) -> Option<String> {
+        arrival::silent_direction(result, |prefix| {
+            let sent = arrival::sent_in_vain(result, prefix)?;
+            Some(format!("of {sent} datagrams sent none was received"))
+        })
+    }
+
+    fn has_silent_flow(&self, result: &RunResult) -> bool {
+        arrival::has_silent_flow(result)
+    }
+}
+
+impl UdpStream {
+    /// What the datagrams carry about themselves.
+    fn header(&self, end: &End) -> Header {
+        Header::of(self.stream.message_bytes, end.are_small_numbered)
+    }
 }
 
 /// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
-fn send_datagrams(end: &End, cue: &Cue) -> Finished {
+fn send_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let socket = end.flow(cue.flow);
     let mut sent = Sent { flow: cue.flow, ..Sent::default() };
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
-    let mut message = Message::new(end.datagram_header(), end.settings.message_bytes, cue.flow);
-    let mut pacer = Pacer::new(end.settings.share(cue.flow), end.settings.message_bytes, opened_at);
+    let message_bytes = kind.stream.message_bytes;
+    let mut message = Message::new(kind.header(end), message_bytes, cue.flow);
+    let mut pacer = Pacer::new(kind.stream.share(cue.flow), message_bytes, opened_at);
     let mut begin = opened_at;
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(!end.settings.warmup.is_zero());
@@ -134,7 +216,7 @@ fn send_datagrams(end: &End, cue: &Cue) -> Finished {
         }
     };
     sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
-    sent.bytes = sent.messages * end.settings.message_bytes as u64;
+    sent.bytes = sent.messages * message_bytes as u64;
     let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
     sent.span = has_begun.then(|| (begin, Instant::now()));
     Finished { outcome: Outcome::Sent(sent), fault }
@@ -185,10 +267,10 @@ pub fn nanoseconds_since(begin: Instant) -> u64 {
 }
 
 /// Receives until the session ends the flow; the clock is read once per datagram.
-fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
+fn receive_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let socket = end.flow(cue.flow);
-    let mut buffer = vec![0; end.settings.message_bytes + SPARE_BYTES];
-    let mut receiver = Receiver::new(end);
+    let mut buffer = vec![0; kind.stream.message_bytes + SPARE_BYTES];
+    let mut receiver = Receiver::new(end, kind);
     let fault = loop {
         match net::receive(socket, &mut buffer) {
             Ok(0) => break None,
@@ -200,7 +282,7 @@ fn receive_datagrams(end: &End, cue: &Cue) -> Finished {
     Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
 }
 
-fn report_sent(end: &End, measured: &Measured, report: &mut EndReport) {
+fn report_sent(end: &End, stream: &Stream, measured: &Measured, report: &mut EndReport) {
     let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
         return;
     };
@@ -214,7 +296,7 @@ fn report_sent(end: &End, measured: &Measured, report: &mut EndReport) {
     if senders(measured).any(|sent| sent.failed > 0) {
         report.flags.push("send_errors".to_owned());
     }
-    streams::flag_rate(end, bytes, seconds, report);
+    streams::flag_rate(stream, bytes, seconds, report);
     streams::flag_missed(end, measured, seconds, report);
 }
 

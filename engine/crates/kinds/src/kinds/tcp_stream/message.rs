@@ -4,8 +4,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use net::Errno;
 
-use crate::page_aligned::PageAligned;
-use crate::settings::SendMode;
+use super::SendMode;
+use super::page_aligned::PageAligned;
 use crate::streams;
 
 /// So many sends may wait for the kernel's word that it is done with them before it is looked for.
@@ -30,7 +30,7 @@ impl Message {
         let from = match mode {
             SendMode::File => From::File(net::memory_file(bytes.as_ref())),
             SendMode::ZeroCopy => From::Pages,
-            SendMode::Send | SendMode::Many | SendMode::Segmentation => From::Memory,
+            SendMode::Send => From::Memory,
         };
         Self { bytes, from }
     }
@@ -136,8 +136,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
-    use super::{Message, Sender};
-    use crate::settings::SendMode;
+    use super::{Message, SendMode, Sender};
 
     #[test]
     fn every_mode_sends_the_same_bytes() {

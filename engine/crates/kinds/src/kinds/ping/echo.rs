@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::wire;
+use super::{Plan, wire};
 use crate::end::End;
 use crate::gate::Phase;
 use crate::measurements::{Finished, Outcome};
@@ -37,9 +37,9 @@ fn received(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Option<usize> {
 }
 
 /// Echoes datagrams of the probes' size, and no others, until the session ends the flow.
-pub fn datagrams(end: &End, cue: &Cue) -> Finished {
+pub fn datagrams(end: &End, cue: &Cue, plan: &Plan) -> Finished {
     let socket = end.flow(cue.flow);
-    let payload_bytes = super::Plan::read(&end.params).payload_bytes;
+    let payload_bytes = plan.payload_bytes;
     // One byte more, so that a longer datagram is seen to be longer.
     let mut buffer = vec![0; payload_bytes + 1];
     loop {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{EndReport, Metrics, TcpFigures};
+use proto::{EndReport, Metrics, Params, Role, TcpFigures};
 
 use crate::counter::Count;
 use crate::end::End;
@@ -13,8 +13,8 @@ use crate::gate::Phase;
 use crate::kind::Kind;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
-use crate::requests::{self, Timekeeper, receive_whole, send_whole};
-use crate::settings::Settings;
+use crate::requests::{self, Exchange, Timekeeper, receive_whole, send_whole};
+use crate::settings::{Settings, size};
 use crate::streams::{self, payload};
 use crate::task::{Cue, Task};
 use crate::tcp_window;
@@ -25,23 +25,36 @@ const CONNECTION_METRICS: [&str; 4] =
     ["retransmits", "rtt_seconds", "rtt_variation_seconds", "minimum_rtt_seconds"];
 
 /// The kind.
-pub struct TcpRr;
+#[derive(Clone, Copy)]
+pub struct TcpRr {
+    exchange: Exchange,
+    /// Transactions in flight beyond the first.
+    burst: usize,
+}
+
+/// Reads checked and filled parameters.
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let burst = size(params, "burst")?;
+    Ok(Arc::new(TcpRr { exchange: Exchange::read(params)?, burst }))
+}
 
 impl Kind for TcpRr {
-    fn name(&self) -> &'static str {
-        "tcp_rr"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Tcp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
-        let flows = 0..end.settings.flows;
-        match end.role {
-            proto::Role::Source => flows.map(|flow| Task::new(Part::Client, flow, ask)).collect(),
-            proto::Role::Sink => flows.map(|flow| Task::new(Part::Server, flow, answer)).collect(),
-        }
+        let (flows, rr) = (0..end.settings.flows, *self);
+        let (part, run): (_, fn(&End, &Cue, Self) -> Finished) = match end.role {
+            Role::Source => (Part::Client, ask),
+            Role::Sink => (Part::Server, answer),
+        };
+        flows.map(|flow| Task::new(part, flow, move |end, cue| run(end, cue, rr))).collect()
+    }
+
+    /// The connections tell of it themselves.
+    fn shares_packets(&self) -> bool {
+        true
     }
 
     fn interval(&self, _end: &End, count: Count, seconds: f64) -> Metrics {
@@ -66,10 +79,10 @@ impl Kind for TcpRr {
 }
 
 /// Makes transactions until the deadline; one reading of the clock ends one and begins the next.
-fn ask(end: &End, cue: &Cue) -> Finished {
+fn ask(end: &End, cue: &Cue, rr: TcpRr) -> Finished {
     let socket = end.flow(cue.flow);
-    let mut requests = Requests::new(end);
-    let mut response = vec![0; end.settings.response_bytes];
+    let mut requests = Requests::new(rr);
+    let mut response = vec![0; rr.exchange.response_bytes];
     let Some(opened_at) = cue.start() else {
         return requests::nothing_transacted();
     };
@@ -112,12 +125,11 @@ struct Requests {
 }
 
 impl Requests {
-    fn new(end: &End) -> Self {
-        let burst = end.settings.burst;
+    fn new(rr: TcpRr) -> Self {
         Self {
-            request: payload(end.settings.request_bytes),
-            burst,
-            begins: VecDeque::with_capacity(burst + 1),
+            request: payload(rr.exchange.request_bytes),
+            burst: rr.burst,
+            begins: VecDeque::with_capacity(rr.burst + 1),
             begun: None,
             sent: 0,
         }
@@ -158,10 +170,10 @@ impl Requests {
 }
 
 /// Answers whole requests until the connection ends.
-fn answer(end: &End, cue: &Cue) -> Finished {
+fn answer(end: &End, cue: &Cue, rr: TcpRr) -> Finished {
     let socket = end.flows[cue.flow as usize].as_fd();
-    let mut request = vec![0; end.settings.request_bytes];
-    let response = payload(end.settings.response_bytes);
+    let mut request = vec![0; rr.exchange.request_bytes];
+    let response = payload(rr.exchange.response_bytes);
     // The client's end is the normal end, however it looks from here; a lost client shows on the link.
     while let Ok(true) = receive_whole(socket, &mut request) {
         if send_whole(socket, &response).is_err() {

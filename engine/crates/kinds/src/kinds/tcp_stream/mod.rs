@@ -1,28 +1,34 @@
 //! TCP stream: one blocking `send()` per message; the receiver's bytes count (netperf `TCP_STREAM`).
 
+mod message;
+mod pacing;
+mod page_aligned;
+
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use proto::{EndReport, Metrics, TcpFigures};
+use proto::{EndReport, Metrics, Params, RunResult, SessionSpec, TcpFigures};
+
+use self::message::{Message, Sender};
+use self::pacing::Cuts;
+use self::page_aligned::PageAligned;
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::features;
 use crate::gate::Phase;
 use crate::kind::{Cut, Kind};
+use crate::limits::arrival;
 use crate::measurements::{DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent};
-use crate::pacer::Pacer;
-use crate::page_aligned::PageAligned;
+use crate::pacer::{self, Pacer};
 use crate::part::Part;
 use crate::roles::other;
-use crate::settings::{SendMode, Settings};
+use crate::settings::{Settings, text};
 use crate::signal::Signal;
-use crate::streams::{self, joint_seconds, receivers, senders};
+use crate::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::task::{Cue, Task};
-use crate::tcp_message::{Message, Sender};
-use crate::tcp_pacing::{self, Cuts};
 use crate::tcp_window;
 use crate::transport::{Tcp, Transport};
 
@@ -33,14 +39,41 @@ const LEAST_RECEIVE_BYTES: usize = 16 * 1024;
 const RECEIVE_BYTES_OF_ALL_FLOWS: usize = 64 * 1024 * 1024;
 
 /// The kind.
-pub struct TcpStream;
+pub struct TcpStream {
+    stream: Stream,
+    send_mode: SendMode,
+}
+
+/// How messages are handed to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendMode {
+    /// By `send()`.
+    Send,
+    /// From a file in memory (`sendfile()`).
+    File,
+    /// From the pages that they lie in (`MSG_ZEROCOPY`).
+    ZeroCopy,
+}
+
+impl SendMode {
+    fn read(params: &Params) -> Result<Self, String> {
+        match text(params, "send_mode")? {
+            "" | "send" => Ok(Self::Send),
+            "sendfile" => Ok(Self::File),
+            "zerocopy" => Ok(Self::ZeroCopy),
+            other => Err(format!("send_mode is {other:?}; it is send, sendfile or zerocopy")),
+        }
+    }
+}
+
+/// Reads checked and filled parameters.
+pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let stream = Stream::read(params, settings)?;
+    Ok(Arc::new(TcpStream { stream, send_mode: SendMode::read(params)? }))
+}
 
 impl Kind for TcpStream {
-    fn name(&self) -> &'static str {
-        "tcp_stream"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Tcp
     }
 
@@ -48,22 +81,28 @@ impl Kind for TcpStream {
         Cut::Offset
     }
 
-    fn check(&self, spec: &proto::SessionSpec) -> Result<(), String> {
-        let settings = Settings::read(&spec.params)?;
-        if settings.send_mode != SendMode::ZeroCopy || !settings.sends(spec.role) {
+    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), String> {
+        if self.send_mode != SendMode::ZeroCopy || !settings.sends(spec.role) {
             return Ok(());
         }
         features::missing(spec.role, &["tcp_zerocopy"], &net::features()).map_or(Ok(()), Err)
+    }
+
+    fn spacing(&self) -> Duration {
+        self.stream.spacing()
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
         let settings = &end.settings;
         let mut tasks = Vec::new();
         if settings.sends(end.role) {
-            let message = Arc::new(Message::new(settings.message_bytes, settings.send_mode));
+            let stream = self.stream;
+            let message = Arc::new(Message::new(stream.message_bytes, self.send_mode));
             tasks.extend((0..settings.flows).map(|flow| {
                 let message = Arc::clone(&message);
-                Task::new(Part::Sender, flow, move |end, cue| send_messages(end, cue, &message))
+                Task::new(Part::Sender, flow, move |end, cue| {
+                    send_messages(end, cue, stream.share(flow), &message)
+                })
             }));
         }
         if settings.sends(other(end.role)) {
@@ -81,14 +120,86 @@ impl Kind for TcpStream {
 
     fn report(&self, end: &End, measured: &Measured) -> EndReport {
         let mut report = EndReport { sent: streams::sent_counts(measured), ..EndReport::default() };
-        report_received(end, measured, &mut report);
-        report_sent(end, measured, &mut report);
+        self.report_received(end, measured, &mut report);
+        self.report_sent(end, measured, &mut report);
         report
+    }
+
+    fn silence(&self, result: &RunResult) -> Option<String> {
+        arrival::silent_direction(result, |prefix| {
+            let throughput = result.metrics.get(&format!("{prefix}throughput_bps"));
+            let is_silent = throughput.is_none_or(|&bps| bps <= 0.0);
+            is_silent.then(|| "no byte of the stream was received".to_owned())
+        })
+    }
+
+    fn has_silent_flow(&self, result: &RunResult) -> bool {
+        arrival::has_silent_flow(result)
+    }
+}
+
+impl TcpStream {
+    fn report_sent(&self, end: &End, measured: &Measured, report: &mut EndReport) {
+        let prefix = end.settings.prefix(other(end.role));
+        let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
+            return;
+        };
+        let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
+        let mut set =
+            |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
+        set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
+        streams::flag_rate(&self.stream, bytes, seconds, report);
+        streams::flag_missed(end, measured, seconds, report);
+        report.flags.extend(pacing::flags(&self.stream).map(str::to_owned));
+        if senders(measured).any(|sent| sent.is_copied) {
+            report.flags.push("zerocopy_copied".to_owned());
+        }
+        report_connections(end, measured, prefix, report);
+    }
+
+    fn report_received(&self, end: &End, measured: &Measured, report: &mut EndReport) {
+        let has_warmup = !end.settings.warmup.is_zero();
+        let shares: BTreeMap<u32, Share> = receivers(measured)
+            .filter_map(|received| {
+                let received = in_window(received, measured.drain_cut.as_ref())?;
+                Some((
+                    received.flow,
+                    share(&received, measured.cuts.get(&received.flow), has_warmup)?,
+                ))
+            })
+            .collect();
+        if measured.drain_cut.is_some() {
+            report.flags.push("drain_cut".into());
+        }
+        report.flows = streams::flows(end, |flow| shares.get(&flow).map_or(0, |share| share.bytes));
+        let Some(seconds) = joint_seconds(shares.values().map(|share| share.span)) else {
+            return;
+        };
+        let prefix = end.settings.prefix(end.role);
+        let bytes: u64 = shares.values().map(|share| share.bytes).sum();
+        // What waited in the sender's buffer arrived too late.
+        streams::flag_rate(&self.stream, bytes, seconds, report);
+        report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
+        if let Some(segments) = shares.values().map(|share| share.segments).sum::<Option<u64>>() {
+            report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
+        }
+        let begin = shares.values().map(|share| share.span.0).min();
+        report.window = crate::window::window(end, begin, seconds, bytes);
+        let is_whole = measured.drain_cut.is_none();
+        if is_whole && sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
+            // A stream that ended well has delivered every byte: anything else must not go unseen.
+            report.flags.push("bytes_unaccounted".into());
+        }
+        let is_approximate =
+            measured.cuts.values().any(|cut| cut.uncertainty > end.settings.duration / 100);
+        if is_approximate {
+            report.flags.push("warmup_cut_approximate".into());
+        }
     }
 }
 
 /// Sends until the test is over.
-fn send_messages(end: &End, cue: &Cue, message: &Message) -> Finished {
+fn send_messages(end: &End, cue: &Cue, share: pacer::Share, message: &Message) -> Finished {
     let socket = end.flow(cue.flow);
     let mut sent = Sent {
         flow: cue.flow,
@@ -105,7 +216,7 @@ fn send_messages(end: &End, cue: &Cue, message: &Message) -> Finished {
     let Some(opened_at) = cue.start() else {
         return Finished { outcome: Outcome::Sent(sent), fault: None };
     };
-    let mut timing = Timing::new(end, cue, message.len(), opened_at);
+    let mut timing = Timing::new((end, cue), share, message.len(), opened_at);
     let fault = send_until_over(&mut timing, message.len(), &mut sender, &mut sent);
     sent.span = timing.has_window().then(|| (timing.begin, Instant::now()));
     sent.connection_after = net::tcp_info(socket).map(Box::new);
@@ -161,12 +272,16 @@ struct Timing<'a> {
 }
 
 impl<'a> Timing<'a> {
-    fn new(end: &'a End, cue: &'a Cue, length: usize, opened_at: Instant) -> Self {
-        let share = end.settings.share(cue.flow);
+    fn new(
+        (end, cue): (&'a End, &'a Cue),
+        share: pacer::Share,
+        length: usize,
+        opened_at: Instant,
+    ) -> Self {
         let cuts = Cuts::of(length, share.rate_bps);
         let pacer = Pacer::of_pieces(share, cuts.gap(), opened_at);
         if pacer.is_some() {
-            tcp_pacing::hold_back(end.flow(cue.flow), &cuts);
+            pacing::hold_back(end.flow(cue.flow), &cuts);
         }
         // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
         let phase = Phase::first(!end.settings.warmup.is_zero());
@@ -252,23 +367,6 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
     Finished { outcome: Outcome::Received(received), fault }
 }
 
-fn report_sent(end: &End, measured: &Measured, report: &mut EndReport) {
-    let prefix = end.settings.prefix(other(end.role));
-    let Some(seconds) = joint_seconds(senders(measured).filter_map(|sent| sent.span)) else {
-        return;
-    };
-    let bytes: u64 = senders(measured).map(|sent| sent.bytes).sum();
-    let mut set = |key: &str, value: f64| report.metrics.insert(format!("{prefix}{key}"), value);
-    set("send_throughput_bps", bytes as f64 * 8.0 / seconds);
-    streams::flag_rate(end, bytes, seconds, report);
-    streams::flag_missed(end, measured, seconds, report);
-    report.flags.extend(tcp_pacing::flags(&end.settings).map(str::to_owned));
-    if senders(measured).any(|sent| sent.is_copied) {
-        report.flags.push("zerocopy_copied".to_owned());
-    }
-    report_connections(end, measured, prefix, report);
-}
-
 /// What the sending end's kernel tells of the window, per flow and together.
 fn report_connections(end: &End, measured: &Measured, prefix: &str, report: &mut EndReport) {
     let figures: BTreeMap<u32, TcpFigures> = senders(measured)
@@ -305,43 +403,6 @@ struct Share {
     bytes: u64,
     span: (Instant, Instant),
     segments: Option<u64>,
-}
-
-fn report_received(end: &End, measured: &Measured, report: &mut EndReport) {
-    let has_warmup = !end.settings.warmup.is_zero();
-    let shares: BTreeMap<u32, Share> = receivers(measured)
-        .filter_map(|received| {
-            let received = in_window(received, measured.drain_cut.as_ref())?;
-            Some((received.flow, share(&received, measured.cuts.get(&received.flow), has_warmup)?))
-        })
-        .collect();
-    if measured.drain_cut.is_some() {
-        report.flags.push("drain_cut".into());
-    }
-    report.flows = streams::flows(end, |flow| shares.get(&flow).map_or(0, |share| share.bytes));
-    let Some(seconds) = joint_seconds(shares.values().map(|share| share.span)) else {
-        return;
-    };
-    let prefix = end.settings.prefix(end.role);
-    let bytes: u64 = shares.values().map(|share| share.bytes).sum();
-    // What waited in the sender's buffer arrived too late.
-    streams::flag_rate(end, bytes, seconds, report);
-    report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
-    if let Some(segments) = shares.values().map(|share| share.segments).sum::<Option<u64>>() {
-        report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
-    }
-    let begin = shares.values().map(|share| share.span.0).min();
-    report.window = crate::window::window(end, begin, seconds, bytes);
-    let is_whole = measured.drain_cut.is_none();
-    if is_whole && sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
-        // A stream that ended well has delivered every byte: anything else must not go unseen.
-        report.flags.push("bytes_unaccounted".into());
-    }
-    let is_approximate =
-        measured.cuts.values().any(|cut| cut.uncertainty > end.settings.duration / 100);
-    if is_approximate {
-        report.flags.push("warmup_cut_approximate".into());
-    }
 }
 
 /// What the peer sent in the window, once it told.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use proto::{FailureCode, HttpUrl, Params};
 
 use crate::failure::Failure;
+use crate::settings::text;
 
 /// How long a name may take to be resolved.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(5);
@@ -18,26 +19,21 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 const ADDRESSES_TRIED: usize = 4;
 
 /// The URL that the parameters name, if they name one.
-pub fn url(params: &Params) -> Result<Option<HttpUrl>, Failure> {
-    let text = params.text("url").unwrap_or_default();
-    if text.is_empty() {
+pub fn url(params: &Params) -> Result<Option<HttpUrl>, String> {
+    let url = text(params, "url")?;
+    if url.is_empty() {
         return Ok(None);
     }
-    HttpUrl::parse(text)
-        .map(Some)
-        .map_err(|reason| Failure::new(FailureCode::Invalid, format!("url: {reason}")))
+    HttpUrl::parse(url).map(Some).map_err(|reason| format!("url: {reason}"))
 }
 
 /// A connection to the URL's server: the first of its addresses that takes one is used by the whole session.
-pub fn reach(params: &Params) -> Result<Option<OwnedFd>, Failure> {
-    let Some(url) = url(params)? else {
-        return Ok(None);
-    };
+pub fn reach(url: &HttpUrl) -> Result<OwnedFd, Failure> {
     let mut last_error = None;
-    for address in resolve(&url)?.into_iter().take(ADDRESSES_TRIED) {
+    for address in resolve(url)?.into_iter().take(ADDRESSES_TRIED) {
         let (local, options) = (net::LocalEnd::default(), net::Options::default());
         match net::connect_tcp(address, &local, &options, CONNECT_LIMIT) {
-            Ok(socket) => return Ok(Some(socket)),
+            Ok(socket) => return Ok(socket),
             Err(error) => last_error = Some((address, error)),
         }
     }

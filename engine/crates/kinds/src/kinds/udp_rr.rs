@@ -8,16 +8,18 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Metrics, Role};
+use proto::{EndReport, Metrics, Params, Role, RunResult};
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::gate::Phase;
+use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
+use crate::limits::arrival;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::part::Part;
-use crate::requests::{self, Timekeeper};
-use crate::settings::Settings;
+use crate::requests::{self, Exchange, Timekeeper};
+use crate::settings::{Settings, size};
 use crate::streams::payload;
 use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
@@ -31,23 +33,38 @@ const FIRST_ROUND_TRIPS: u32 = 3;
 const NUMBER_BYTES: usize = 8;
 
 /// The kind.
-pub struct UdpRr;
+#[derive(Clone, Copy)]
+pub struct UdpRr {
+    exchange: Exchange,
+    /// Transactions in flight beyond the first.
+    burst: usize,
+}
+
+/// Reads checked and filled parameters.
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+    let burst = size(params, "burst")?;
+    Ok(Arc::new(UdpRr { exchange: Exchange::read(params)?, burst }))
+}
+
+impl UdpRr {
+    /// Bytes of a datagram that number it.
+    fn number_bytes(self) -> usize {
+        NUMBER_BYTES.min(self.exchange.request_bytes).min(self.exchange.response_bytes)
+    }
+}
 
 impl Kind for UdpRr {
-    fn name(&self) -> &'static str {
-        "udp_rr"
-    }
-
-    fn transport(&self, _settings: &Settings) -> &'static dyn Transport {
+    fn transport(&self) -> &'static dyn Transport {
         &Udp
     }
 
     fn tasks(&self, end: &Arc<End>) -> Vec<Task> {
-        let flows = 0..end.settings.flows;
-        match end.role {
-            Role::Source => flows.map(|flow| Task::new(Part::Client, flow, ask)).collect(),
-            Role::Sink => flows.map(|flow| Task::new(Part::Server, flow, answer)).collect(),
-        }
+        let (flows, rr) = (0..end.settings.flows, *self);
+        let (part, run): (_, fn(&End, &Cue, Self) -> Finished) = match end.role {
+            Role::Source => (Part::Client, ask),
+            Role::Sink => (Part::Server, answer),
+        };
+        flows.map(|flow| Task::new(part, flow, move |end, cue| run(end, cue, rr))).collect()
     }
 
     fn interval(&self, _end: &End, count: Count, seconds: f64) -> Metrics {
@@ -61,6 +78,16 @@ impl Kind for UdpRr {
             report.metrics.insert("lost_packets".to_owned(), lost as f64);
         }
         report
+    }
+
+    fn own_traffic(&self, _end: &End, measured: &Measured) -> Option<OwnTraffic> {
+        self.exchange.own_traffic(measured)
+    }
+
+    fn silence(&self, result: &RunResult) -> Option<String> {
+        arrival::unanswered(result, |count| {
+            format!("no transaction was completed, and {count} were lost")
+        })
     }
 }
 
@@ -177,11 +204,11 @@ impl Window {
     }
 }
 
-fn ask(end: &End, cue: &Cue) -> Finished {
+fn ask(end: &End, cue: &Cue, rr: UdpRr) -> Finished {
     let Some(opened_at) = cue.start() else {
         return requests::nothing_transacted();
     };
-    let mut client = Client::new(end, cue, opened_at);
+    let mut client = Client::new(end, cue, rr, opened_at);
     let ended = client.run();
     let fault = match ended {
         Err(error) if cue.pulse.phase() != Phase::Over => {
@@ -196,8 +223,8 @@ fn ask(end: &End, cue: &Cue) -> Finished {
 
 /// One flow's asking side.
 struct Client<'a> {
-    end: &'a End,
     cue: &'a Cue,
+    rr: UdpRr,
     socket: BorrowedFd<'a>,
     request: Vec<u8>,
     response: Vec<u8>,
@@ -206,17 +233,15 @@ struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    fn new(end: &'a End, cue: &'a Cue, opened_at: Instant) -> Self {
-        let settings = &end.settings;
-        let number_bytes = NUMBER_BYTES.min(settings.request_bytes).min(settings.response_bytes);
+    fn new(end: &'a End, cue: &'a Cue, rr: UdpRr, opened_at: Instant) -> Self {
         Self {
-            end,
             cue,
+            rr,
             socket: end.flow(cue.flow),
-            request: payload(settings.request_bytes),
+            request: payload(rr.exchange.request_bytes),
             // One byte more, so that a longer datagram is seen to be longer.
-            response: vec![0; settings.response_bytes + 1],
-            window: Window::new(number_bytes, end.round_trip),
+            response: vec![0; rr.exchange.response_bytes + 1],
+            window: Window::new(rr.number_bytes(), end.round_trip),
             timekeeper: Timekeeper::new(end, opened_at),
         }
     }
@@ -225,7 +250,7 @@ impl<'a> Client<'a> {
         self.adapt_timeout()?;
         let mut now = Instant::now();
         loop {
-            while self.window.pending.len() <= self.end.settings.burst {
+            while self.window.pending.len() <= self.rr.burst {
                 self.send(now)?;
             }
             match net::receive(self.socket, &mut self.response) {
@@ -261,7 +286,7 @@ impl<'a> Client<'a> {
 
     /// False when the test's time is over.
     fn take_response(&mut self, bytes: usize, now: Instant) -> bool {
-        if bytes != self.end.settings.response_bytes {
+        if bytes != self.rr.exchange.response_bytes {
             return self.cue.pulse.phase() != Phase::Over;
         }
         let is_first = self.window.round_trip.is_none();
@@ -272,7 +297,7 @@ impl<'a> Client<'a> {
         if (is_first || is_late) && self.adapt_timeout().is_err() {
             return false;
         }
-        if self.end.settings.burst > 0 {
+        if self.rr.burst > 0 {
             self.window.expire(now, &self.timekeeper);
         }
         self.timekeeper.count(self.cue, pending.begun, now)
@@ -285,15 +310,16 @@ impl<'a> Client<'a> {
 }
 
 /// Answers requests of the right size until the session ends the flow.
-fn answer(end: &End, cue: &Cue) -> Finished {
+fn answer(end: &End, cue: &Cue, rr: UdpRr) -> Finished {
     let socket = end.flow(cue.flow);
-    let mut request = vec![0; end.settings.request_bytes + 1];
-    let mut response = payload(end.settings.response_bytes);
-    let number_bytes = NUMBER_BYTES.min(end.settings.request_bytes).min(response.len());
+    let request_bytes = rr.exchange.request_bytes;
+    let mut request = vec![0; request_bytes + 1];
+    let mut response = payload(rr.exchange.response_bytes);
+    let number_bytes = rr.number_bytes();
     let mut requests = 0;
     loop {
         match net::receive(socket, &mut request) {
-            Ok(bytes) if bytes == end.settings.request_bytes => {
+            Ok(bytes) if bytes == request_bytes => {
                 requests += 1;
                 cue.counter.set_units(requests);
                 response[..number_bytes].copy_from_slice(&request[..number_bytes]);
