@@ -126,6 +126,7 @@ INSTALLED_APPS = [
     "benchweb.runs",
     "benchweb.results",
     "benchweb.schedules",
+    "benchweb.annotations",
     "benchweb.regressions",
     "benchweb.sharing",
     "benchweb.ops",

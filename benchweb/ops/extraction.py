@@ -27,6 +27,7 @@ SCRIPTS = PROJECT / "frontend" / "src"
 ROOMS = (
     "benchweb/runs",
     "benchweb/schedules",
+    "benchweb/annotations",
     "benchweb/regressions",
     "benchweb/sharing",
     "benchweb/accounts",

@@ -10,11 +10,11 @@ from hdrh.histogram import HdrHistogram
 
 from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
+from benchweb.annotations.services import annotation_create
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive
 from benchweb.plans.models import Plan
-from benchweb.regressions.services import annotation_create
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot

@@ -6,10 +6,10 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.annotations.services import MOST_CHARACTERS
 from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host, Pair
-from benchweb.regressions.services import MOST_CHARACTERS
 from benchweb.web.shared.forms import PageForm
 
 _SCOPES: dict[str, type[Environment] | type[Host] | type[Pair]] = {

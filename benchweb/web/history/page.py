@@ -9,6 +9,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.annotations.selectors import AnnotationRow
 from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import with_unit
 from benchweb.charts.history.charts import History, history
@@ -21,7 +22,6 @@ from benchweb.charts.history.series import chosen_lines, selection_of, with_seri
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.charts.spec import ChartSpec
-from benchweb.regressions.selectors import AnnotationRow
 from benchweb.web.shared.zones import reader_zone
 
 

@@ -9,11 +9,11 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.annotations.services import AnnotationError, annotation_archive, annotation_create
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.query import shown_words
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.common.downloads import download
-from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
 from benchweb.web.history.forms import AnnotationForm
 from benchweb.web.history.page import (
     HistoryView,

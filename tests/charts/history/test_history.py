@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import translation
 
+from benchweb.annotations.services import annotation_create
 from benchweb.catalog import catalog
 from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.lines import DASHES
@@ -18,7 +19,6 @@ from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.hosts.services import archive
-from benchweb.regressions.services import annotation_create
 from benchweb.results import run_summaries as recents
 from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run, State

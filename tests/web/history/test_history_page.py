@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.annotations.models import Annotation
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.charts.sizes import lines as size_lines
 from benchweb.plans.models import Plan
-from benchweb.regressions.models import Annotation
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan
 

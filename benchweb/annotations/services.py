@@ -5,9 +5,9 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.annotations.models import Annotation
 from benchweb.common.names import text_fault
 from benchweb.hosts.models import Environment, Host, Pair
-from benchweb.regressions.models import Annotation
 
 MOST_CHARACTERS = 500
 

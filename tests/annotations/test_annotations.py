@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError
 
-from benchweb.regressions.models import Annotation
-from benchweb.regressions.selectors import annotations_between
-from benchweb.regressions.services import AnnotationError, annotation_archive, annotation_create
+from benchweb.annotations.models import Annotation
+from benchweb.annotations.selectors import annotations_between
+from benchweb.annotations.services import AnnotationError, annotation_archive, annotation_create
 from tests.charts.history_rows import DAY, NIGHT
 from tests.factories import make_pair
 
