@@ -17,7 +17,8 @@ SHORTEST_SECRET = 32
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
-    return [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay(), *_engine_networks()]
+    own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay()]
+    return [*own, *_networks(), *_mail_server(), *_public_url()]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -83,10 +84,46 @@ def _catalog_overlay() -> list[CheckMessage]:
     return [Error(f"BENCHWEB_CATALOG_OVERLAY names no file: {settings.CATALOG_OVERLAY}.", id="benchweb.E003")]
 
 
-def _engine_networks() -> list[CheckMessage]:
+def _networks() -> list[CheckMessage]:
+    values = {
+        "BENCHWEB_ENGINE_NETWORKS": (settings.ENGINE_NETWORKS, "benchweb.E004"),
+        "BENCHWEB_NOTIFY_PRIVATE_NETWORKS": (settings.NOTIFY_PRIVATE_NETWORKS, "benchweb.E007"),
+    }
+    hint = "Write networks such as 10.0.0.0/8 with spaces between them, with ! before each that is denied."
+    return [
+        Error(f"{name}: {fault}", hint=hint, id=identifier)
+        for name, (value, identifier) in values.items()
+        if (fault := _networks_fault(value))
+    ]
+
+
+def _networks_fault(text: str) -> str:
     try:
-        parsed_networks(settings.ENGINE_NETWORKS)
+        parsed_networks(text)
     except NetworksError as error:
-        hint = "Write networks such as 10.0.0.0/8 with spaces between them, with ! before each that is denied."
-        return [Error(f"BENCHWEB_ENGINE_NETWORKS: {error}", hint=hint, id="benchweb.E004")]
-    return []
+        return str(error)
+    return ""
+
+
+def _mail_server() -> list[CheckMessage]:
+    if not settings.SMTP_URL:
+        return []
+    parts = urlsplit(settings.SMTP_URL)
+    if parts.scheme in settings.SMTP_PORTS and parts.hostname and _has_port(settings.SMTP_URL):
+        return []
+    # The value has a password in it.
+    hint = "Write smtp://user:password@host:port, or smtps:// or smtp+starttls://; % and two digits for other signs."
+    return [Error("BENCHWEB_SMTP_URL names no mail server.", hint=hint, id="benchweb.E008")]
+
+
+def _has_port(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
+def _public_url() -> list[CheckMessage]:
+    if not settings.PUBLIC_URL or urlsplit(settings.PUBLIC_URL).scheme in ("http", "https"):
+        return []
+    return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]

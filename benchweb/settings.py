@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 BENCHWEB_HOME = Path(os.environ.get("BENCHWEB_HOME", BASE_DIR / ".benchweb")).resolve()
@@ -36,6 +36,14 @@ def _secret_key() -> str:
         return (BENCHWEB_HOME / "secret-key").read_text(encoding="utf-8").strip()
     except OSError:
         return ""
+
+
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port
+    except ValueError:
+        # Told by benchweb.checks.
+        return None
 
 
 # Connections of one process to the database at most.
@@ -78,9 +86,25 @@ LIVE_STREAMS_PER_USER = int(os.environ.get("BENCHWEB_LIVE_STREAMS_PER_USER") or 
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 # Networks that engines may be in, read by benchweb.hosts.addresses.
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
+# Private networks that notifications may go to, read by benchweb.notifications.egress.
+NOTIFY_PRIVATE_NETWORKS = os.environ.get("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", "")
+# At what address people open these pages: links in notifications begin with it.
+PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")
+
+# The mail server, smtp://user:password@host:port; smtps:// with TLS from the beginning, smtp+starttls:// by STARTTLS.
+SMTP_URL = os.environ.get("BENCHWEB_SMTP_URL", "")
+_smtp = urlsplit(SMTP_URL)
+SMTP_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
+EMAIL_HOST = _smtp.hostname or ""
+EMAIL_PORT = _port(_smtp) or SMTP_PORTS.get(_smtp.scheme, 25)
+EMAIL_HOST_USER = unquote(_smtp.username or "")
+EMAIL_HOST_PASSWORD = unquote(_smtp.password or "")
+EMAIL_USE_SSL = _smtp.scheme == "smtps"
+EMAIL_USE_TLS = _smtp.scheme == "smtp+starttls"
+DEFAULT_FROM_EMAIL = os.environ.get("BENCHWEB_MAIL_FROM") or "benchweb@localhost"
 
 ALLOWED_HOSTS = _words(os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = _words(os.environ.get("BENCHWEB_TRUSTED_ORIGINS", ""))
@@ -128,6 +152,7 @@ INSTALLED_APPS = [
     "benchweb.schedules",
     "benchweb.annotations",
     "benchweb.regressions",
+    "benchweb.notifications",
     "benchweb.sharing",
     "benchweb.ops",
     "benchweb.web",
@@ -252,5 +277,7 @@ LOGGING = {
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_refusals", "without_links"]},
     },
+    # Paths of receivers may be secrets, and at this level it would tell each.
+    "loggers": {"urllib3": {"level": "INFO"}},
     "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
 }

@@ -173,6 +173,12 @@ def _policy(text: str, is_demo: bool) -> NetworkPolicy:
     return NetworkPolicy(read.allowed, read.denied, LOOPBACK if is_demo else ())
 
 
+def reached_addresses(address: str) -> list[Address]:
+    """Return an IP address with the IPv4 addresses that traffic to it may end at; nothing for what is none."""
+    parsed = _plain(address)
+    return [] if parsed is None else [parsed, *_carried(parsed)]
+
+
 def _plain(text: str) -> Address | None:
     """Parse an address, an IPv4-mapped one as the IPv4 address that it is; None for one with a zone."""
     try:

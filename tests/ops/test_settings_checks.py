@@ -98,3 +98,24 @@ def test_an_answer_by_tls_tells_so(client, settings):
     settings.SECURE_HSTS_SECONDS = 60
     assert client.get("/login", secure=True)["Strict-Transport-Security"] == "max-age=60"
     assert "Strict-Transport-Security" not in client.get("/login")
+
+
+@pytest.mark.parametrize("url", ["mail.example.org", "http://mail.example.org", "smtp://", "smtp://mail.example.org:x"])
+def test_a_mail_server_that_is_none_is_refused_without_its_password(settings, url):
+    settings.SMTP_URL = url.replace("://", "://ann:secret-word@")
+    (message,) = messages()
+    assert message == "BENCHWEB_SMTP_URL names no mail server."
+
+
+@pytest.mark.parametrize("url", ["smtp://mail", "smtps://a:b%40@mail.example.org:465", "smtp+starttls://[2001:db8::1]"])
+def test_a_mail_server_is_taken_in_each_form(settings, url):
+    settings.SMTP_URL = url
+    assert messages() == []
+
+
+def test_networks_for_notifications_and_a_public_url_are_read(settings):
+    settings.NOTIFY_PRIVATE_NETWORKS = "10.0.0.0/8 x"
+    settings.PUBLIC_URL = "bench.example.org"
+    networks, url = messages()
+    assert networks.startswith("BENCHWEB_NOTIFY_PRIVATE_NETWORKS: ")
+    assert url == "BENCHWEB_PUBLIC_URL must begin with http:// or https://."

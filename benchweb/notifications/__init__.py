@@ -1,0 +1,1 @@
+"""Channels, rules, maintenance windows and the outbox of what is told to people outside."""

@@ -1,0 +1,181 @@
+"""Create, change, archive and try channels."""
+
+import ipaddress
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+
+from benchweb.hosts.secrets import encrypted
+from benchweb.notifications import egress, outbox
+from benchweb.notifications.errors import NotificationError
+from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.messages import event_payload, message_id
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.notifications.naming import checked_name
+from benchweb.notifications.senders.webhook import signing_key
+
+MOST_RECIPIENTS = 50
+MOST_ADDRESS_CHARACTERS = 2_000
+_DISABLED_BY_HAND = "somebody disabled it"
+
+
+@dataclass(frozen=True)
+class ChannelSettings:
+    """What a channel of each kind needs: `to` for e-mail, `url` for a webhook, `secret` for both others."""
+
+    kind: str
+    to: Sequence[str] = ()
+    url: str = ""
+    # Empty keeps the one that is stored.
+    secret: str = ""
+
+
+def channel_create(*, name: str, settings: ChannelSettings) -> Channel:
+    """Create a channel; refused where its settings can't work."""
+    config = _checked(settings, is_new=True)
+    return Channel.objects.create(
+        name=checked_name(name), kind=settings.kind, config=config, secret_encrypted=_stored(settings.secret)
+    )
+
+
+@transaction.atomic
+def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, enabled: bool) -> None:
+    """Change a channel; enabled again it takes what happens from then on."""
+    # A secret belongs to the receiver that it was entered for.
+    moved = settings.kind == Channel.Kind.WEBHOOK and settings.url != channel.config.get("url")
+    if moved and not settings.secret:
+        raise NotificationError("secret", "Another address needs the secret of the receiver there: enter it too.")
+    values: dict[str, Any] = {"name": checked_name(name), "config": _checked(settings, is_new=False) or channel.config}
+    if settings.secret:
+        values["secret_encrypted"] = _stored(settings.secret)
+    Channel.objects.filter(pk=channel.pk).update(**values)
+    if enabled:
+        Channel.objects.filter(pk=channel.pk).update(disabled_at=None, disabled_reason="")
+    else:
+        outbox.disable(channel, _DISABLED_BY_HAND)
+
+
+@transaction.atomic
+def channel_archive(*, channel: Channel) -> None:
+    """Archive a channel: nothing goes there any more; its log stays."""
+    outbox.disable(channel, "it was archived")
+    Channel.objects.filter(pk=channel.pk, archived_at=None).update(archived_at=timezone.now())
+
+
+def channel_test(*, channel: Channel) -> DeliveryAttempt:
+    """Send a test message now, and return the attempt with the receiver's answer; it takes ten seconds at most."""
+    now = timezone.now()
+    event = Event(
+        id=f"{outbox.TEST_PREFIX}{secrets.token_hex(8)}",
+        kind="test",
+        transition="test",
+        severity=Severity.INFO,
+        title=f"Test of the channel {channel.name}",
+        text="Somebody tests whether messages of benchweb arrive here. They do.",
+        url="/",
+        at=now,
+    )
+    delivery = Delivery.objects.create(
+        channel=channel,
+        event_id=event.id,
+        message_id=message_id(),
+        payload=event_payload(event),
+        next_attempt_at=now,
+        # Claimed from its beginning, so that no worker takes it and that it waits behind nothing.
+        claimed_until=now + outbox.LEASE,
+        attempts=1,
+    )
+    attempt = DeliveryAttempt.objects.create(delivery=delivery, number=1, begun_at=now)
+    outbox.attempt(outbox.Claim(delivery, 1))
+    attempt.refresh_from_db()
+    return attempt
+
+
+def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
+    """Return what is stored of a channel's settings beside its secret; {} for what stays as it is."""
+    match settings.kind:
+        case Channel.Kind.EMAIL:
+            _refuse_given(settings, "url", "secret")
+            return {"to": _recipients(settings.to)}
+        case Channel.Kind.WEBHOOK:
+            _refuse_given(settings, "to")
+            if is_new or settings.secret:
+                _signing_secret(settings.secret)
+            return {"url": _webhook_url(settings.url)}
+        case Channel.Kind.APPRISE:
+            _refuse_given(settings, "to", "url")
+            return {"schema": _schema(settings.secret)} if is_new or settings.secret else {}
+    raise NotificationError("kind", f"A channel is of the kind {', '.join(Channel.Kind.values)}.")
+
+
+def _refuse_given(settings: ChannelSettings, *fields: str) -> None:
+    for field in fields:
+        if getattr(settings, field):
+            raise NotificationError(field, f"A channel of the kind {settings.kind} has no {field}: leave it out.")
+
+
+def _recipients(to: Sequence[str]) -> list[str]:
+    if not 1 <= len(to) <= MOST_RECIPIENTS:
+        raise NotificationError("to", f"Mail goes to 1 to {MOST_RECIPIENTS} addresses.")
+    for index, address in enumerate(to):
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise NotificationError(f"to.{index}", f"{address[:80]!r} is not an e-mail address.") from None
+    return list(dict.fromkeys(to))
+
+
+def _webhook_url(url: str) -> str:
+    form = "write https://HOST/PATH, or http:// inside your own network"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise NotificationError("url", f"The address can't be read: {form}.") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or len(url) > MOST_ADDRESS_CHARACTERS:
+        raise NotificationError("url", f"The address can't be used: {form}.")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise NotificationError("url", "The address has characters that must be written as % and two digits.")
+    if "@" in parts.netloc:
+        raise NotificationError("url", "No user and password in the address: messages are signed with the secret.")
+    if _is_ip_address(parts.hostname) and not egress.admits(parts.hostname):
+        raise NotificationError("url", egress.refusal(parts.hostname))
+    return parts._replace(fragment="").geturl()
+
+
+def _is_ip_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _signing_secret(secret: str) -> None:
+    try:
+        signing_key(secret)
+    except ValueError as error:
+        raise NotificationError("secret", str(error)) from None
+
+
+def _schema(url: str) -> str:
+    # Loaded where it is needed only: it takes half a second.
+    from benchweb.notifications.senders.messenger import AddressRefused, schema_of
+
+    if len(url) > MOST_ADDRESS_CHARACTERS:
+        raise NotificationError("secret", f"An address has at most {MOST_ADDRESS_CHARACTERS:,} characters.")
+    try:
+        return schema_of(url)
+    except AddressRefused as error:
+        raise NotificationError("secret", str(error)) from None
+
+
+def _stored(secret: str) -> bytes:
+    return encrypted(secret) if secret else b""

@@ -1,0 +1,149 @@
+"""Where messages may go, how long that may take, and how both hold for code that isn't ours.
+
+Every connection that a guarded call makes is checked where Python makes it, by the IP address that it is made to: a
+redirect, or a name that resolves anew, leads nowhere else. docs/decisions/0026-egress-of-notifications.md.
+"""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, TypeVar
+
+from django.conf import settings
+
+from benchweb.hosts.addresses import NetworkPolicy, parsed_networks, reached_addresses
+
+T = TypeVar("T")
+# Deliveries wait on silent receivers; more than the workers and the pages ever send at a time.
+_THREADS = 32
+_CONNECTING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_STARTING = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"})
+
+
+class EgressRefused(Exception):
+    """The message would have gone where none may go."""
+
+
+def admits(address: str) -> bool:
+    """Tell whether messages may go to this IP address: a public one, or one in BENCHWEB_NOTIFY_PRIVATE_NETWORKS."""
+    policy = _policy(settings.NOTIFY_PRIVATE_NETWORKS)
+    return policy.admits(address) and all(
+        each.is_global or any(each in network for network in policy.added) for each in reached_addresses(address)
+    )
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """Return the IP addresses of a host that messages may go to; raise EgressRefused where there is none."""
+    found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    admitted = [address for address in dict.fromkeys(found) if admits(address)]
+    if not admitted:
+        raise EgressRefused(refusal(host))
+    return admitted
+
+
+def refusal(host: str) -> str:
+    """Say why nothing is sent to a host, and what to do."""
+    return (
+        f"{host} is a private or special address, to which no notification is sent. An operator can allow its network "
+        "by BENCHWEB_NOTIFY_PRIVATE_NETWORKS."
+    )
+
+
+def guarded(call: Callable[[], T], *, seconds: float, checks_addresses: bool = True) -> T:
+    """Call something that uses the network in another thread; raise TimeoutError when it takes longer.
+
+    What it has open by then is shut. EgressRefused is raised for an address that messages may not go to.
+    """
+    _install()
+    guard = _Guard(seconds, checks_addresses)
+    future = _pool.submit(guard.run, call)
+    try:
+        return future.result(seconds)
+    except TimeoutError as error:
+        if future.done():
+            raise
+        raise TimeoutError(f"no whole answer within {seconds:g} s") from error
+    except Exception:
+        # Libraries turn what stopped them into errors of their own.
+        if guard.refused:
+            raise EgressRefused(refusal(guard.refused)) from None
+        raise
+    finally:
+        future.cancel()
+        guard.end()
+
+
+def require_no_refusal() -> None:
+    """Raise EgressRefused where a guarded call was refused an address, and a library kept that to itself."""
+    guard = _current.get()
+    if guard is not None and guard.refused:
+        raise EgressRefused(refusal(guard.refused))
+
+
+class _Guard:
+    """What one call may do; ended, it may connect nowhere."""
+
+    def __init__(self, seconds: float, checks_addresses: bool) -> None:
+        self.refused = ""
+        self._give_up_at = time.monotonic() + seconds
+        self._checks_addresses = checks_addresses
+        self._open: list[socket.socket] = []
+
+    def run(self, call: Callable[[], T]) -> T:
+        token = _current.set(self)
+        try:
+            return call()
+        finally:
+            _current.reset(token)
+
+    def connecting(self, connection: socket.socket, address: Any) -> None:
+        """Refuse an address, or keep a second handle of the connection to shut it by."""
+        if time.monotonic() > self._give_up_at:
+            raise TimeoutError("no time is left")
+        if address is None:
+            return
+        if self._checks_addresses and not (isinstance(address, tuple) and admits(str(address[0]))):
+            self.refused = str(address[0] if isinstance(address, tuple) else address)
+            raise EgressRefused(refusal(self.refused))
+        # TLS takes the descriptor away from the object that connects.
+        self._open.append(socket.socket(fileno=os.dup(connection.fileno())))
+
+    def end(self) -> None:
+        """Shut what is still open: a receiver that sends a byte now and then holds no thread."""
+        self._give_up_at = 0.0
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in _CONNECTING and event not in _STARTING:
+        return
+    guard = _current.get()
+    if guard is None:
+        return
+    if event in _STARTING:
+        raise EgressRefused("a notification starts no program")
+    guard.connecting(arguments[0], arguments[1])
+
+
+_current: ContextVar[_Guard | None] = ContextVar("notification_guard", default=None)
+_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="notification")
+
+
+@cache
+def _install() -> None:
+    sys.addaudithook(_audit)
+
+
+@cache
+def _policy(text: str) -> NetworkPolicy:
+    read = parsed_networks(text)
+    return NetworkPolicy(denied=read.denied, added=read.allowed)

@@ -1,0 +1,49 @@
+"""What is told: one thing that happened, whoever it was that found it."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Severity(models.TextChoices):
+    """How bad an event is, the least first."""
+
+    INFO = "info", _("info")
+    WARNING = "warning", _("warning")
+    CRITICAL = "critical", _("critical")
+
+    @property
+    def rank(self) -> int:
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that rules may send; `id` is the same however often it is told, `url` is absolute or a path."""
+
+    id: str
+    # What kind of alert, such as "change", and what became of it, such as "open" or "recovered".
+    kind: str
+    transition: str
+    severity: str
+    title: str
+    text: str
+    url: str
+    at: datetime
+    environment_id: int | None = None
+    plan_id: int | None = None
+    host_ids: tuple[int, ...] = ()
+    # Those of its hosts.
+    labels: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The event as receivers get it: JSON values only."""
+        return asdict(self) | {
+            "at": self.at.astimezone(UTC).isoformat(),
+            "host_ids": list(self.host_ids),
+            "labels": list(self.labels),
+        }

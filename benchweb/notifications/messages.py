@@ -1,0 +1,108 @@
+"""From events to messages: the payload that is stored, and what people read of it."""
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urljoin
+
+from django.conf import settings
+
+from benchweb.notifications.events import Event, Severity
+
+# Of a digest: the rest is counted.
+MOST_LINES = 100
+MOST_TITLE = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """One event as a mail shows it."""
+
+    title: str
+    text: str
+    url: str
+    severity: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a sender sends: `id` is stable, `payload` is what a webhook posts."""
+
+    id: str
+    payload: dict[str, Any]
+    title: str
+    lines: list[Line]
+    # Events that are counted only.
+    left_out: int
+    severity: str
+
+    @property
+    def text(self) -> str:
+        """All of it as plain text."""
+        parts = ["\n".join(filter(None, (_heading(self, line), line.text, line.url))) for line in self.lines]
+        if self.left_out:
+            parts.append(f"… and {self.left_out} more")
+        return "\n\n".join(filter(None, parts))
+
+
+def message_id() -> str:
+    """Make an id that no other message has."""
+    return f"msg_{secrets.token_hex(16)}"
+
+
+def event_payload(event: Event) -> dict[str, Any]:
+    """Return what is stored and posted for one event, as Standard Webhooks shapes it."""
+    data = event.document | {"url": absolute(event.url)}
+    return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
+
+
+def digest_payload(payloads: Sequence[dict[str, Any]], at: datetime) -> dict[str, Any]:
+    """Return one payload for many."""
+    events = [payload["data"] for payload in payloads]
+    data = {"title": _digest_title(events), "events": events}
+    return {"type": "alert.digest", "timestamp": at.astimezone(UTC).isoformat(), "data": data}
+
+
+def message(identifier: str, payload: dict[str, Any]) -> Message:
+    """Return a stored payload as people read it."""
+    data = payload["data"]
+    events = data.get("events", [data])
+    severities = [Severity(event["severity"]) for event in events]
+    return Message(
+        id=identifier,
+        payload=payload,
+        title=one_line(data["title"])[:MOST_TITLE],
+        lines=[_line(event) for event in events[:MOST_LINES]],
+        left_out=max(0, len(events) - MOST_LINES),
+        severity=max(severities, key=lambda severity: severity.rank),
+    )
+
+
+def absolute(url: str) -> str:
+    """Return an address that can be opened from anywhere, where it is known at what address these pages are."""
+    return urljoin(settings.PUBLIC_URL, url) if settings.PUBLIC_URL else url
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and control characters, for a subject."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+def _line(event: dict[str, Any]) -> Line:
+    return Line(one_line(event["title"]), event["text"], event["url"], event["severity"])
+
+
+def _heading(message: Message, line: Line) -> str:
+    # The title of a message of one event is its subject already.
+    return line.title if len(message.lines) > 1 else ""
+
+
+def _digest_title(events: Sequence[dict[str, Any]]) -> str:
+    if len(events) == 1:
+        return str(events[0]["title"])
+    counts = Counter(event["severity"] for event in events)
+    told = ", ".join(f"{counts[severity]} {severity.value}" for severity in list(Severity)[::-1] if counts[severity])
+    return f"{len(events)} alerts: {told}"

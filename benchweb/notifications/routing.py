@@ -1,0 +1,125 @@
+"""From an event to the outbox: which rules want it, whether maintenance mutes it, and when it may go."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q
+from django.utils import timezone
+
+from benchweb.common import celery_client
+from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.messages import event_payload, message_id
+from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
+from benchweb.notifications.timing import end_of_quiet, next_time_of_day
+
+SEND_TASK = "workers.tasks.send_notifications"
+# When several rules want an event for one channel, the first of these that any of them gives.
+_SOONEST_FIRST = (Delivery.State.QUEUED, Delivery.State.HELD)
+
+
+@dataclass(frozen=True)
+class _When:
+    """When a message may go: at once, at the end of quiet hours, or with a digest."""
+
+    state: str
+    reason: str = ""
+    next_attempt_at: datetime | None = None
+    digest_due_at: datetime | None = None
+
+
+def notify(event: Event) -> list[Delivery]:
+    """Write the messages about an event within the caller's transaction; they are sent once it is committed.
+
+    The same event told again writes nothing.
+    """
+    now = timezone.now()
+    rules = list(_wanting(event))
+    if not rules:
+        return []
+    window = _muting(event, now)
+    chosen: dict[int, Delivery] = {}
+    for rule in rules:
+        delivery = _delivery(event, rule, window, now)
+        other = chosen.get(rule.channel_id)
+        if other is None or _sooner(delivery, other):
+            chosen[rule.channel_id] = delivery
+    Delivery.objects.bulk_create(chosen.values(), ignore_conflicts=True)
+    celery_client.send_on_commit(SEND_TASK)
+    return list(chosen.values())
+
+
+def _wanting(event: Event) -> Iterable[Rule]:
+    least = [severity.value for severity in Severity if severity.rank <= Severity(event.severity).rank]
+    return (
+        Rule.objects.filter(
+            Q(environment=None) | Q(environment=event.environment_id),
+            Q(plan=None) | Q(plan=event.plan_id),
+            Q(host_label="") | Q(host_label__in=event.labels),
+            Q(alert_kinds=[]) | Q(alert_kinds__contains=[event.kind]),
+            Q(transitions=[]) | Q(transitions__contains=[event.transition]),
+            least_severity__in=least,
+            archived_at=None,
+            channel__archived_at=None,
+        )
+        .select_related("channel")
+        .order_by("pk")
+    )
+
+
+def _muting(event: Event, now: datetime) -> MaintenanceWindow | None:
+    concerned = Q(host__in=event.host_ids) | Q(host_label__in=event.labels)
+    if event.environment_id is not None:
+        concerned |= Q(environment=event.environment_id)
+    under_way = MaintenanceWindow.objects.filter(archived_at=None, begins_at__lte=now, ends_at__gt=now)
+    return under_way.filter(concerned).order_by("-ends_at").first()
+
+
+def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: datetime) -> Delivery:
+    when = _muted(window) if window else _ended(rule, now) if rule.channel.disabled_at else _allowed(rule, now)
+    return Delivery(
+        channel=rule.channel,
+        rule=rule,
+        event_id=event.id,
+        message_id=message_id(),
+        payload=event_payload(event),
+        state=when.state,
+        reason=when.reason,
+        next_attempt_at=when.next_attempt_at,
+        digest_due_at=when.digest_due_at,
+        finished_at=now if when.state in (Delivery.State.MUTED, Delivery.State.GIVEN_UP) else None,
+    )
+
+
+def _muted(window: MaintenanceWindow) -> _When:
+    return _When(Delivery.State.MUTED, f"Muted by the maintenance window {window.name}, until {_told(window.ends_at)}.")
+
+
+def _ended(rule: Rule, now: datetime) -> _When:
+    return _When(Delivery.State.GIVEN_UP, f"The channel is disabled: {rule.channel.disabled_reason}")
+
+
+def _allowed(rule: Rule, now: datetime) -> _When:
+    zone = ZoneInfo(rule.time_zone)
+    if rule.digest_at is not None:
+        due = next_time_of_day(now, rule.digest_at, zone)
+        return _When(Delivery.State.HELD, f"For the digest of {_told(due)}.", digest_due_at=due)
+    quiet_until = end_of_quiet(now, rule.quiet_from, rule.quiet_until, zone)
+    if quiet_until is not None:
+        return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
+    return _When(Delivery.State.QUEUED, next_attempt_at=now)
+
+
+def quiet_reason(until: datetime) -> str:
+    """Say why a message waits for the end of quiet hours."""
+    return f"Quiet hours, until {_told(until)}."
+
+
+def _told(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _sooner(one: Delivery, other: Delivery) -> bool:
+    last = datetime.max.replace(tzinfo=timezone.get_default_timezone())
+    return (one.next_attempt_at or one.digest_due_at or last) < (other.next_attempt_at or other.digest_due_at or last)

@@ -1,0 +1,138 @@
+"""Everything else, by Apprise in this process: messengers, on-call services, and push services.
+
+Only services by HTTP are taken: none that works on this machine, and none that opens sockets of its own. Messages
+carry no attachments. Where the connections go is checked by benchweb.notifications.egress.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from urllib.parse import unquote, urlsplit
+
+import apprise
+from apprise import AppriseAsset, NotifyBase, NotifyFormat, NotifyType, PersistentStoreMode
+
+from benchweb.notifications import egress
+from benchweb.notifications.messages import Message
+from benchweb.notifications.senders.answers import MOST_READ_BYTES, Answer, kept_text
+
+_TAKEN = """
+bark barks betterstack bluesky chanify cliq dingtalk discord feishu firehydrant flock gchat goalert goalerts gotify
+gotifys groupme guilded ilert incidentio jira lark line mastodon mastodons matrix matrixs misskey misskeys mmost mmosts
+ncloud nclouds nctalk nctalks ntfy ntfys onesignal opsgenie pagerduty pagertree pbul pover prowl pushdeer pushdeers
+pushplus pushy qq revolt ringc rocket rockets ryver schan signal signals signl4 slack splunk spike squadcast stackfield
+synology synologys tgram threema twilio twist victorops viber webex wecom wecombot whatsapp workflow workflows wxpusher
+wxteams xmatters youlmk zalo zoom zulip
+"""
+SCHEMAS = frozenset(_TAKEN.split())
+_KINDS = {"info": NotifyType.INFO, "warning": NotifyType.WARNING, "critical": NotifyType.FAILURE}
+# Shorter parts of an address are words, and no secrets.
+_SHORTEST_SECRET = 6
+_STATUS = re.compile(r"error=(\d{3})\b")
+_DETAILS = "Response Details:"
+
+
+class AddressRefused(ValueError):
+    """An Apprise address that can't be a channel; the message says why."""
+
+
+def schema_of(url: str) -> str:
+    """Return which service an address names; raise AddressRefused for one that isn't taken or can't be read."""
+    schema = url.partition("://")[0].strip().lower()
+    if schema not in SCHEMAS:
+        raise AddressRefused(
+            f"{schema[:20]}:// is not among the services that messages are sent to; there are: "
+            f"{', '.join(sorted(SCHEMAS))}."
+        )
+    if _service(url) is None:
+        raise AddressRefused(f"Apprise can't read this {schema}:// address: see appriseit.com for its form.")
+    return schema
+
+
+def send(message: Message, url: str) -> Answer:
+    """Send by the service that the address names; what it answered is taken from Apprise's own log."""
+    schema_of(url)
+    service = _service(url)
+    if service is None:
+        return Answer(error="Apprise can't read the address any more: enter it again.")
+    sender = apprise.Apprise(asset=service.asset)
+    sender.add(service)
+    with _logged() as lines:
+        taken = sender.notify(
+            body=message.text or message.title,
+            title=message.title,
+            notify_type=_KINDS[message.severity],
+            body_format=NotifyFormat.TEXT,
+            interpret_escapes=False,
+        )
+    if not taken:
+        egress.require_no_refusal()
+    return _answer(bool(taken), [_without_secrets(line, url) for line in lines])
+
+
+def _service(url: str) -> NotifyBase | None:
+    asset = AppriseAsset(
+        async_mode=False,
+        storage_mode=PersistentStoreMode.MEMORY,
+        http_redirects=False,
+        allow_templates=False,
+        plugin_paths=[],
+    )
+    service = apprise.Apprise.instantiate(url, asset=asset)
+    if not isinstance(service, NotifyBase):
+        return None
+    # Whatever the address says: the outbox tries again, and nothing is followed.
+    service.redirects, service.retry, service.verify_certificate = False, 0, True
+    return service
+
+
+def _answer(taken: bool, lines: list[str]) -> Answer:
+    warnings = [line for line in lines if not line.startswith(_DETAILS)]
+    details = [line.removeprefix(_DETAILS).strip() for line in lines if line.startswith(_DETAILS)]
+    text = kept_text("\n".join(details)[:MOST_READ_BYTES])
+    if taken:
+        return Answer(None, text or "the service took it")
+    told = warnings[-1] if warnings else "the service did not take it"
+    status = _STATUS.search(told)
+    return Answer(int(status[1]) if status else None, text, kept_text(told))
+
+
+def _without_secrets(text: str, url: str) -> str:
+    """Blot out every part of an address that may be a token."""
+    host = urlsplit(url).hostname or ""
+    parts = {each for part in re.split(r"[/:@?&=,#]+", url) for each in (part, unquote(part))}
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) >= _SHORTEST_SECRET and part.lower() not in (host, *SCHEMAS):
+            text = text.replace(part, "…")
+    return text
+
+
+class _Lines(logging.Handler):
+    """Keeps what Apprise logs for whoever is sending, and shows it nobody else: it names tokens."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        lines = _current.get()
+        if lines is None:
+            return
+        text = record.getMessage()
+        if record.levelno >= logging.WARNING or text.startswith(_DETAILS):
+            lines.append(text[:MOST_READ_BYTES])
+
+
+_current: ContextVar[list[str] | None] = ContextVar("apprise_lines", default=None)
+_apprise_log = logging.getLogger("apprise")
+_apprise_log.setLevel(logging.DEBUG)
+_apprise_log.propagate = False
+_apprise_log.addHandler(_Lines())
+
+
+@contextmanager
+def _logged() -> Iterator[list[str]]:
+    lines: list[str] = []
+    token = _current.set(lines)
+    try:
+        yield lines
+    finally:
+        _current.reset(token)

@@ -1,0 +1,122 @@
+"""Signed webhooks, https://www.standardwebhooks.com, version 1.0."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import ssl
+import time
+from functools import cache
+from urllib.parse import SplitResult, urlsplit
+
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, Timeout
+from urllib3.exceptions import HTTPError, SSLError
+
+from benchweb.notifications import egress
+from benchweb.notifications.messages import Message
+from benchweb.notifications.senders.answers import MOST_READ_BYTES, Answer, kept_text
+
+SECRET_PREFIX = "whsec_"  # noqa: S105  (not a secret)
+SHORTEST_KEY_BYTES, LONGEST_KEY_BYTES = 24, 64
+CONNECT_SECONDS, READ_SECONDS = 4.0, 9.0
+GONE = 410
+_PORTS = {"http": 80, "https": 443}
+
+
+def signing_key(secret: str) -> bytes:
+    """Return the key in a secret as Standard Webhooks writes it; raise ValueError with what it should be."""
+    try:
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if not secret.startswith(SECRET_PREFIX) or not SHORTEST_KEY_BYTES <= len(key) <= LONGEST_KEY_BYTES:
+        raise ValueError(
+            f"A secret is {SECRET_PREFIX} and 24 to 64 bytes in base64: make one with "
+            f'echo "{SECRET_PREFIX}$(openssl rand -base64 32)".'
+        )
+    return key
+
+
+def signature(key: bytes, identifier: str, timestamp: int, body: bytes) -> str:
+    """Return the value of the header webhook-signature."""
+    signed = b".".join((identifier.encode(), str(timestamp).encode(), body))
+    return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+
+
+def send(message: Message, url: str, secret: str) -> Answer:
+    """Post the payload, following no redirect; 2xx is a success."""
+    body = json.dumps(message.payload, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    now = int(time.time())
+    parts = urlsplit(url)
+    headers = {
+        "Host": parts.netloc,
+        "Content-Type": "application/json",
+        "User-Agent": "benchweb",
+        "webhook-id": message.id,
+        "webhook-timestamp": str(now),
+        "webhook-signature": signature(signing_key(secret), message.id, now, body),
+    }
+    try:
+        return _posted(parts, body, headers)
+    except (HTTPError, OSError) as error:
+        return Answer(error=_words(error, parts))
+
+
+def _posted(parts: SplitResult, body: bytes, headers: dict[str, str]) -> Answer:
+    host, port = str(parts.hostname), parts.port or _PORTS[parts.scheme]
+    failure: Exception = OSError(f"{host} has no address")
+    for address in egress.resolved(host, port):
+        try:
+            response = _pool(parts.scheme, host, address, port).urlopen(
+                "POST",
+                parts._replace(scheme="", netloc="").geturl() or "/",
+                body,
+                headers,
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+                decode_content=False,
+            )
+        except (HTTPError, OSError) as error:
+            failure = error
+            continue
+        return _answer(response)
+    raise failure
+
+
+def _pool(scheme: str, host: str, address: str, port: int) -> HTTPConnectionPool:
+    """Return connections to an address that was checked, with the certificate of the name that it was found by."""
+    timeout = Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+    if scheme == "http":
+        return HTTPConnectionPool(address, port, timeout=timeout)
+    return HTTPSConnectionPool(
+        address, port, timeout=timeout, ssl_context=_tls(), server_hostname=host, assert_hostname=host
+    )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _answer(response: BaseHTTPResponse) -> Answer:
+    text = kept_text(response.read(MOST_READ_BYTES))
+    response.close()
+    status = response.status
+    if 200 <= status < 300:
+        return Answer(status, text)
+    if status == GONE:
+        return Answer(status, text, "the receiver answered 410: it wants no more messages", is_gone=True)
+    redirect = ", a redirect, which is not followed" if 300 <= status < 400 else ""
+    return Answer(status, text, f"the receiver answered {status}{redirect}")
+
+
+def _words(error: Exception, parts: SplitResult) -> str:
+    """Say what failed, without the address's path, which may be a secret."""
+    if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
+        return f"the certificate of {parts.hostname} can't be trusted: {kept_text(str(error.__cause__ or error))}"
+    cause = error.__cause__ if isinstance(error, HTTPError) and error.__cause__ is not None else error
+    told = getattr(cause, "strerror", None) or type(cause).__name__
+    return f"{parts.hostname} can't be reached: {told}"

@@ -1,0 +1,147 @@
+"""Real receivers on loopback: an HTTP server and a mail server, each in a thread."""
+
+import base64
+import hashlib
+import hmac
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from aiosmtpd.controller import Controller
+
+Reply = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Got:
+    """A request that a receiver got."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    def signed_with(self, secret: str) -> bool:
+        """Check the signature as Standard Webhooks tells receivers to."""
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        content = f"{self.headers['webhook-id']}.{self.headers['webhook-timestamp']}.".encode() + self.body
+        expected = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
+        return self.headers["webhook-signature"] == f"v1,{expected}"
+
+
+@dataclass
+class HttpReceiver:
+    """Answers by `replies`, one each, and by 200 once they are used up."""
+
+    address: str = "127.0.0.1"
+    port: int = 0
+    replies: list[Reply] = field(default_factory=list)
+    got: list[Got] = field(default_factory=list)
+    arrived: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> "HttpReceiver":
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                receiver.got.append(Got(self.path, headers, body))
+                receiver.arrived.set()
+                (receiver.replies.pop(0) if receiver.replies else status(200, b"taken"))(self)
+
+            do_GET = do_POST
+            do_PUT = do_POST
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer((self.address, self.port), Handler)
+        self._server.daemon_threads = True
+        self._server.block_on_close = False
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}:{self.port}/hook"
+
+    @property
+    def ids(self) -> list[str]:
+        return [each.headers["webhook-id"] for each in self.got]
+
+
+def status(code: int, body: bytes = b"", **headers: str) -> Reply:
+    """Answer with a status and a body."""
+
+    def reply(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(code)
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return reply
+
+
+def silence(until: threading.Event) -> Reply:
+    """Answer nothing."""
+    return lambda handler: until.wait(60) and None
+
+
+def dripping(until: threading.Event) -> Reply:
+    """Answer a byte now and then, for ever."""
+
+    def reply(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not until.wait(0.1):
+            try:
+                handler.wfile.write(b"x")
+            except OSError:
+                return
+
+    return reply
+
+
+def flood(handler: BaseHTTPRequestHandler) -> None:
+    """Answer with more than anybody wants to read."""
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        while True:
+            handler.wfile.write(b"x" * 65_536)
+    except OSError:
+        return
+
+
+class MailServer:
+    """Takes mail, or refuses it by `refusals`, one each."""
+
+    def __init__(self) -> None:
+        self.mails: list[EmailMessage] = []
+        self.refusals: list[str] = []
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+
+    async def handle_DATA(self, server: object, session: object, envelope: object) -> str:
+        if self.refusals:
+            return self.refusals.pop(0)
+        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
+        return "250 taken"
+
+    def __enter__(self) -> "MailServer":
+        self._controller.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._controller.stop()

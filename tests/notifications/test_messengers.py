@@ -1,0 +1,116 @@
+"""Messengers by Apprise: what is taken, where it may go, and that no token is told."""
+
+import io
+import json
+import logging
+import threading
+import time
+
+import apprise
+import pytest
+
+from benchweb.notifications import outbox, sending
+from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
+from benchweb.notifications.errors import NotificationError
+from benchweb.notifications.models import Channel, DeliveryAttempt
+from benchweb.notifications.routing import notify
+from benchweb.notifications.senders.messenger import SCHEMAS
+from benchweb.notifications.services import RuleValues, rule_create
+from tests.notifications.events import make_event
+from tests.notifications.receivers import dripping, status
+
+TOKEN = "aBcDeFgHiJkLmNoPqRsTuVwX"
+
+pytestmark = pytest.mark.django_db
+
+
+def make_channel(url: str) -> Channel:
+    return channel_create(name="chat", settings=ChannelSettings("apprise", secret=url))
+
+
+@pytest.fixture
+def chat(receiver) -> Channel:
+    return make_channel(f"mmost://127.0.0.1:{receiver.port}/{TOKEN}?image=no")
+
+
+@pytest.fixture
+def root_log():
+    """Return what the root logger's handlers are given, at any level."""
+    root, kept = logging.getLogger(), io.StringIO()
+    handler = logging.StreamHandler(kept)
+    root.addHandler(handler)
+    level = root.level
+    root.setLevel(logging.DEBUG)
+    yield kept
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def test_a_message_arrives_with_its_title_text_and_link(receiver, chat):
+    rule_create(RuleValues(name="chat", channel=chat))
+    notify(make_event())
+    assert outbox.send_due() == 1
+    (got,) = receiver.got
+    assert got.path == f"/hooks/{TOKEN}"
+    text = json.loads(got.body)["text"]
+    assert "Throughput of a → b fell by 9 %" in text
+    assert "https://bench.example.org/alerts/7" in text
+    assert DeliveryAttempt.objects.get().error == ""
+
+
+def test_the_services_answer_is_kept_and_no_token(receiver, chat, root_log):
+    receiver.replies.append(status(403, f"unknown hook {TOKEN}".encode()))
+    attempt = channel_test(channel=chat)
+    assert attempt.status == 403
+    assert "unknown hook …" in attempt.answer
+    assert "Mattermost" in attempt.error
+    told = f"{attempt.answer} {attempt.error} {root_log.getvalue()}"
+    assert TOKEN not in told
+    assert TOKEN.encode() not in bytes(Channel.objects.get().secret_encrypted)
+    assert chat.config == {"schema": "mmost"}
+
+
+def test_a_redirect_is_not_followed_whatever_the_address_says(receiver):
+    channel = make_channel(f"mmost://127.0.0.1:{receiver.port}/{TOKEN}?redirect=yes&retry=5&verify=no")
+    receiver.replies.append(status(302, Location=receiver.url))
+    assert channel_test(channel=channel).status == 302
+    assert len(receiver.got) == 1
+
+
+def test_a_private_address_is_refused_where_it_connects(receiver, chat, settings):
+    settings.NOTIFY_PRIVATE_NETWORKS = ""
+    assert "private or special address" in channel_test(channel=chat).error
+    assert receiver.got == []
+
+
+def test_a_service_that_drips_is_left_in_time_with_its_thread(receiver, chat, released: threading.Event, monkeypatch):
+    monkeypatch.setattr(sending, "SECONDS", 1.0)
+    receiver.replies.append(dripping(released))
+    began = time.monotonic()
+    assert channel_test(channel=chat).error == "no whole answer within 1 s"
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "windows://", "dbus://", "gnome://", "macosx://", "syslog://", "glib://", "kde://", "blink1://", "file:///etc",
+        "mailto://a:b@example.org", "mqtt://example.org/x", "rsyslog://example.org", "json://example.org",
+        "apprise://example.org/token", "aprs://a:b@c", "slack", "slack://", "http://example.org/", "",
+    ],
+)  # fmt: skip
+def test_other_services_are_refused_in_words(url):
+    with pytest.raises(NotificationError) as refusal:
+        make_channel(url)
+    assert refusal.value.field == "secret"
+    assert Channel.objects.count() == 0
+
+
+def test_every_service_that_is_taken_is_one_of_apprises():
+    known = {
+        schema
+        for entry in apprise.Apprise().details()["schemas"]
+        for kind in ("protocols", "secure_protocols")
+        for schema in entry[kind] or ()
+    }
+    assert SCHEMAS - known == set()
