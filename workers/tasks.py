@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from workers import ticking
+from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
 from workers.runner import runner
@@ -32,6 +32,12 @@ def check_paths(pair_ids: list[int]) -> None:
     """Check the data paths of these pairs."""
     for pair_id in pair_ids:
         in_background(path_check.check, pair_id)
+
+
+@shared_task(name="workers.tasks.send_notifications")
+def send_notifications() -> None:
+    """Send what is due of the outbox."""
+    notifying.wake()
 
 
 @shared_task(name="workers.tasks.tick")

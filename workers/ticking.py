@@ -12,6 +12,7 @@ from benchweb.runs import endings
 from benchweb.runs.queueing import dispatch
 from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
+from workers import notifying
 from workers.background import in_background
 from workers.engines.connections import let_database_go
 from workers.schedule import TICK_SECONDS
@@ -40,6 +41,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     probes.probes_send,
     path_checks.paths_send,
     claim_on_time,
+    notifying.wake,
     # What only pages read comes last.
     recents.sum_up,
     nights.make,
