@@ -99,7 +99,7 @@ test("what a log axis has no place for is a gap and no point at its end", () => 
 test("it is told how many values of which line are left out, of the lines that are shown", () => {
   const chart = log(line([0, 2, -1, null, NaN], "A"), line([1, 2], "B"), line([0, 1], "C"));
   assert.deepEqual(leftOut(chart), [{ label: "A", of: 3, values: 2, spreads: 0, ofSpreads: 0 }, { label: "C", of: 2, values: 1, spreads: 0, ofSpreads: 0 }]);
-  assert.equal(leftOutWords(chart, new Set(["A"])), "Left out, for a log axis has no place at or below zero: 1 of 2 values of C.");
+  assert.equal(leftOutWords(chart, new Set(["A"])), "Not shown, because a log axis can't show zero or negative values: 1 of 2 values of C.");
   assert.equal(leftOutWords(chart, new Set(["A", "C"])), "");
   assert.equal(leftOutWords(spec([line([0, -1])])), "");
   assert.equal(leftOutWords({ ...chart, y: { ...chart.y, scale: "symlog" } }), "");
@@ -107,7 +107,7 @@ test("it is told how many values of which line are left out, of the lines that a
 
 test("spreads that a log axis cuts are told too", () => {
   const chart = log(line([{ y: 1, n: 3, low: 0, high: 2 }, { y: 1, n: 3, low: 0.5, high: 2 }], "A"), line([1, 2], "B", [{ key: "", label: "", low: [-1, 0], high: [2, 2] }]));
-  assert.equal(leftOutWords(chart), "Cut at the bottom of the axis, for they reach zero or below: 1 of 2 spreads of A; 2 of 2 spreads of B.");
+  assert.equal(leftOutWords(chart), "Clipped at the bottom of the axis because they reach zero or below: 1 of 2 spreads of A; 2 of 2 spreads of B.");
 });
 
 test("sizes of zero are left out of a log axis of sizes, and don't bend its range", () => {

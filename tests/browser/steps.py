@@ -82,7 +82,7 @@ def add_host(page: Page, name: str, engine: Engine) -> None:
     page.get_by_label("Engine's address").fill(engine.control)
     page.get_by_label("Engine's token").fill(engine.token)
     expect(page.locator("#engine-command pre")).to_contain_text(engine.token)
-    page.get_by_role("button", name="Add the host").click()
+    page.get_by_role("button", name="Add host").click()
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
     expect(page.locator(".endpoint-watch .state-answered")).to_be_visible()
     expect(page.get_by_text(engine.fingerprint)).to_be_visible()
@@ -104,7 +104,7 @@ def add_pair(page: Page, source: str, sink: str, environment: str) -> None:
     _choose(page, "Source", source)
     _choose(page, "Sink", sink)
     _choose(page, "Environment", environment)
-    page.get_by_role("button", name="Add the pair").click()
+    page.get_by_role("button", name="Add pair").click()
     expect(page.get_by_role("heading", level=1, name=f"{source} (host) → {sink} (host)")).to_be_visible()
 
 

@@ -45,9 +45,9 @@ def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, end
     page.route("**/availability?*", lambda route: held.append(route))  # noqa: PLW0108  (what is built in can't be given)
     page.goto(f"/hosts/{endpoint.host_id}?over=7d#availability")
     expect(section(page).locator("[data-part]")).to_have_attribute("aria-busy", "true")
-    expect(section(page).get_by_role("status")).to_have_text("Availability and load are being fetched.")
+    expect(section(page).get_by_role("status")).to_have_text("Loading availability and load…")
     held.pop().abort()
-    expect(section(page).get_by_role("alert")).to_contain_text("could not be fetched")
+    expect(section(page).get_by_role("alert")).to_contain_text("could not be loaded")
     expect(section(page).get_by_role("status")).to_be_hidden()
     expect(section(page).locator("[data-part]")).not_to_have_attribute("aria-busy", "true")
 

@@ -65,13 +65,13 @@ def test_a_host_turns_green_by_itself_when_its_engine_starts(
     page.get_by_label("Host's name").fill("cedar")
     page.get_by_label("Engine's address").fill(address)
     page.get_by_label("Engine's token").fill(token)
-    page.get_by_role("button", name="Add the host").click()
+    page.get_by_role("button", name="Add host").click()
     watch = page.locator(".endpoint-watch")
     expect(watch.locator(".state-unreachable")).to_be_visible()
-    expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_visible()
+    expect(page.get_by_text("This panel shows “answered” as soon as the engine answers")).to_be_visible()
     running = engine("late", listen=address, token=token)
     expect(watch.locator(".state-answered")).to_be_visible()
-    expect(page.get_by_text("This panel says “answered” as soon as the engine does")).to_be_hidden()
+    expect(page.get_by_text("This panel shows “answered” as soon as the engine answers")).to_be_hidden()
     expect(page.get_by_text(running.fingerprint)).to_be_visible()
 
 

@@ -422,4 +422,4 @@ def test_ends_of_unlike_mtu_and_the_meaning_of_the_figures_are_told(run: Run, an
     _, path = shared(run, anonymise=anonymise)
     page = Client().get(path).content.decode()
     assert "the MTU is 9000 B at the source and 1500 B at the sink" in page
-    assert "the furthest of them lies from it" in page
+    assert "is the largest deviation from it" in page

@@ -17,6 +17,7 @@ from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch_all, literals
 from benchweb.phrasebook import translated
 from benchweb.runs.models import FAULTY_STATES
+from benchweb.state_words import state_word
 
 # Of what is measured regularly, a silence of nearly two intervals is a measurement that is missing.
 _LONGER_THAN_USUAL = 1.75
@@ -71,9 +72,9 @@ _RUN = "\0"
 def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str:
     """Keep what was said: a year's runs give nothing for the same few reasons."""
     if is_slot:
-        words = _("slot %(state)s") % {"state": _(state)}
+        words = _("slot %(state)s") % {"state": state_word(state)}
     else:
-        words = _("run %(run)s %(state)s") % {"run": _RUN, "state": _(state)}
+        words = _("run %(run)s %(state)s") % {"run": _RUN, "state": state_word(state)}
     return _("{state}: {reason}").format(state=words, reason=translated(cause)) if cause else words
 
 

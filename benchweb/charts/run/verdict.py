@@ -13,6 +13,7 @@ from benchweb.catalog.translation import translated
 from benchweb.charts.lines import Sweep, sweeps
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import Run, State
+from benchweb.state_words import state_word
 from benchweb.statistics import Summary, summary
 
 # What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
@@ -105,7 +106,9 @@ def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
 def _trials_sentence(counts: Counter[str], total: int) -> str:
     others = [state for state in State.values if state != State.FINISHED and counts[state]]
     comma = pgettext("between parts of a sentence", ", ")
-    details = comma.join(_("%(count)s %(state)s") % {"count": counts[state], "state": _(state)} for state in others)
+    details = comma.join(
+        _("%(count)s %(state)s") % {"count": counts[state], "state": state_word(state)} for state in others
+    )
     sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
     sentence = sentence.format(finished=counts[State.FINISHED], total=total)
     return f"{sentence}{comma}{details}" if details else sentence

@@ -12,6 +12,6 @@ class TokenForm(PageForm):
         _("What is it for?"),
         required=True,
         max_length=100,
-        help_text=_("A word that will tell you later which script uses it."),
+        help_text=_("A name that reminds you which script uses it."),
         placeholder=_("nightly export"),
     )

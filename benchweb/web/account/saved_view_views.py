@@ -43,7 +43,7 @@ def view_save(request: HttpRequest) -> HttpResponse:
     except SavedViewError as error:
         messages.error(request, translated(error.message))
         return redirect("web:saved_views")
-    messages.success(request, _("Saved as {name}: it is in the menu Views.").format(name=view.name))
+    messages.success(request, _("Saved as {name}. You find it in the Views menu.").format(name=view.name))
     return redirect(view.path)
 
 

@@ -36,7 +36,7 @@ class Login(views.LoginView):
             return super().post(request, *args, **kwargs)
         except HashingBusyError:
             throttle.login_unchecked(self.attempt)
-            busy = gettext("Too many people are logging in at this moment. Try again in a few seconds.")
+            busy = gettext("Too many log-ins at the moment. Try again in a few seconds.")
             return self._refused(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY_SECONDS, busy)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:

@@ -48,5 +48,5 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
         return render(request, "account/token_revoke.html", {"token": token, "back": reverse("web:tokens")})
     if not services.token_revoke(user=user, token_id=token_id):
         raise Http404(_("No such token"))
-    messages.success(request, _("The token is revoked: calls with it are refused from now on."))
+    messages.success(request, _("The token is revoked. Calls with it are refused from now on."))
     return redirect("web:tokens")

@@ -109,7 +109,7 @@ def _texts(_language: str | None) -> _Texts:
         too_few=_("too few to tell"),
         perhaps=_("perhaps: among %(count)s comparisons chance does as much"),
         none_shown=_("no difference that these repetitions can show"),
-        none_in_short=_("no difference shown"),
+        none_in_short=_("no significant change"),
         not_by_rank=_("%(text)s by the rank-sum test"),
         least_shown=_("%(text)s; one of %(least)s would show"),
         least_rise_shown=_("%(text)s; a rise of %(least)s would show, no fall would"),

@@ -126,7 +126,7 @@ def environment_restore(request: HttpRequest, environment_id: int) -> HttpRespon
     environment = get_object_or_404(Environment, pk=environment_id)
     try:
         if services.restore(row=environment):
-            messages.success(request, _("Environment {environment} is back.").format(environment=environment.name))
+            messages.success(request, _("Environment {environment} is restored.").format(environment=environment.name))
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:environment", environment.pk)

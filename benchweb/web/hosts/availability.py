@@ -34,10 +34,10 @@ from benchweb.phrasebook import translated
 NOT_ADDED = "not_added"
 WORDS = {
     ANSWERED: "answered",
-    ENGINE_DOWN: gettext_noop("engine not working"),
+    ENGINE_DOWN: gettext_noop("engine down"),
     UNREACHABLE: "unreachable",
     UNKNOWN: gettext_noop("not known"),
-    NOT_ADDED: gettext_noop("not added yet"),
+    NOT_ADDED: gettext_noop("not yet added"),
 }
 _UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
 _SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")
@@ -47,8 +47,8 @@ _BREAKS_SHOWN = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
 _LITTLE_KNOWN = 0.5
-_OLD_ENGINE = gettext_noop("no probe told: the engine is older than the call that tells its host's load")
-_NO_LINK = gettext_noop("the kernel tells no link speed, or no interface holds the address of the test traffic")
+_OLD_ENGINE = gettext_noop("not reported: the engine's version is too old to report its host's load")
+_NO_LINK = gettext_noop("the kernel reports no link speed, or no interface has the address of the test traffic")
 
 
 @dataclass(frozen=True)
@@ -289,8 +289,8 @@ def _texts(_language: str | None) -> _Texts:
         known_since=_("{count}known {figure} since it was added"),
         little_known=_("{count}only {figure} known"),
         mean=_("mean"),
-        least=_("least"),
-        most=_("most"),
+        least=_("minimum"),
+        most=_("maximum"),
         as_entered=_("by the link's speed as entered"),
     )
 
@@ -340,7 +340,7 @@ def _silence(watched: _Watched, availability: Availability, probes: int, texts: 
     return sentence, pgettext("before a figure", ": ") + translated(last.reason) if last and last.reason else ""
 
 
-_NO_INTERFACE = gettext_noop("no interface of the host holds the address of the test traffic")
+_NO_INTERFACE = gettext_noop("no interface of the host has the address of the test traffic")
 
 
 def _availability_cell(availability: Availability, texts: _Texts, *, probes: int, begin: datetime, reason: str) -> Cell:

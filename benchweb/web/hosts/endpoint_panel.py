@@ -52,8 +52,10 @@ class EndpointPanel:
         if engines is None or engines == ours:
             return ""
         if engines < ours:
-            return _("older than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
-        return _("newer than this dashboard's {ours}: it may not know every kind and parameter").format(ours=ours)
+            return _("older than this dashboard's {ours}: some kinds and parameters may not be supported").format(
+                ours=ours
+            )
+        return _("newer than this dashboard's {ours}: some kinds and parameters may not be supported").format(ours=ours)
 
     @property
     def reported_link_bps(self) -> float | None:

@@ -86,7 +86,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     try:
         if services.restore(row=endpoint):
             services.endpoint_check(endpoint=endpoint)
-            messages.success(request, _("Endpoint {endpoint} is back.").format(endpoint=endpoint))
+            messages.success(request, _("Endpoint {endpoint} is restored.").format(endpoint=endpoint))
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:host", endpoint.host_id)
@@ -146,7 +146,7 @@ def _is_named_apart(form: EndpointForm, host: Host, edited: Endpoint | None = No
     others = [other for other in host.endpoints.filter(archived_at=None) if other != edited]
     if name not in {other.name or other.network_mode for other in others}:
         return True
-    text = _("Another endpoint of {host} is called “{name}”: give this one a name of its own.")
+    text = _("{host} already has an endpoint “{name}”: choose another name.")
     form.refuse("name", text.format(host=host.name, name=name))
     return False
 

@@ -29,7 +29,7 @@ class LinkSpeedField(forms.CharField):
             return None
         written = _WRITTEN.fullmatch(text)
         if written is None:
-            raise ValidationError(_("Write a speed such as 10G, 2.5 Gbit/s or 100M."))
+            raise ValidationError(_("Enter a speed such as 10G, 2.5 Gbit/s or 100M."))
         number, prefix = written.groups()
         return float(number) * _FACTORS["k" if prefix == "K" else prefix]
 
@@ -43,7 +43,7 @@ def link_speed_text(bps: float) -> str:
 
 
 # Named so that no linter takes them for secrets.
-_HELP_NEW = _("The secret that this dashboard and the engine share. Keep the one made here, or enter the engine's own.")
+_HELP_NEW = _("The secret shared by this dashboard and the engine. Keep the generated one, or enter the engine's.")
 _HELP_KEPT = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
 _HELP_FINGERPRINT = _(
     "sha256:… as the engine prints it. If empty, it is pinned once the engine has proved that it knows the token."
@@ -82,7 +82,7 @@ def labels_field() -> LabelsField:
         label=_("Labels"),
         required=False,
         max_length=None,
-        help_text=_("Words to choose hosts by in a schedule, with commas between them."),
+        help_text=_("Labels by which schedules select hosts, separated by commas."),
         widget=forms.TextInput(attrs={"placeholder": _("rack-7, nightly"), "autocomplete": "off"}),
     )
 
@@ -92,7 +92,7 @@ def uplink_field() -> forms.CharField:
     return text_field(
         _("Shared uplink"),
         help_text=_(
-            "Hosts with the same word here share an uplink or a site: only one exclusive run at a time may use it."
+            "Hosts with the same value share an uplink or a site: only one exclusive run at a time may use it."
         ),
         list="uplinks",
         placeholder="site-a",
@@ -125,30 +125,30 @@ class EndpointForm(PageForm):
     token = text_field(_("Engine's token"), help_text=_HELP_NEW, spellcheck="false")
     data_address = text_field(
         _("Address for test traffic"),
-        help_text=_("Where other hosts send test traffic to; empty takes the engine's address without its port."),
+        help_text=_("Where other hosts send test traffic. If empty, the engine's address without its port is used."),
         placeholder="10.0.0.10",
     )
     network_mode = text_field(
         _("Network mode"),
         required=True,
         max_length=40,
-        help_text=_("A word for how traffic leaves the host: host, terway, terway-eni."),
+        help_text=_("How traffic leaves the host, such as host, terway or terway-eni."),
         list="network-modes",
     )
     bind_device = text_field(
         _("Network device"),
         max_length=15,
-        help_text=_("Bind test traffic to this device; empty lets the host's routes decide."),
+        help_text=_("Bind test traffic to this device. If empty, the host's routes decide."),
         placeholder="eth0",
     )
     link_bps = LinkSpeedField(
         label=_("Speed of the link"),
         required=False,
-        help_text=_("Such as 10G, for where the host's kernel tells none; what the kernel tells goes before it."),
+        help_text=_("Such as 10G. Used only if the host's kernel reports no speed."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "10G"}),
     )
     endpoint_name = text_field(
-        _("Endpoint's name"), max_length=100, help_text=_("Empty takes the network mode as its name.")
+        _("Endpoint's name"), max_length=100, help_text=_("If empty, the network mode is used as the name.")
     )
     fingerprint = text_field(
         _("Certificate's fingerprint"),
@@ -214,7 +214,7 @@ class HostForm(EndpointForm):
         _("Host's name"),
         required=True,
         max_length=100,
-        help_text=_("What you call the machine, such as its host name."),
+        help_text=_("Your name for the machine, such as its host name."),
         autofocus="autofocus",
     )
     description = description_field()

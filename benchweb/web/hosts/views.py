@@ -19,6 +19,7 @@ from benchweb.hosts.pairs import first_pairs
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
+from benchweb.state_words import state_word
 from benchweb.web.facts.history import facts_history
 from benchweb.web.facts.page import facts_summary
 from benchweb.web.hosts.availability import PERIODS, availability_section, period_of
@@ -31,7 +32,6 @@ from benchweb.web.shared.archiving import archive_page, archived_with_it, retain
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
 from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, list_page, listing
-from benchweb.web.shared.words import state_word
 
 COLUMNS = [
     Column(gettext_noop("Host"), "name"),
@@ -200,7 +200,7 @@ def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     try:
         if services.restore(row=host):
             messages.success(
-                request, _("Host {host} is back. Restore the endpoints that you need below.").format(host=host.name)
+                request, _("Host {host} is restored. Restore the endpoints that you need below.").format(host=host.name)
             )
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))

@@ -16,6 +16,7 @@ from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.common.formatting import Quantity, plain, quantity, repetitions
 from benchweb.phrasebook import translated
 from benchweb.results.latest_medians import SeriesTest
+from benchweb.state_words import state_word
 from benchweb.web.matrix.query import MatrixQuery
 from benchweb.web.tags.sparklines import change_size
 
@@ -80,7 +81,7 @@ class CellMaker:
             css="failed",
             href=self._history(cell, table.axes.environment),
             title=translated(end.reason),
-            word=_(end.state),
+            word=state_word(end.state),
             word_css=f"state-{end.state}",
             word_href=reverse("web:run", args=[end.id]),
             note=before,
@@ -194,7 +195,7 @@ def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
         return "", ""
     size = _size(found, metric)
     if not found.is_distinct:
-        return _("no difference shown"), _("%(size)s, within the spread of these repetitions") % {"size": size}
+        return _("no significant change"), _("%(size)s, within the spread of these repetitions") % {"size": size}
     return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
 
 

@@ -22,32 +22,32 @@ class PairForm(PageForm):
     source = EndpointChoice(
         label=_("Source"),
         queryset=Endpoint.objects.none(),
-        empty_label=_("Choose the source"),
-        help_text=_("Where the traffic comes from."),
+        empty_label=_("Choose a source"),
+        help_text=_("The endpoint that sends."),
         error_messages={
-            "required": _("Choose the endpoint that sends."),
+            "required": _("Choose the sending endpoint."),
             "invalid_choice": _("This endpoint is archived."),
         },
     )
     sink = EndpointChoice(
         label=_("Sink"),
         queryset=Endpoint.objects.none(),
-        empty_label=_("Choose the sink"),
-        help_text=_("Where the traffic goes to; connections are always opened from source to sink."),
+        empty_label=_("Choose a sink"),
+        help_text=_("The endpoint that receives. Connections are always opened from source to sink."),
         error_messages={
-            "required": _("Choose the endpoint that receives."),
+            "required": _("Choose the receiving endpoint."),
             "invalid_choice": _("This endpoint is archived."),
         },
     )
     environment = forms.ModelChoiceField(
         label=_("Environment"),
         queryset=Environment.objects.none(),
-        empty_label=_("Choose the environment"),
+        empty_label=_("Choose an environment"),
         help_text=_("The label under which results are compared."),
         error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},
     )
     both_directions = forms.BooleanField(
-        label=_("And the other direction too"),
+        label=_("Also add the reverse direction"),
         required=False,
         widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
     )

@@ -20,6 +20,7 @@ from benchweb.results.models import Series
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
+from benchweb.state_words import state_word
 from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
@@ -27,7 +28,6 @@ from benchweb.web.shared.archiving import archive_page, counted, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, list_page, listing
 from benchweb.web.shared.next_step import lone_host
-from benchweb.web.shared.words import state_word
 
 
 @login_required
@@ -187,14 +187,14 @@ def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
         what = type(archived).__name__.lower()
         messages.error(
             request,
-            _("{pair} needs the {what} {archived}, which is archived: restore that first.").format(
+            _("{pair} needs the {what} {archived}, which is archived: restore it first.").format(
                 pair=pair, what=what, archived=archived
             ),
         )
         return redirect("web:pair", pair.pk)
     try:
         services.restore(row=pair)
-        messages.success(request, _("Pair {pair} is back.").format(pair=pair))
+        messages.success(request, _("Pair {pair} is restored.").format(pair=pair))
     except HostsError as error:
         messages.error(request, error.message)
     return redirect("web:pair", pair.pk)

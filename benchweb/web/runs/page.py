@@ -16,9 +16,9 @@ from benchweb.phrasebook import translated
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
+from benchweb.state_words import state_word
 from benchweb.web.facts.diff import FactsRows, facts_side_by_side
 from benchweb.web.runs.rows import seconds_left
-from benchweb.web.shared.words import state_word
 
 # A page of this many trials stays readable; the exports have all of them.
 TRIALS_DISPLAYED = 200

@@ -32,6 +32,7 @@ from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import FAULTY_STATES, Run, State
 from benchweb.runs.selectors import runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
+from benchweb.state_words import state_word
 from benchweb.web.live.parts import shared_part
 from benchweb.web.runs.badge import figure_badge
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
@@ -39,7 +40,6 @@ from benchweb.web.runs.page import run_notes, run_view
 from benchweb.web.runs.rows import COLUMNS, run_rows
 from benchweb.web.shared.charts_answer import charts_answer
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, listing
-from benchweb.web.shared.words import state_word
 from benchweb.web.shared.zones import reader_zone
 
 _BY_ID = {

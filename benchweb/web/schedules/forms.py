@@ -117,7 +117,7 @@ class ScheduleForm(PageForm):
         label=_("Environment"),
         queryset=Environment.objects.none(),
         required=False,
-        empty_label=_("Choose the environment"),
+        empty_label=_("Choose an environment"),
     )
     label = text_field(_("Label"), max_length=60, list="labels", help_text=_("Pairs whose two hosts both carry it."))
     endpoints = EndpointChoices(
@@ -139,7 +139,7 @@ class ScheduleForm(PageForm):
         label=_("Environment"),
         queryset=Environment.objects.none(),
         required=False,
-        empty_label=_("Choose the environment"),
+        empty_label=_("Choose an environment"),
     )
     repeat = forms.ChoiceField(label=_("When"), choices=REPEATS, initial="cron")
     cron = text_field(

@@ -29,9 +29,7 @@ def archive_page(
     """Ask on GET; archive on POST and go to `done`. `losses` say what is hidden, in words."""
     if request.method == "POST":
         if act():
-            messages.success(
-                request, _("Archived: {title}. It can be restored from the list of archived ones.").format(title=title)
-            )
+            messages.success(request, _("Archived: {title}. You can restore it from the archive.").format(title=title))
         return redirect(done)
     return render(request, "shared/archive.html", {"title": title, "losses": losses, "back": back})
 
@@ -40,9 +38,9 @@ def archived_with_it(counts: Mapping[Noun, int]) -> str:
     """Say what is archived together with a row, and that no run can use any of it."""
     parts = [counted(number, noun) for noun, number in counts.items() if number]
     if not parts:
-        return _("No new run can use it.")
+        return _("New runs can't use it.")
     words = pgettext("between items of a list", " and ").join(parts)
-    return _("Archived with it: {parts}. No new run can use any of it.").format(parts=words)
+    return _("Also archived: {parts}. New runs can't use them.").format(parts=words)
 
 
 def retained_runs(runs: QuerySet[Run], besides: str = "") -> str:
@@ -53,8 +51,8 @@ def retained_runs(runs: QuerySet[Run], besides: str = "") -> str:
     if going_on := runs.filter(state__in=OPEN_STATES).count():
         text += sentence_gap()
         text += ngettext(
-            "{number} of these runs has not ended: it goes on unless it is cancelled.",
-            "{number} of these runs have not ended: they go on unless they are cancelled.",
+            "{number} of these runs has not completed: it continues unless it is cancelled.",
+            "{number} of these runs have not completed: they continue unless they are cancelled.",
             going_on,
         ).format(number=f"{going_on:,}")
     return text

@@ -55,7 +55,7 @@ def text_field(
         required=required,
         max_length=max_length,
         widget=forms.TextInput(attrs=attributes | {"autocomplete": "off"}),
-        error_messages={"required": format_lazy(_("{label} is needed."), label=label)},
+        error_messages={"required": format_lazy(_("{label} is required."), label=label)},
     )
 
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb import phrasebook
+from benchweb import phrasebook, state_words
 from benchweb.catalog import Kind, catalog, value_text
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.charts.axes import with_unit
@@ -23,7 +23,6 @@ from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
 from benchweb.hosts.models import Pair
 from benchweb.hosts.pairs import PairNames
-from benchweb.web.shared import words as state_words
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
 from benchweb.web.shared.zones import moment_text, reader_zone, zone_named
 from benchweb.web.tags.escaping import escaped
@@ -165,7 +164,7 @@ def time_shown(value: datetime, form: str, language: str | None) -> str:
 def lasted(start: datetime | None, end: datetime) -> SafeString:
     """Show from when to when something went, the zone, and how long it took: what never began has its end alone."""
     if start is None:
-        return format_html(_("ended {at} without having begun"), at=when(end, "absolute"))
+        return format_html(_("ended {at} without starting"), at=when(end, "absolute"))
     first = start.astimezone(UTC)
     return format_html(
         '<time datetime="{}" data-form="begin" title="{} UTC">{}</time>–{} UTC</time>{}{}',
@@ -184,7 +183,7 @@ def began_later(launched: datetime, began: datetime | None) -> SafeString | str:
     if began is None or (began - launched).total_seconds() < _WAITED_SECONDS:
         return ""
     at = SafeString(_after(launched.astimezone(UTC), began.astimezone(UTC), "clock") + "</time>")
-    return format_html(' <span class="meta">{}</span>', format_html(_("began {at}"), at=at))
+    return format_html(' <span class="meta">{}</span>', format_html(_("started {at}"), at=at))
 
 
 def _after(first: datetime, utc: datetime, form: str) -> str:

@@ -170,12 +170,12 @@ class _ChangeWords(NamedTuple):
 @cache
 def _change_words(_language: str | None) -> _ChangeWords:
     texts = (
-        _("%(percent)s, within the noise of these repetitions"),
-        _("no difference shown"),
-        _("the first run"),
-        _("learning: %(count)d of %(least)d runs before"),
-        _("the first night"),
-        _("learning: %(count)d of %(least)d nights before"),
+        _("%(percent)s, within the noise"),
+        _("no significant change"),
+        _("first result"),
+        _("baseline: %(count)d of %(least)d runs"),
+        _("first result"),
+        _("baseline: %(count)d of %(least)d nights"),
         _("from 0"),
     )
     return _ChangeWords._make(map(escape, texts))
@@ -230,6 +230,6 @@ def _texts(_language: str | None, count: int) -> _Texts:
         number=ngettext("%(count)d value", "%(count)d values", count) % {"count": count},
         span=_("%(low)s to %(high)s"),
         last=_("latest %(value)s"),
-        no_last=_("the latest missing"),
+        no_last=_("latest missing"),
         missing=_("%(count)d missing"),
     )

@@ -20,8 +20,8 @@ from benchweb.runs.models import Run, State
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules import selectors
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.state_words import state_word
 from benchweb.web.shared.archiving import counted
-from benchweb.web.shared.words import state_word
 from benchweb.web.timeline.lanes import Bar, Lane
 
 # A night of 10,000 runs would be a page of many megabytes: the newest are drawn, and the page says so.

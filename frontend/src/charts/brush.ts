@@ -39,7 +39,7 @@ async function fill(place: HTMLElement): Promise<void> {
   const shown = isZoomed() && from ? { low: Date.parse(from.x_from ?? ""), high: Date.parse(from.x_to ?? "") } : { ...whole };
   const canvas = el("canvas", { "aria-hidden": "true" });
   const brush: Brush = { place, canvas, whole, shown, specs };
-  const edges = [edge(brush, "low", say("Beginning of the time shown")), edge(brush, "high", say("End of the time shown"))];
+  const edges = [edge(brush, "low", say("Start of the time range")), edge(brush, "high", say("End of the time range"))];
   place.replaceChildren(canvas, ...edges);
   listen(brush);
   draw(brush);

@@ -164,7 +164,7 @@ function keptWhole(settings: string): string {
 
 function describe(spec: Spec): string {
   const series = spec.series.map(({ label }) => label).join(", ");
-  return `${spec.title}. ${spec.subtitle} ${say("Chart of {series}; the table below holds the same figures.", { series })}`;
+  return `${spec.title}. ${spec.subtitle} ${say("Chart of {series}; the table below has the same data.", { series })}`;
 }
 
 function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanvasElement, tablePlace: HTMLElement): HTMLElement {

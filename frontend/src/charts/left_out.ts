@@ -25,8 +25,8 @@ export function leftOutWords(spec: Spec, hidden: ReadonlySet<string> = new Set()
   const values = found.filter((line) => line.values).map((line) => say("{number} of {total} values of {line}", { line: line.label, number: line.values, total: line.of }));
   const spreads = found.filter((line) => line.spreads).map((line) => say("{number} of {total} spreads of {line}", { line: line.label, number: line.spreads, total: line.ofSpreads }));
   return [
-    values.length ? say("Left out, for a log axis has no place at or below zero: {lines}.", { lines: values.join("; ") }) : "",
-    spreads.length ? say("Cut at the bottom of the axis, for they reach zero or below: {lines}.", { lines: spreads.join("; ") }) : "",
+    values.length ? say("Not shown, because a log axis can't show zero or negative values: {lines}.", { lines: values.join("; ") }) : "",
+    spreads.length ? say("Clipped at the bottom of the axis because they reach zero or below: {lines}.", { lines: spreads.join("; ") }) : "",
   ].filter(Boolean).join(" ");
 }
 

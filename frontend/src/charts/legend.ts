@@ -54,7 +54,7 @@ export function hasShownGaps(series: Series[], hidden: ReadonlySet<string>): boo
 
 /** What a cross on the axis means. */
 export function gapWords(): string {
-  return say("no result: point at it or tap it for the reason");
+  return say("no result: hover or tap for the reason");
 }
 
 /** What the colours of a heat map count. */

@@ -60,7 +60,7 @@ function ends(points: SpecPoint[]): SpecPoint[] {
 
 function specification(index: number, metric: Metric, before: SpecPoint[], points: SpecPoint[]): Spec {
   const now = say("trial {index}", { index });
-  const earlier = say("the latest before it");
+  const earlier = say("the latest before this one");
   const series: Series[] = [{ id: "running", label: now, color: 0, dash: "solid", marker: "circle", points }];
   if (before.length) series.push({ id: "before", label: earlier, color: BEFORE_COLOR, dash: "dotted", marker: "rect", points: before });
   const row = (trial: string) => ({ x, y }: SpecPoint) => ({ trial, end: x, value: y });
@@ -69,7 +69,7 @@ function specification(index: number, metric: Metric, before: SpecPoint[], point
     title: say("Measured live"),
     subtitle: say("{metric}, interval by interval", { metric: metric.label }),
     form: "time",
-    x: { label: say("Measured time of the trials shown"), unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
+    x: { label: say("Measured time of these trials"), unit: "s", scale: "linear", from_zero: false, ticks: [], categories: [] },
     y: { label: metric.quantity, unit: metric.unit, scale: "linear", from_zero: true, ticks: [], categories: [] },
     series,
     lines: [],

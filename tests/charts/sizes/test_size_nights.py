@@ -29,7 +29,7 @@ def pairs() -> list[Pair]:
     """Measure two sizes on two pairs of one environment: 5 runs of 64 B in three nights, one of 1,024 B."""
     one = make_pair(environment="lab")
     other = pair_create(source=one.sink, sink=one.source, environment=one.environment)
-    # On the first night the median is 2, on the next 9, on the last 5: of all five runs it would be 3.
+    # On first result the median is 2, on the next 9, on the last 5: of all five runs it would be 3.
     for pair, night, hour, values in (
         (one, 0, 0, (1e9,)),
         (one, 0, 1, (2e9, 2e9)),

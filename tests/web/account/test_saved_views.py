@@ -83,7 +83,7 @@ def test_there_are_so_many_views_and_no_more(signed_in: Client, ada: User) -> No
 
 
 def test_an_empty_page_of_views_names_the_next_step(signed_in: Client) -> None:
-    assert "open the menu Views on any page and save it." in signed_in.get("/views").content.decode()
+    assert "open the Views menu on any page to save it." in signed_in.get("/views").content.decode()
 
 
 def test_saved_views_take_a_log_in_and_a_post(signed_in: Client, db: None) -> None:

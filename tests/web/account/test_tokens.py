@@ -19,7 +19,7 @@ def test_a_secret_is_shown_once_and_works(signed_in: Client, ada: User) -> None:
 
 
 def test_a_token_without_a_name_is_not_made(signed_in: Client) -> None:
-    assert "What is it for? is needed." in signed_in.post("/tokens", {"name": ""}).content.decode()
+    assert "What is it for? is required." in signed_in.post("/tokens", {"name": ""}).content.decode()
     assert ApiToken.objects.count() == 0
 
 

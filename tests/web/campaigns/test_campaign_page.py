@@ -78,7 +78,7 @@ def test_a_campaign_of_which_some_runs_finished_is_called_by_the_worst_in_part(
     first, *others = Run.objects.order_by("pk")
     Run.objects.filter(pk=first.pk).update(state=State.NONSTART)
     Run.objects.filter(pk__in=[run.pk for run in others]).update(state=State.FINISHED)
-    in_part = '>nonstart</span> <span class="meta">(partial)</span>'
+    in_part = '>not started</span> <span class="meta">(partial)</span>'
     assert all(in_part in signed_in.get(url).content.decode() for url in ("/campaigns", f"/campaigns/{campaign.pk}"))
     Run.objects.update(state=State.NONSTART)
     assert "(partial)" not in signed_in.get("/campaigns").content.decode()

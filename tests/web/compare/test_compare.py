@@ -79,7 +79,7 @@ def test_what_is_worse_comes_first_with_interval_effect_and_count(signed_in: Cli
     baseline, other = cells(page, 0)
     assert baseline.split() == ["10.0", "Gbit/s", "±0.20", "%", "·", "n=5"]
     assert "9.10 Gbit/s ±0.20 % · n=5 ▼ −9.0 % worse (−9.3 to −8.7 %) δ −1.00 large" in other
-    assert "no difference shown; one of 0.30 % would show" in cells(page, 1)[1]
+    assert "no significant change; one of 0.30 % would show" in cells(page, 1)[1]
     assert 'title="no difference that these repetitions can show; one of 0.30 % would show"' in page
     assert text_of(page).count("no difference that these repetitions can show, which is not that there is none.") == 1
     assert "1 worse, 1 without a difference that these repetitions can show." in text_of(page)
@@ -308,7 +308,7 @@ def test_no_smaller_difference_is_said_to_show_than_one_that_did_not(least: floa
     told = compare_words.words(entry, metric, judged=1)
     assert told is not None
     assert (
-        told.verdict.removeprefix("no difference shown").removeprefix("; ").replace("20.0", "20").replace("\xa0", " ")
+        told.verdict.removeprefix("no significant change").removeprefix("; ").replace("20.0", "20").replace("\xa0", " ")
         == words
     )
 
@@ -325,4 +325,4 @@ def test_where_the_interval_leaves_out_zero_it_says_that_the_ranks_do_not_tell(s
     low, high = [1.61e9, 1.66e9, 1.11e9, 1.2e9], [2.02e9, 2.1e9, 2.09e9, 1.51e9, 2.01e9]
     runs = [finished({64: low, 1024: low}), finished({64: high, 1024: high})]
     told = cells(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"), 0)[1]
-    assert re.search(r"\(\+\S+ to \+\S+ %\) .* no difference shown by the rank-sum test", told), told
+    assert re.search(r"\(\+\S+ to \+\S+ %\) .* no significant change by the rank-sum test", told), told

@@ -30,7 +30,7 @@ def test_an_environment_is_created(signed_in: Client) -> None:
 
 def test_an_environment_without_a_name_is_refused_and_its_description_kept(signed_in: Client) -> None:
     text = signed_in.post("/environments/new", {"name": "", "description": "two of a type"}).content.decode()
-    assert "Name is needed." in text
+    assert "Name is required." in text
     assert "two of a type" in text
     assert Environment.objects.count() == 0
 
@@ -51,7 +51,7 @@ def test_the_list_counts_pairs_and_sorts_by_them(signed_in: Client) -> None:
 def test_archiving_takes_its_pairs_along_and_restoring_brings_it_back(signed_in: Client) -> None:
     pair = make_pair()
     url = f"/environments/{pair.environment_id}"
-    assert "Archived with it: 1 pair." in signed_in.get(f"{url}/archive").content.decode()
+    assert "Also archived: 1 pair." in signed_in.get(f"{url}/archive").content.decode()
     signed_in.post(f"{url}/archive")
     assert Pair.objects.get().archived_at is not None
     assert signed_in.get("/environments").context["page"].rows == []

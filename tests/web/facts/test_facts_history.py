@@ -28,7 +28,7 @@ def test_a_host_tells_its_changes_the_newest_first_with_the_figures_around_them(
     ]
     assert history.since == FIRST
     # Before the first result there are none.
-    assert "Figures around it" not in page.content.decode()
+    assert "Values before and after" not in page.content.decode()
     measured(make_pair(source=endpoint), FIRST, 1e9)
     while recents.sum_up():
         pass
@@ -50,4 +50,4 @@ def test_a_host_that_never_changed_and_one_that_told_nothing_say_so(signed_in: C
     endpoint = make_endpoint()
     assert "Next step: check an endpoint" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
     facts_record(endpoint_id=endpoint.pk, document={"kernel": "6.1.1"}, at=FIRST)
-    assert "are as they were first seen" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert "are the same as when first seen" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()

@@ -79,9 +79,9 @@ def test_a_refused_edit_changes_nothing_and_keeps_what_was_typed(signed_in: Clie
 
 def test_archiving_an_endpoint_names_its_pairs_and_hides_them(signed_in: Client) -> None:
     pair = make_pair()
-    assert "Archived with it: 1 pair." in signed_in.get(f"/endpoints/{pair.source_id}/archive").content.decode()
+    assert "Also archived: 1 pair." in signed_in.get(f"/endpoints/{pair.source_id}/archive").content.decode()
     alone = signed_in.get(f"/endpoints/{make_endpoint().pk}/archive").content.decode()
-    assert "<li>No new run can use it.</li>" in alone
+    assert "<li>New runs can&#x27;t use it.</li>" in alone
     signed_in.post(f"/endpoints/{pair.source_id}/archive")
     pair.refresh_from_db()
     assert pair.archived_at is not None
@@ -146,7 +146,7 @@ def test_a_check_that_no_worker_records_is_said_to_be_overdue(signed_in: Client,
     endpoint = make_endpoint()
     long_ago = (timezone.now() - timedelta(seconds=21)).timestamp()
     text = signed_in.post(f"/endpoints/{endpoint.pk}/watch", {"requested_at": long_ago, "since": ""}).content.decode()
-    assert "No worker has recorded a check within 20 s." in text
+    assert "No worker has reported a check within 20 s." in text
     assert "every 2s" not in text
     assert checks == []
 
@@ -209,7 +209,7 @@ def test_another_fingerprint_is_explained_and_pinned_only_deliberately(signed_in
     other = CheckOutcome("refused", "other certificate", fingerprint=SEEN)
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=other)
     text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
-    assert "The engine shows another certificate than the pinned one." in text
+    assert "The engine's certificate differs from the pinned one." in text
     assert (PINNED in text, SEEN in text) == (True, True)
     assert Endpoint.objects.get().fingerprint == PINNED
     refused = signed_in.post(f"/endpoints/{endpoint.pk}/pin", {"fingerprint": SEEN}, follow=True)
@@ -233,7 +233,7 @@ def test_a_second_endpoint_has_a_name_of_its_own(signed_in: Client) -> None:
     values = {"control_address": "192.0.2.7:7410", "token": "t" * 43, "network_mode": first.network_mode}
     name = first.name or first.network_mode
     answer = signed_in.post(f"/hosts/{first.host_id}/endpoints/new", values | {"endpoint_name": name})
-    assert f"is called “{name}”: give this one a name of its own." in answer.content.decode()
+    assert f"already has an endpoint “{name}”: choose another name." in answer.content.decode()
     assert first.host.endpoints.count() == 1
     # What was entered is kept, and with another name it is taken.
     assert 'value="192.0.2.7:7410"' in answer.content.decode()

@@ -49,12 +49,12 @@ def test_it_tells_the_indicators_with_unit_and_count(signed_in: Client) -> None:
     # The silence began and ended between two probes: a minute either way, less the moment that the recording took.
     # The half hour is 2.08 % of 24 hours and 2 % of nearly 25: the time looked at begins with a full hour.
     assert re.fullmatch(r"66\.\d % n=30 · only (29|30) min( \d+ s)? known", first["Availability"])
-    assert first["Response time"] == "2.00 ms mean · least 2.00 ms · most 2.00 ms · n=20"
-    assert first["CPU utilisation"] == "25.0 % mean · most 25.0 % · n=20"
-    assert first["Bandwidth used, received"] == "4.00 Gbit/s mean · most 4.00 Gbit/s · n=20"
-    assert first["Bandwidth used, sent"] == "1.00 Gbit/s mean · most 1.00 Gbit/s · n=20"
-    assert first["Bandwidth left to receive"] == "21.0 Gbit/s mean · least 21.0 Gbit/s · n=20"
-    assert first["Bandwidth left to send"] == "24.0 Gbit/s mean · least 24.0 Gbit/s · n=20"
+    assert first["Response time"] == "2.00 ms mean · minimum 2.00 ms · maximum 2.00 ms · n=20"
+    assert first["CPU utilisation"] == "25.0 % mean · maximum 25.0 % · n=20"
+    assert first["Bandwidth used, received"] == "4.00 Gbit/s mean · maximum 4.00 Gbit/s · n=20"
+    assert first["Bandwidth used, sent"] == "1.00 Gbit/s mean · maximum 1.00 Gbit/s · n=20"
+    assert first["Bandwidth left to receive"] == "21.0 Gbit/s mean · minimum 21.0 Gbit/s · n=20"
+    assert first["Bandwidth left to send"] == "24.0 Gbit/s mean · minimum 24.0 Gbit/s · n=20"
 
 
 def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client) -> None:
@@ -63,7 +63,7 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(
         r'aria-label="Availability over the last 24 hours: '
-        r"answered 20 min( \d+ s)?, engine not working 10 min, not known 2",
+        r"answered 20 min( \d+ s)?, engine down 10 min, not known 2",
         text,
     )
     for state in ("answered", "engine_down", "unknown"):
@@ -76,11 +76,11 @@ def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
     endpoint = make_endpoint()
     probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
-    assert text.count('class="why" colspan="3">no interface of the host holds the address of the test traffic<') == 2
+    assert text.count('class="why" colspan="3">no interface of the host has the address of the test traffic<') == 2
     assert "0 bit/s" not in text
     probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
     text = signed_in.get(f"/hosts/{other.host_id}/availability").content.decode()
-    assert 'class="why" colspan="3">the kernel tells no link speed' in text
+    assert 'class="why" colspan="3">the kernel reports no link speed' in text
 
 
 def test_a_host_that_was_never_probed_says_that_nothing_is_known(signed_in: Client) -> None:
@@ -95,7 +95,7 @@ def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
     endpoint = make_endpoint()
     text, rows = told_of(signed_in, endpoint)
     assert set(rows.values()) == {"not probed yet: the first probe comes within two minutes"}
-    assert re.search(r"hours: (not known [^,]+, )?not added yet 2[45] h", text)
+    assert re.search(r"hours: (not known [^,]+, )?not yet added 2[45] h", text)
     Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - 21 * MINUTE)
     probe_each_minute(endpoint, minutes=20)
     text, rows = told_of(signed_in, endpoint)
@@ -104,7 +104,7 @@ def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
     said = re.search(r"Availability over the last 24 hours: ([^\"]+)", text)[1]
     assert "before the first probe" in text
     assert "no worker or beat" not in text
-    assert re.fullmatch(r"answered (19|20) min[^,]*, (not known [^,]+, )?not added yet 2\d h.*", said)
+    assert re.fullmatch(r"answered (19|20) min[^,]*, (not known [^,]+, )?not yet added 2\d h.*", said)
     charts = json.loads(re.search(r'id="charts-data" hidden>(.*?)</div>', text)[1])
     # 20 minutes may be of two hours.
     assert all(len(line["points"]) <= 2 for chart in charts for line in chart["series"])
@@ -153,7 +153,7 @@ def test_a_host_of_two_endpoints_tells_each_and_the_best_of_both(signed_in: Clie
     assert float(whole) > 95
     assert [shown.name for shown in section.endpoints] == ["bare", "pod"]
     text = signed_in.get(f"/hosts/{first.host_id}/availability").content.decode()
-    assert "by the best of its endpoints" in text
+    assert "best of its endpoints at each moment" in text
     labels = {line.label for line in section.charts[2].series}
     assert labels == {
         f"{name} {way}{more}"
@@ -220,7 +220,7 @@ def test_without_an_endpoint_in_use_there_is_no_place_and_the_section_says_so(si
     archive(row=endpoint)
     assert 'id="availability"' not in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
-    assert "No endpoint of this host is in use: nothing is probed." in text
+    assert "This host has no active endpoint: nothing is probed." in text
 
 
 def test_a_host_that_does_not_exist_has_none(signed_in: Client) -> None:

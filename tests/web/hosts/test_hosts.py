@@ -27,7 +27,7 @@ NEW_HOST = {
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
     text = signed_in.get("/hosts").content.decode()
-    assert "Hosts are the machines between which tests run." in text
+    assert "Tests run between hosts." in text
     assert "Add the first host" in text
 
 
@@ -110,14 +110,14 @@ def test_a_host_is_added_with_its_first_endpoint(signed_in: Client) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("name", "", "Host&#x27;s name is needed."),
+        ("name", "", "Host&#x27;s name is required."),
         ("name", "x" * 101, "at most 100 characters"),
-        ("control_address", "", "Engine&#x27;s address is needed."),
+        ("control_address", "", "Engine&#x27;s address is required."),
         ("control_address", "192.0.2.10:99999", "has no valid port"),
         ("control_address", "https://192.0.2.10:7410", "is a URL: write HOST:PORT alone"),
         ("control_address", "224.0.0.1:7410", "is no single host&#x27;s address"),
         ("data_address", "not an address", "is neither a host name nor an IP address"),
-        ("network_mode", "", "Network mode is needed."),
+        ("network_mode", "", "Network mode is required."),
         ("bind_device", "a-device-name-that-is-long", "at most 15 characters"),
         ("fingerprint", "sha256:1234", "is not one: a fingerprint is sha256: and 64 hexadecimal digits"),
     ],
@@ -146,7 +146,7 @@ def test_a_host_is_renamed(signed_in: Client) -> None:
 def test_a_host_without_a_name_stays_as_it_was(signed_in: Client) -> None:
     host = host_create(name="alder")
     text = signed_in.post(f"/hosts/{host.pk}/edit", {"name": " ", "description": "kept"}).content.decode()
-    assert "Name is needed." in text
+    assert "Name is required." in text
     assert "kept" in text
     host.refresh_from_db()
     assert (host.name, host.description) == ("alder", "")
@@ -156,7 +156,7 @@ def test_archiving_names_what_goes_and_what_stays_and_asks_first(signed_in: Clie
     pair = make_pair()
     host = pair.source.host
     text = signed_in.get(f"/hosts/{host.pk}/archive").content.decode()
-    assert "Archived with it: 1 endpoint and 1 pair." in text
+    assert "Also archived: 1 endpoint and 1 pair." in text
     assert "Kept, with results and links: 0 runs." in text
     host.refresh_from_db()
     assert host.archived_at is None

@@ -31,7 +31,7 @@ def test_what_is_no_speed_is_refused_at_its_field(signed_in: Client, text: str) 
     endpoint = make_endpoint()
     values = {"control_address": endpoint.control_address, "network_mode": "host", "link_bps": text}
     page = signed_in.post(f"/endpoints/{endpoint.pk}/edit", values)
-    assert "Write a speed such as 10G, 2.5 Gbit/s or 100M." in page.content.decode()
+    assert "Enter a speed such as 10G, 2.5 Gbit/s or 100M." in page.content.decode()
     assert Endpoint.objects.get().link_bps is None
 
 
@@ -43,11 +43,13 @@ def entered(client: Client, endpoint: Endpoint, text: str) -> None:
 def test_bandwidth_left_rests_on_it_where_the_kernel_tells_none(signed_in: Client) -> None:
     endpoint = added_long_ago()
     probe_each_minute(endpoint, minutes=30, load=VIRTUAL)
-    assert "the kernel tells no link speed" in told_of(signed_in, endpoint)[0]
+    assert "the kernel reports no link speed" in told_of(signed_in, endpoint)[0]
     entered(signed_in, endpoint, "10G")
     text, first = told_of(signed_in, endpoint)
     found = first["Bandwidth left to receive"]
-    assert re.fullmatch(r"6\.00 Gbit/s mean · least 6\.00 Gbit/s · n=\d+ · by the link&#x27;s speed as entered", found)
+    assert re.fullmatch(
+        r"6\.00 Gbit/s mean · minimum 6\.00 Gbit/s · n=\d+ · by the link&#x27;s speed as entered", found
+    )
     assert "link, as entered" in text
 
 
@@ -66,4 +68,4 @@ def test_the_kernels_own_speed_goes_before_it_and_the_page_says_so(signed_in: Cl
         endpoint=endpoint, digest="a", document={"interfaces": [interface]}, first_seen_at=now, last_seen_at=now
     )
     said = re.sub(r"<[^>]+>", "", signed_in.get(page).content.decode())
-    assert "10.0 Gbit/s entered; the kernel tells 25.0 Gbit/s, which is used" in said
+    assert "10.0 Gbit/s entered; the kernel reports 25.0 Gbit/s, which is used" in said

@@ -137,7 +137,7 @@ def test_a_difference_within_the_spread_has_no_colour_and_says_so(signed_in: Cli
     measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [9e9, 10e9, 11e9])
     start = f"?base_row={at['alpha', 'host'].pk}&base_column={at['beta', 'host'].pk}"
     page = shown(signed_in, start)
-    assert 'title="−9.1 %, within the spread of these repetitions">no difference shown<' in page
+    assert 'title="−9.1 %, within the spread of these repetitions">no significant change<' in page
     assert "level-down" not in page.split("matrix-legend")[0]
 
 
@@ -238,7 +238,7 @@ def test_without_environments_pairs_or_results_it_says_the_next_step(signed_in: 
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
     text = text_of(shown(signed_in))
     assert "No pair is in this environment. Here it would show every pair at once" in text
-    assert "any metric in the cells. Next step: make a pair of two endpoints" in text
+    assert "any metric in the cells. Next step: create a pair of two endpoints" in text
     joined(zone, at["alpha", "host"], at["beta", "host"])
     assert "launch a plan on them" in shown(signed_in)
 

@@ -53,7 +53,7 @@ def test_a_page_that_takes_too_long_says_so(slow, client, monkeypatch):
     client.force_login(make_user("reader", "x"))
     answer = client.get("/plans/1")
     assert answer.status_code == 503
-    assert "Took too long" in answer.content.decode()
+    assert "Timed out" in answer.content.decode()
 
 
 def test_a_call_that_takes_too_long_is_a_problem_document(slow, client):

@@ -79,7 +79,7 @@ def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Cl
     assert (row.row.median, row.change.baseline, row.row.n) == (9e9, 1.005e10, 2)
     text = words(signed_in.get("/").content.decode())
     assert "Throughput, received TCP stream · message size 16 KiB" in text
-    assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · against 8 runs", text)
+    assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · compared with 8 runs", text)
 
 
 def test_what_moved_together_is_one_line_that_counts_the_others(signed_in: Client) -> None:
@@ -206,7 +206,7 @@ def test_an_environments_figure_has_its_spread_over_the_pairs(signed_in: Client)
     assert "11.0 Gbit/s ±9.1 % · n=2" in words(signed_in.get("/").content.decode())
 
 
-@pytest.mark.parametrize(("before", "expected"), [(0, "the first night"), (2, "learning: 2 of 5 nights before")])
+@pytest.mark.parametrize(("before", "expected"), [(0, "first result"), (2, "baseline: 2 of 5 nights")])
 def test_an_environments_figure_is_compared_with_nights_and_says_nights(
     signed_in: Client, before: int, expected: str
 ) -> None:
@@ -222,7 +222,7 @@ def test_an_environments_figure_is_compared_with_nights_and_says_nights(
 
 
 def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:
-    expected = "the furthest of them lies from it"
+    expected = "is the largest deviation from it"
     assert expected not in signed_in.get("/").content.decode()
     make_run()
     assert expected in signed_in.get("/").content.decode()

@@ -11,23 +11,25 @@ from tests.factories import make_endpoint, make_pair
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
     assert "Next step: add a host." in signed_in.get("/pairs").content.decode()
     make_endpoint()
-    words = "Next step: add another host, or a second endpoint to the one there is: a plan measures between two."
+    words = (
+        "Next step: add another host, or a second endpoint to the existing one. A plan measures between two endpoints."
+    )
     assert words in signed_in.get("/pairs").content.decode()
     make_endpoint()
-    assert "Next step: make a pair of two endpoints" in signed_in.get("/pairs").content.decode()
+    assert "Next step: create a pair of two endpoints" in signed_in.get("/pairs").content.decode()
 
 
 def test_the_form_says_what_is_needed_first(signed_in: Client) -> None:
     text = signed_in.get("/pairs/new").content.decode()
-    assert "A pair needs two endpoints; there is none so far." in text
-    assert "A pair belongs to an environment; there is none so far." in text
-    assert '<button class="btn" type="submit" disabled>Add the pair' in text
+    assert "A pair needs two endpoints. No endpoints yet." in text
+    assert "A pair belongs to an environment. No environments yet." in text
+    assert '<button class="btn" type="submit" disabled>Add pair' in text
 
 
 def test_the_form_can_be_sent_once_there_is_something_to_choose(signed_in: Client) -> None:
     make_endpoint(), make_endpoint(), environment_create(name="lab")
     text = signed_in.get("/pairs/new").content.decode()
-    assert '<button class="btn btn-primary" type="submit">Add the pair' in text
+    assert '<button class="btn btn-primary" type="submit">Add pair' in text
 
 
 @pytest.mark.parametrize(("both", "count"), [({}, 1), ({"both_directions": "on"}, 2)])
@@ -64,8 +66,8 @@ def test_a_pair_of_an_endpoint_with_itself_is_refused_at_the_sink(signed_in: Cli
 def test_missing_choices_are_named_each(signed_in: Client) -> None:
     errors = signed_in.post("/pairs/new", {}).context["form"].errors
     assert errors == {
-        "source": ["Choose the endpoint that sends."],
-        "sink": ["Choose the endpoint that receives."],
+        "source": ["Choose the sending endpoint."],
+        "sink": ["Choose the receiving endpoint."],
         "environment": ["Choose an environment."],
     }
 
@@ -133,7 +135,7 @@ def test_a_pair_is_not_restored_before_its_host(signed_in: Client) -> None:
     pair = make_pair()
     archive(row=pair.source.host)
     response = signed_in.post(f"/pairs/{pair.pk}/restore", follow=True)
-    assert "which is archived: restore that first." in response.content.decode()
+    assert "which is archived: restore it first." in response.content.decode()
     assert Pair.objects.get().archived_at is not None
 
 

@@ -116,6 +116,6 @@ def test_a_run_without_a_result_says_why_and_one_that_waited_when_it_began(reade
     Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="the sink is gone", started_at=began)
     page = reader.get("/runs").content.decode()
     assert '<div class="why row-why" title="the sink is gone">the sink is gone</div>' in page
-    assert re.search(r"began <time", page)
+    assert re.search(r"started <time", page)
     Run.objects.filter(pk=run.pk).update(started_at=run.created_at + timedelta(seconds=5))
-    assert not re.search(r"began <time", reader.get("/runs").content.decode())
+    assert not re.search(r"started <time", reader.get("/runs").content.decode())

@@ -1,4 +1,4 @@
-"""Every series at a glance, on the pages of a host, an environment and a pair."""
+"""All series, on the pages of a host, an environment and a pair."""
 
 from dataclasses import replace
 
@@ -88,7 +88,7 @@ def test_it_costs_no_more_queries_however_many_there_are(
 def test_without_results_it_says_what_will_be_here(signed_in: Client) -> None:
     pair = make_pair()
     for url in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
-        assert "There is nothing to show here yet" in signed_in.get(url).content.decode()
+        assert "No results yet" in signed_in.get(url).content.decode()
 
 
 def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> None:
@@ -98,7 +98,7 @@ def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> N
         pass
     for path in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
         text = signed_in.get(path).content.decode()
-        assert "the first run" in text
+        assert "first result" in text
         assert "sparkline-last" in text
         assert "sparkline-baseline" not in text
 
@@ -127,7 +127,7 @@ def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
         '<span class="quantity" title="1,000 transactions/s" data-value="1000.0" data-unit="transactions/s">1.00'
         '<span class="unit"> k transactions/s</span></span>'
     )
-    assert f'<span class="meta">was {baseline} · against 8 runs</span>' in pages["en"]
+    assert f'<span class="meta">was {baseline} · compared with 8 runs</span>' in pages["en"]
     assert "· and 2 more of its series</span>" in pages["en"]
     assert "秒前" in pages["zh-hans"]
     assert "Latest" not in pages["zh-hans"]

@@ -51,11 +51,11 @@ def test_previous_pages_are_the_ones_that_were_left(reader: Client, campaigns: l
 
 
 def test_a_long_list_says_how_many_rows_it_has(reader: Client, campaigns: list[int], monkeypatch) -> None:
-    assert "120 in all" in reader.get("/campaigns").content.decode()
+    assert "120 in total" in reader.get("/campaigns").content.decode()
     monkeypatch.setattr(listing, "MOST_COUNTED", 119)
     answer = reader.get("/campaigns")
     assert answer.context["page"].total is None
-    assert "more than 119 in all" in answer.content.decode()
+    assert "more than 119 in total" in answer.content.decode()
 
 
 @pytest.mark.parametrize("cursor", ["before=x", "before=999999999999999999999", "after=x"])
@@ -117,5 +117,5 @@ def test_campaigns_of_a_plan_are_one_filter(reader: Client) -> None:
 
 
 def test_an_empty_archive_is_not_blamed_on_filters(reader: Client) -> None:
-    assert "Nothing is archived.<" in reader.get("/hosts?archived=1").content.decode()
-    assert "Nothing is archived that matches these filters." in reader.get("/hosts?archived=1&q=x").content.decode()
+    assert "The archive is empty.<" in reader.get("/hosts?archived=1").content.decode()
+    assert "No archived items match these filters." in reader.get("/hosts?archived=1&q=x").content.decode()

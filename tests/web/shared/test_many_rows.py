@@ -25,7 +25,7 @@ def test_a_search_that_finds_more_than_it_shows_says_so(signed_in: Client) -> No
     few = signed_in.get("/search?q=node").content.decode()
     make_endpoint(host_name="node-last")
     many = signed_in.get("/search?q=node").content.decode()
-    told = f"the first {MOST_OF_A_TYPE}; another word narrows them"
+    told = f"first {MOST_OF_A_TYPE}; add a word to narrow the results"
     assert (told in few, told in many) == (False, True)
 
 
@@ -35,9 +35,9 @@ def test_the_first_pairs_of_an_environment_have_their_total(signed_in: Client) -
     for _number in range(PAIRS_DISPLAYED - 1):
         pair_create(source=source, sink=make_endpoint(), environment=environment)
     urls = [f"/environments/{environment.pk}", f"/hosts/{source.host_id}"]
-    assert not any("the first" in signed_in.get(url).content.decode() for url in urls)
+    assert not any(f"first {PAIRS_DISPLAYED}" in signed_in.get(url).content.decode() for url in urls)
     pair_create(source=source, sink=make_endpoint(), environment=environment)
-    told = f"the first {PAIRS_DISPLAYED} of {PAIRS_DISPLAYED + 1}"
+    told = f"first {PAIRS_DISPLAYED} of {PAIRS_DISPLAYED + 1}"
     assert all(told in signed_in.get(url).content.decode() for url in urls)
 
 

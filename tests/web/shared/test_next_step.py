@@ -84,7 +84,7 @@ def test_a_form_without_its_token_is_refused_in_words_and_in_the_readers_languag
     stranger = Client(enforce_csrf_checks=True)
     refused = stranger.post("/login", {"username": "ada"})
     assert refused.status_code == 403
-    assert "nothing was changed" in refused.content.decode()
+    assert "Nothing was changed" in refused.content.decode()
     assert "未作任何更改" in stranger.post("/login", headers={"Accept-Language": "zh-CN"}).content.decode()
 
 

@@ -30,7 +30,7 @@ def test_a_right_password_leads_to_the_page_that_was_asked_for(client: Client, d
 def test_a_wrong_password_says_so_keeps_the_name_and_logs_nobody_in(client: Client, django_user_model) -> None:
     django_user_model.objects.create_user("reader", password="a-long-password")
     page = client.post("/login", {"username": "reader", "password": "wrong"}).content.decode()
-    assert "User name or password is wrong." in page
+    assert "Wrong user name or password." in page
     assert 'value="reader"' in page
     assert client.get("/").status_code == 302
 
@@ -78,7 +78,7 @@ def test_an_empty_overview_names_the_next_step(reader: Client) -> None:
     make_endpoint()
     assert "Next step: add another host" in reader.get("/").content.decode()
     make_endpoint()
-    assert "Next step: make a pair of two endpoints" in reader.get("/").content.decode()
+    assert "Next step: create a pair of two endpoints" in reader.get("/").content.decode()
 
 
 def test_the_overview_tells_running_runs_from_ended_ones_and_names_silent_hosts(reader: Client) -> None:
@@ -134,7 +134,7 @@ def test_the_address_of_a_button_says_so_when_it_is_opened_and_leads_to_its_page
     answer = reader.get(path.format(run=run))
     assert answer.status_code == 405
     assert "POST" in answer["Allow"]
-    assert "only takes a form's button" in answer.content.decode()
+    assert "accepts forms only" in answer.content.decode()
     assert f'<a class="btn" href="{page.format(run=run)}">Back to the page</a>' in answer.content.decode()
     assert Run.objects.count() == 1
 

@@ -57,7 +57,7 @@ def test_the_label_tells_the_figures_and_what_is_missing() -> None:
     told = re.search(r'aria-label="([^"]*)"', sparkline([1e9, None, 3e9, 2e9], "bit/s", label="a → b"))
     assert told is not None
     assert told[1] == "a → b: 3 values, 1.00 Gbit/s to 3.00 Gbit/s, latest 2.00 Gbit/s, 1 missing"
-    assert "1 value, 1.00 s, the latest missing" in sparkline([1, None], "s")
+    assert "1 value, 1.00 s, latest missing" in sparkline([1, None], "s")
     assert "no values" in sparkline([])
     assert "&lt;b&gt;: 1 value" in sparkline([1], label="<b>")
 
@@ -82,5 +82,5 @@ def test_a_change_of_a_share_is_told_in_percentage_points() -> None:
 
 def test_a_change_within_the_noise_is_grey_words() -> None:
     told = shown(0.004, "throughput_bps", score=0.1)
-    assert 'class="change change-none" title="+0.40 %, within the noise of these repetitions"' in told
-    assert ">no difference shown<" in told
+    assert 'class="change change-none" title="+0.40 %, within the noise"' in told
+    assert ">no significant change<" in told

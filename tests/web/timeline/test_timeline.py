@@ -110,7 +110,7 @@ def test_a_run_that_never_began_stands_where_it_was_given_up(signed_in: Client, 
     (bar,) = [drawn.bar for drawn in response.context["hosts"].lanes[0].bars]
     assert (bar.begin, bar.end) == (given_up, given_up)
     # It took no time: none is said.
-    assert bar.label.endswith("· nonstart: birch is away")
+    assert bar.label.endswith("· not started: birch is away")
 
 
 def test_the_coming_night_is_drawn_for_the_schedule_and_its_hosts(signed_in: Client) -> None:
@@ -123,7 +123,7 @@ def test_the_coming_night_is_drawn_for_the_schedule_and_its_hosts(signed_in: Cli
     coming = ["planned"] * 3
     assert lanes(response, "schedules") == {"hourly": ["nonstart", *coming]}
     assert lanes(response, "hosts") == {"alder": coming, "birch": coming}
-    assert "hourly · nonstart: alder is away" in response.content.decode()
+    assert "hourly · not started: alder is away" in response.content.decode()
 
 
 @pytest.mark.parametrize("target", ["environment", "label", "mesh", "modes"])
