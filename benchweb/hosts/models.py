@@ -107,7 +107,7 @@ class Endpoint(models.Model):
         UNREACHABLE = "unreachable", _("unreachable")
         REFUSED = "refused", _("refused")
         # Of a synthetic host: there is no engine to ask.
-        NEVER_CHECKED = "never_asked", _("not monitored")
+        NEVER_CHECKED = "never_asked", _("never asked")
 
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="endpoints")
     name = models.CharField(max_length=100, blank=True)

@@ -26,9 +26,9 @@ class PlanVersion(models.Model):
     """One version: steps as `[{"kind", "params"}]`, where a list as a value is a sweep."""
 
     class Order(models.TextChoices):
-        INTERLEAVED = "interleaved", _("interleaved: each test once, then each again")
-        SEQUENTIAL = "sequential", _("sequential: all repetitions of a test, then the next")
-        SHUFFLED = "shuffled", _("shuffled: random, so that drift doesn't fall on one test")
+        INTERLEAVED = "interleaved", _("interleaved (A B C, A B C, …)")
+        SEQUENTIAL = "sequential", _("sequential (A A, B B, C C, …)")
+        SHUFFLED = "shuffled", _("shuffled (random order)")
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

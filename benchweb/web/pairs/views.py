@@ -90,7 +90,7 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "archived": archived,
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
-        "statuses": Endpoint.Status.choices,
+        "statuses": [(value, state_word(value)) for value in Endpoint.Status.values],
         "paths": [*Pair.Path.choices, (selectors.FAULTY, state_word(selectors.FAULTY))],
     }
     return list_page(request, "pairs/pairs.html", context)
