@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import free_names
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.models import Channel
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
 from benchweb.runs.models import Run
@@ -81,6 +83,11 @@ def make_schedule(**fields: Any) -> Schedule:
     if "every" not in values:
         values.setdefault("cron", "0 2 * * *")
     return schedule_create(**values)
+
+
+def make_channel(name: str = "team") -> Channel:
+    """Make a channel that mails one person."""
+    return channel_create(name=name, settings=ChannelSettings("email", to=["ann@example.org"]))
 
 
 def begun(run: Run, owner: str) -> Claimed | None:

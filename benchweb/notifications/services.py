@@ -99,7 +99,7 @@ def _rule_fields(values: RuleValues) -> dict[str, Any]:
 def _window_fields(values: WindowValues) -> dict[str, Any]:
     label = checked_label(values.host_label)
     if [values.host is not None, bool(label), values.environment is not None].count(True) != 1:
-        raise NotificationError("", "A maintenance window is of one host, one host label or one environment.")
+        raise NotificationError("host", "A maintenance window is of one host, one host label or one environment.")
     if values.ends_at <= values.begins_at:
         raise NotificationError("ends_at", "The maintenance window ends before it begins.")
     return vars(values) | {"name": checked_name(values.name), "host_label": label}

@@ -13,7 +13,7 @@ from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import AvailabilitySpan
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Slot
-from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
+from tests.factories import make_channel, make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +39,10 @@ BOUNDED = {
     "ScheduleItem.pairs": "at most 40,000 are taken",
     "ScheduleDetail.next_slots": "ten",
     "SlotItem.runs": "the first 1,000",
+    "ChannelItem.to": "at most 50 are taken",
+    "DeliveryItem.log": "the newest 20",
+    "RuleItem.alert_kinds": "at most 40 are taken",
+    "RuleItem.transitions": "at most 40 are taken",
 }
 # A bare array, paged by a Link header.
 POINTS = "/api/v1/series/{series_id}/points"
@@ -104,6 +108,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api, pat
     (limit,) = [each for each in SCHEMA["paths"][path]["get"]["parameters"] if each["name"] == "limit"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, most)
     address = path.removeprefix("/api/v1").replace("{schedule_id}", str(make_schedule().pk))
+    address = address.replace("{channel_id}", str(make_channel().pk))
     for wrong in (0, -1, most + 1, 10**30, "all", ""):
         answer = api.get(f"{address.replace('{series_id}', '1')}?limit={wrong}")
         assert answer.status_code == 422
@@ -117,7 +122,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api, pat
 
 
 def test_there_are_lists_to_be_tried():
-    assert len(PAGED) == 11
+    assert len(PAGED) == 15
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(api, monkeypatch):

@@ -37,7 +37,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document):
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
         "hosts", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns", "schedules", "series",
-        "shares", "catalog",
+        "shares", "catalog", "channels", "alert-rules", "maintenance-windows",
     }  # fmt: skip
 
 
@@ -84,7 +84,10 @@ def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous):
 
 
 def test_every_creating_post_answers_201(document):
-    resources = ("hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "shares")
+    resources = (
+        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "shares", "channels",
+        "alert-rules", "maintenance-windows",
+    )  # fmt: skip
     for resource in resources:
         assert list(document["paths"][f"/api/v1/{resource}"]["post"]["responses"]) == ["201", "default"]
 

@@ -1,0 +1,1 @@
+"""Resources of what is told to people outside."""

@@ -1,0 +1,26 @@
+"""Read channels' logs."""
+
+from collections.abc import Collection
+
+from django.db.models import OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from benchweb.notifications.models import Channel, DeliveryAttempt
+
+
+def last_attempts(channel_ids: Collection[int]) -> dict[int, DeliveryAttempt]:
+    """Return the newest attempt of each channel that has one; one query."""
+    newest = DeliveryAttempt.objects.filter(delivery__channel=OuterRef("pk")).order_by("-begun_at", "-pk")
+    ids = Channel.objects.filter(pk__in=channel_ids).values(newest=Subquery(newest.values("pk")[:1]))
+    rows = DeliveryAttempt.objects.filter(pk__in=ids).select_related("delivery")
+    return {row.delivery.channel_id: row for row in rows}
+
+
+def attempts_of(delivery_ids: Collection[int], most: int) -> dict[int, list[DeliveryAttempt]]:
+    """Return the newest attempts of each message, the newest first; one query."""
+    numbered = Window(RowNumber(), partition_by="delivery", order_by="-number")
+    rows: QuerySet[DeliveryAttempt] = DeliveryAttempt.objects.filter(delivery__in=delivery_ids)
+    found: dict[int, list[DeliveryAttempt]] = {}
+    for row in rows.annotate(place=numbered).filter(place__lte=most).order_by("delivery", "-number"):
+        found.setdefault(row.delivery_id, []).append(row)
+    return found
