@@ -57,9 +57,15 @@ def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, en
         values["secret_encrypted"] = _stored(settings.secret)
     Channel.objects.filter(pk=channel.pk).update(**values)
     if enabled:
-        Channel.objects.filter(pk=channel.pk).update(disabled_at=None, disabled_reason="")
+        channel_enable(channel=channel)
     else:
         outbox.disable(channel, _DISABLED_BY_HAND)
+
+
+def channel_enable(*, channel: Channel) -> bool:
+    """Take up a disabled channel; what happened meanwhile isn't sent. False when it was not disabled."""
+    disabled = Channel.objects.filter(pk=channel.pk).exclude(disabled_at=None)
+    return disabled.update(disabled_at=None, disabled_reason="") == 1
 
 
 @transaction.atomic

@@ -28,6 +28,7 @@ ROOMS = (
     "benchweb/runs",
     "benchweb/schedules",
     "benchweb/annotations",
+    "benchweb/notifications",
     "benchweb/regressions",
     "benchweb/sharing",
     "benchweb/accounts",

@@ -18,20 +18,21 @@ from benchweb.notifications import egress
 from benchweb.notifications.messages import Message
 from benchweb.notifications.senders.answers import MOST_READ_BYTES, Answer, kept_text
 
-_TAKEN = """
-bark barks betterstack bluesky chanify cliq dingtalk discord feishu firehydrant flock gchat goalert goalerts gotify
-gotifys groupme guilded ilert incidentio jira lark line mastodon mastodons matrix matrixs misskey misskeys mmost mmosts
-ncloud nclouds nctalk nctalks ntfy ntfys onesignal opsgenie pagerduty pagertree pbul pover prowl pushdeer pushdeers
-pushplus pushy qq revolt ringc rocket rockets ryver schan signal signals signl4 slack splunk spike squadcast stackfield
-synology synologys tgram threema twilio twist victorops viber webex wecom wecombot whatsapp workflow workflows wxpusher
-wxteams xmatters youlmk zalo zoom zulip
-"""
-SCHEMAS = frozenset(_TAKEN.split())
+_TAKEN = (
+    "bark,barks,betterstack,bluesky,chanify,cliq,dingtalk,discord,feishu,firehydrant,flock,gchat,goalert,"
+    "goalerts,gotify,gotifys,groupme,guilded,ilert,incidentio,jira,lark,line,mastodon,mastodons,matrix,matrixs,"
+    "misskey,misskeys,mmost,mmosts,ncloud,nclouds,nctalk,nctalks,ntfy,ntfys,onesignal,opsgenie,pagerduty,"
+    "pagertree,pbul,pover,prowl,pushdeer,pushdeers,pushplus,pushy,qq,revolt,ringc,rocket,rockets,ryver,schan,"
+    "signal,signals,signl4,slack,splunk,spike,squadcast,stackfield,synology,synologys,tgram,threema,twilio,"
+    "twist,victorops,viber,webex,wecom,wecombot,whatsapp,workflow,workflows,wxpusher,wxteams,xmatters,youlmk,"
+    "zalo,zoom,zulip"
+)
+SCHEMAS = frozenset(_TAKEN.split(","))
 _KINDS = {"info": NotifyType.INFO, "warning": NotifyType.WARNING, "critical": NotifyType.FAILURE}
 # Shorter parts of an address are words, and no secrets.
 _SHORTEST_SECRET = 6
 _STATUS = re.compile(r"error=(\d{3})\b")
-_DETAILS = "Response Details:"
+_DETAILS = re.compile(r"^Response Details:\s*")
 
 
 class AddressRefused(ValueError):
@@ -89,8 +90,8 @@ def _service(url: str) -> NotifyBase | None:
 
 
 def _answer(taken: bool, lines: list[str]) -> Answer:
-    warnings = [line for line in lines if not line.startswith(_DETAILS)]
-    details = [line.removeprefix(_DETAILS).strip() for line in lines if line.startswith(_DETAILS)]
+    warnings = [line for line in lines if not _DETAILS.match(line)]
+    details = [_DETAILS.sub("", line) for line in lines if _DETAILS.match(line)]
     text = kept_text("\n".join(details)[:MOST_READ_BYTES])
     if taken:
         return Answer(None, text or "the service took it")
@@ -117,7 +118,7 @@ class _Lines(logging.Handler):
         if lines is None:
             return
         text = record.getMessage()
-        if record.levelno >= logging.WARNING or text.startswith(_DETAILS):
+        if record.levelno >= logging.WARNING or _DETAILS.match(text):
             lines.append(text[:MOST_READ_BYTES])
 
 

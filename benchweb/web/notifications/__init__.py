@@ -1,0 +1,1 @@
+"""Who is told of alerts: channels with their logs, rules, maintenance windows."""

@@ -1,0 +1,130 @@
+"""Channels: create, edit, archive, test, and the log of what went there."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchweb.notifications import channels, selectors
+from benchweb.notifications.errors import NotificationError
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.phrasebook import translated
+from benchweb.web.notifications.forms import CHANNEL_FORMS, ChannelForm
+from benchweb.web.shared.lists import Column, listing
+
+# Of a message; the API has more.
+_MOST_ATTEMPTS = 20
+_COLUMNS = [
+    Column(gettext_noop("Message")),
+    Column(gettext_noop("State")),
+    Column(gettext_noop("Written"), "created_at"),
+    Column(gettext_noop("Attempts")),
+]
+
+
+@dataclass(frozen=True)
+class DeliveryRow:
+    """A message with its attempts, the newest first."""
+
+    delivery: Delivery
+    title: str
+    attempts: list[DeliveryAttempt]
+
+
+@login_required
+@require_GET
+def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Show a channel and the log of its messages."""
+    channel = get_object_or_404(Channel, pk=channel_id)
+    page = listing(request, Delivery.objects.filter(channel=channel), columns=_COLUMNS, sort="-created_at")
+    log = selectors.attempts_of([row.pk for row in page.rows], _MOST_ATTEMPTS)
+    rows = [DeliveryRow(row, row.payload["data"]["title"], log.get(row.pk, [])) for row in page.rows]
+    return render(request, "notifications/channel.html", {"channel": channel, "page": page, "rows": rows})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
+    """Create a channel of a kind."""
+    if kind not in CHANNEL_FORMS:
+        raise Http404(_("There is no such kind of channel."))
+    form = CHANNEL_FORMS[kind](request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            channel = channels.channel_create(name=form.cleaned_data["name"], settings=form.settings(kind))
+            return redirect("web:channel", channel.pk)
+        except NotificationError as error:
+            form.refuse(error.field.partition(".")[0], error.message)
+    return _form_page(request, form, _("Add a channel"), reverse("web:notifications"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Change a channel; a secret that is left empty stays."""
+    channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
+    form_class, back = CHANNEL_FORMS[channel.kind], reverse("web:channel", args=[channel.pk])
+    form = form_class(request.POST, is_stored=True) if request.method == "POST" else form_class.of(channel)
+    if request.method == "POST" and form.is_valid():
+        try:
+            channels.channel_update(
+                channel=channel,
+                name=form.cleaned_data["name"],
+                settings=form.settings(channel.kind),
+                enabled=channel.disabled_at is None,
+            )
+            return redirect(back)
+        except NotificationError as error:
+            form.refuse(error.field.partition(".")[0], error.message)
+    return _form_page(request, form, _("Edit {name}").format(name=channel.name), back)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def channel_archive(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Ask, then archive a channel."""
+    channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
+    if request.method == "POST":
+        channels.channel_archive(channel=channel)
+        messages.success(request, _("The channel is archived: nothing is sent there any more."))
+        return redirect("web:notifications")
+    consequences = [
+        _("Nothing is sent there any more; what waits is given up. This can't be undone."),
+        _("The log of what was sent stays."),
+    ]
+    context = {"name": channel.name, "consequences": consequences, "back": reverse("web:channel", args=[channel.pk])}
+    return render(request, "notifications/archive.html", context)
+
+
+@login_required
+@require_POST
+def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Send a test message, and say what the receiver answered; ten seconds at most."""
+    channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
+    attempt = channels.channel_test(channel=channel)
+    answer = " ".join(str(part) for part in (attempt.status, attempt.answer) if part)
+    if attempt.error:
+        told = _("The test failed: {error}").format(error=translated(attempt.error))
+        messages.error(request, f"{told} {answer}")
+    else:
+        messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))
+    return redirect("web:channel", channel.pk)
+
+
+@login_required
+@require_POST
+def channel_enable(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Take up a disabled channel again."""
+    channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
+    channels.channel_enable(channel=channel)
+    return redirect("web:channel", channel.pk)
+
+
+def _form_page(request: HttpRequest, form: ChannelForm, title: str, back: str) -> HttpResponse:
+    return render(request, "shared/form.html", {"form": form, "title": title, "back": back})

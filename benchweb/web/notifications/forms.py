@@ -1,0 +1,158 @@
+"""Forms of channels, rules and maintenance windows."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchweb.hosts.models import Environment, Host
+from benchweb.notifications.channels import ChannelSettings
+from benchweb.notifications.events import Severity
+from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
+from benchweb.notifications.services import RuleValues, WindowValues
+from benchweb.plans.models import Plan
+from benchweb.web.shared.forms import PageForm, text_field
+
+_LOCAL = "%Y-%m-%dT%H:%M"
+
+
+class ChannelForm(PageForm):
+    """What channels of every kind have."""
+
+    name = text_field(_("Name"), required=True, max_length=100)
+
+    def __init__(self, *arguments: Any, is_stored: bool = False, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if is_stored and "secret" in self.fields:
+            self.fields["secret"].required = False
+            self.fields["secret"].help_text = _("Leave it empty to keep the one that is stored.")
+
+    @classmethod
+    def of(cls, channel: Channel) -> Self:
+        """Return the form with a channel's values, but its secret."""
+        to = "\n".join(channel.config.get("to", []))
+        initial = {"name": channel.name, "to": to, "url": channel.config.get("url", "")}
+        return cls(initial=initial, is_stored=True)
+
+    def settings(self, kind: str) -> ChannelSettings:
+        """Return what the form says, for the service."""
+        data = self.cleaned_data
+        to = [word for word in re.split(r"[\s,;]+", data.get("to", "")) if word]
+        return ChannelSettings(kind=kind, to=to, url=data.get("url", ""), secret=data.get("secret", ""))
+
+
+def _secret_field(label: Any, help_text: Any) -> forms.CharField:
+    widget = forms.PasswordInput(attrs={"autocomplete": "off", "class": "form-control"})
+    return forms.CharField(label=label, help_text=help_text, max_length=2000, widget=widget)
+
+
+class EmailForm(ChannelForm):
+    """Mail goes to addresses."""
+
+    to = forms.CharField(
+        label=_("Addresses"),
+        help_text=_("One in each line."),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class WebhookForm(ChannelForm):
+    """A webhook has an address and a key to sign with."""
+
+    url = text_field(_("Address"), required=True, max_length=2000, placeholder="https://example.org/hook")
+    secret = _secret_field(_("Secret"), _("whsec_ and 24 to 64 bytes in base64, for the signature."))
+
+
+class AppriseForm(ChannelForm):
+    """A messenger is one address of Apprise's, all of it secret."""
+
+    secret = _secret_field(
+        _("Apprise address"), _("Such as slack://… or feishu://…; appriseit.com lists the form for each service.")
+    )
+
+
+CHANNEL_FORMS: dict[str, type[ChannelForm]] = {
+    Channel.Kind.EMAIL.value: EmailForm,
+    Channel.Kind.WEBHOOK.value: WebhookForm,
+    Channel.Kind.APPRISE.value: AppriseForm,
+}
+
+
+class TimeOfDayField(forms.TimeField):
+    """An hour and a minute."""
+
+    def __init__(self, label: Any, help_text: Any = "") -> None:
+        widget = forms.TimeInput(format="%H:%M", attrs={"type": "time", "class": "form-control"})
+        super().__init__(label=label, help_text=help_text, required=False, widget=widget)
+
+
+class RuleForm(PageForm):
+    """Which alerts go to which channel, and when."""
+
+    name = text_field(_("Name"), required=True, max_length=100)
+    channel = forms.ModelChoiceField(label=_("Channel"), queryset=Channel.objects.filter(archived_at=None))
+    environment = forms.ModelChoiceField(
+        label=_("Environment"), queryset=Environment.objects.filter(archived_at=None), required=False
+    )
+    plan = forms.ModelChoiceField(label=_("Plan"), queryset=Plan.objects.filter(archived_at=None), required=False)
+    host_label = text_field(_("Host label"), max_length=60)
+    least_severity = forms.ChoiceField(label=_("Least severity"), choices=Severity.choices)
+    alert_kinds = text_field(_("Kinds of alerts"), help_text=_("Separated by commas; empty for all."), max_length=1000)
+    transitions = text_field(_("Transitions"), help_text=_("Separated by commas; empty for all."), max_length=1000)
+    digest_at = TimeOfDayField(_("Digest at"), _("All alerts until then in one message. Empty: each at once."))
+    quiet_from = TimeOfDayField(_("Quiet from"), _("Messages wait until quiet hours end."))
+    quiet_until = TimeOfDayField(_("Quiet until"))
+    time_zone = text_field(_("Time zone"), required=True, max_length=60, list="zones", spellcheck="false")
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        """Return the form with a rule's values."""
+        initial = {name: getattr(rule, name) for name in cls.base_fields}
+        words = {"alert_kinds": ", ".join(rule.alert_kinds), "transitions": ", ".join(rule.transitions)}
+        return cls(initial=initial | words)
+
+    def values(self) -> RuleValues:
+        """Return what the form says, for the service."""
+        words = {name: _words(self.cleaned_data[name]) for name in ("alert_kinds", "transitions")}
+        return RuleValues(**self.cleaned_data | words)
+
+
+class WindowForm(PageForm):
+    """A time, and one of host, label and environment."""
+
+    name = text_field(_("Name"), required=True, max_length=100)
+    host = forms.ModelChoiceField(label=_("Host"), queryset=Host.objects.filter(archived_at=None), required=False)
+    host_label = text_field(_("Host label"), max_length=60)
+    environment = forms.ModelChoiceField(
+        label=_("Environment"),
+        queryset=Environment.objects.filter(archived_at=None),
+        required=False,
+        help_text=_("One of host, host label and environment."),
+    )
+    begins_at = forms.DateTimeField(
+        label=_("From (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local", "class": "form-control"})
+    )
+    ends_at = forms.DateTimeField(
+        label=_("Until (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local", "class": "form-control"})
+    )
+
+    @classmethod
+    def of(cls, window: MaintenanceWindow) -> Self:
+        """Return the form with a window's values."""
+        initial = {name: getattr(window, name) for name in cls.base_fields}
+        return cls(initial=initial | {"begins_at": _local(window.begins_at), "ends_at": _local(window.ends_at)})
+
+    def values(self) -> WindowValues:
+        """Return what the form says, for the service."""
+        return WindowValues(**self.cleaned_data)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s,]+", text) if word]
+
+
+def _local(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime(_LOCAL)

@@ -1,0 +1,73 @@
+"""The page of notifications: channels with their last answers, rules, maintenance windows."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from benchweb.notifications import selectors
+from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow, Rule
+
+# Of windows that are over, of which there are ever more.
+MOST_WINDOWS = 50
+
+
+@dataclass(frozen=True)
+class ChannelRow:
+    """A channel with its last attempt."""
+
+    channel: Channel
+    last: DeliveryAttempt | None
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule with what it takes and when it sends, in words."""
+
+    rule: Rule
+    takes: str
+    sends: str
+
+
+@login_required
+@require_GET
+def notifications(request: HttpRequest) -> HttpResponse:
+    """Show who is told of what."""
+    channels = list(Channel.objects.filter(archived_at=None))
+    last = selectors.last_attempts([channel.pk for channel in channels])
+    rules = Rule.objects.filter(archived_at=None).select_related("channel", "environment", "plan")
+    windows = MaintenanceWindow.objects.filter(archived_at=None).select_related("host", "environment")
+    context = {
+        "channels": [ChannelRow(channel, last.get(channel.pk)) for channel in channels],
+        "kinds": Channel.Kind.choices,
+        "rules": [RuleRow(rule, _takes(rule), _sends(rule)) for rule in rules],
+        "windows": windows[:MOST_WINDOWS],
+        "now": timezone.now(),
+    }
+    return render(request, "notifications/notifications.html", context)
+
+
+def _takes(rule: Rule) -> str:
+    parts = [
+        rule.environment.name if rule.environment else "",
+        rule.plan.name if rule.plan else "",
+        _("hosts labelled {label}").format(label=rule.host_label) if rule.host_label else "",
+        _("from {severity}").format(severity=rule.get_least_severity_display()),
+        ", ".join(rule.alert_kinds),
+        ", ".join(rule.transitions),
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _sends(rule: Rule) -> str:
+    if rule.digest_at is not None:
+        return _("digest at {time} {zone}").format(time=f"{rule.digest_at:%H:%M}", zone=rule.time_zone)
+    if rule.quiet_from is None or rule.quiet_until is None:
+        return _("at once")
+    return _("at once, quiet {begin}–{end} {zone}").format(
+        begin=f"{rule.quiet_from:%H:%M}", end=f"{rule.quiet_until:%H:%M}", zone=rule.time_zone
+    )

@@ -1,0 +1,126 @@
+"""Channels, rules and maintenance windows on their pages."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+
+from benchweb.hosts.services import host_create
+from benchweb.notifications import outbox
+from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
+from benchweb.notifications.routing import notify
+from tests.factories import make_channel
+from tests.notifications.conftest import SECRET, loopback_allowed, receiver  # noqa: F401  (fixtures)
+from tests.notifications.events import make_event
+from tests.notifications.receivers import status
+
+
+@pytest.fixture
+def hook(signed_in: Client, receiver) -> Channel:  # noqa: F811
+    form = {"name": "hook", "url": receiver.url, "secret": SECRET}
+    response = signed_in.post("/notifications/channels/new/webhook", form)
+    channel = Channel.objects.get()
+    assert response["Location"] == f"/notifications/channels/{channel.pk}"
+    return channel
+
+
+def test_a_channel_is_tested_and_its_log_shows_the_answer(signed_in, hook, receiver):  # noqa: F811
+    receiver.replies.append(status(503, b"<b>busy</b>"))
+    page = signed_in.post(f"/notifications/channels/{hook.pk}/test", follow=True).content.decode()
+    assert "The test failed: the receiver answered 503" in page
+    assert "&lt;b&gt;busy&lt;/b&gt;" in page
+    assert "<b>busy" not in page
+    page = signed_in.post(f"/notifications/channels/{hook.pk}/test", follow=True).content.decode()
+    assert "The receiver took the test: 200 taken" in page
+    overview = signed_in.get("/notifications").content.decode()
+    assert "hook" in overview
+    assert "taken" in overview
+    assert SECRET not in page + overview
+
+
+def test_a_secret_stays_when_it_is_left_empty(signed_in, hook, receiver):  # noqa: F811
+    before = bytes(hook.secret_encrypted)
+    path = f"/notifications/channels/{hook.pk}/edit"
+    assert SECRET not in signed_in.get(path).content.decode()
+    signed_in.post(path, {"name": "team", "url": receiver.url, "secret": ""})
+    hook.refresh_from_db()
+    assert (hook.name, bytes(hook.secret_encrypted)) == ("team", before)
+    page = signed_in.post(path, {"name": "team", "url": "https://example.org/", "secret": ""}).content.decode()
+    assert "Another address needs the secret of the receiver there" in page
+
+
+def test_a_disabled_channel_is_enabled_and_an_archived_one_is_gone(signed_in, hook, receiver):  # noqa: F811
+    receiver.replies.append(status(410))
+    page = signed_in.post(f"/notifications/channels/{hook.pk}/test", follow=True).content.decode()
+    assert "it wants no more messages" in page
+    signed_in.post(f"/notifications/channels/{hook.pk}/enable")
+    hook.refresh_from_db()
+    assert hook.disabled_at is None
+    signed_in.post(f"/notifications/channels/{hook.pk}/archive")
+    assert "No channel yet" in signed_in.get("/notifications").content.decode()
+
+
+def test_a_mail_channel_and_a_messenger_are_made(signed_in):
+    signed_in.post("/notifications/channels/new/email", {"name": "team", "to": "ann@example.org\nbob@example.org"})
+    assert Channel.objects.get().config == {"to": ["ann@example.org", "bob@example.org"]}
+    page = signed_in.post("/notifications/channels/new/apprise", {"name": "chat", "secret": "syslog://"})
+    assert "syslog:// is not among the services" in page.content.decode()
+    page = signed_in.post("/notifications/channels/new/email", {"name": "x", "to": "ann"})
+    assert "is not an e-mail address" in page.content.decode()
+    assert Channel.objects.count() == 1
+    assert signed_in.get("/notifications/channels/new/fax").status_code == 404
+
+
+def test_a_rule_is_made_changed_and_archived(signed_in):
+    channel = make_channel()
+    form = {
+        "name": "nights", "channel": channel.pk, "least_severity": "warning", "alert_kinds": "change, missing",
+        "quiet_from": "22:00", "quiet_until": "07:00", "time_zone": "Asia/Shanghai",
+    }  # fmt: skip
+    assert signed_in.post("/notifications/rules/new", form)["Location"] == "/notifications"
+    rule = Rule.objects.get()
+    assert (rule.alert_kinds, f"{rule.quiet_until:%H:%M}") == (["change", "missing"], "07:00")
+    page = signed_in.get("/notifications").content.decode()
+    assert "at once, quiet 22:00–07:00 Asia/Shanghai" in page
+    assert "from warning · change, missing" in page
+    path = f"/notifications/rules/{rule.pk}/edit"
+    assert 'value="22:00"' in signed_in.get(path).content.decode()
+    refused = signed_in.post(path, form | {"digest_at": "08:00"}).content.decode()
+    assert "A digest has its time of day" in refused
+    signed_in.post(path, form | {"digest_at": "08:00", "quiet_from": "", "quiet_until": ""})
+    assert "digest at 08:00 Asia/Shanghai" in signed_in.get("/notifications").content.decode()
+    signed_in.post(f"/notifications/rules/{rule.pk}/archive")
+    assert "No rule yet" in signed_in.get("/notifications").content.decode()
+
+
+def test_a_maintenance_window_is_made_changed_and_archived(signed_in):
+    host = host_create(name="a")
+    form = {"name": "cables", "host": host.pk, "begins_at": "2026-12-01T02:00", "ends_at": "2026-12-01T04:00"}
+    assert signed_in.post("/notifications/maintenance/new", form)["Location"] == "/notifications"
+    window = MaintenanceWindow.objects.get()
+    assert window.begins_at == datetime(2026, 12, 1, 2, tzinfo=UTC)
+    path = f"/notifications/maintenance/{window.pk}/edit"
+    assert 'value="2026-12-01T02:00"' in signed_in.get(path).content.decode()
+    page = signed_in.post(path, form | {"host_label": "rack-7"}).content.decode()
+    assert "A maintenance window is of one host" in page
+    signed_in.post(path, form | {"host": "", "host_label": "rack-7"})
+    assert "hosts labelled rack-7" in signed_in.get("/notifications").content.decode()
+    signed_in.post(f"/notifications/maintenance/{window.pk}/archive")
+    assert "No maintenance is planned" in signed_in.get("/notifications").content.decode()
+
+
+def test_the_log_costs_the_same_however_long_it_is(signed_in, everything_sent, django_assert_max_num_queries):
+    with django_assert_max_num_queries(8):
+        page = signed_in.get(f"/notifications/channels/{everything_sent.pk}").content.decode()
+    assert page.count("msg_") == 12
+
+
+@pytest.fixture
+def everything_sent(signed_in, hook) -> Channel:
+    from benchweb.notifications.services import RuleValues, rule_create
+
+    rule_create(RuleValues(name="all", channel=hook))
+    for _ in range(12):
+        notify(make_event())
+    assert outbox.send_due() == 12
+    return hook
