@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from benchweb.accounts.models import SavedView
 from benchweb.common.names import stored_name, text_fault
@@ -27,7 +28,7 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
     name = _named(name)
     is_here = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
     if not is_here or len(path) > LONGEST_PATH:
-        raise SavedViewError("Only a page of this dashboard can be saved as a view.")
+        raise SavedViewError(_("Only a page of this dashboard can be saved as a view."))
     # Two that save at once must not both be the hundredth, nor share a position.
     User.objects.select_for_update().get(pk=user.pk)
     known = SavedView.objects.filter(user=user)
@@ -36,7 +37,9 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
         same.save(update_fields=["name"])
         return same
     if known.count() >= MOST_VIEWS:
-        raise SavedViewError(f"There are {MOST_VIEWS} saved views already: remove one first.")
+        raise SavedViewError(
+            _("There are {most_views} saved views already: remove one first.").format(most_views=MOST_VIEWS)
+        )
     last = known.aggregate(last=Max("position"))["last"]
     return SavedView.objects.create(user=user, name=name, path=path, position=0 if last is None else last + 1)
 
@@ -71,5 +74,5 @@ def _named(name: str) -> str:
         raise SavedViewError(fault)
     name = stored_name(name)
     if not 1 <= len(name) <= 100:
-        raise SavedViewError("A view's name has 1 to 100 characters.")
+        raise SavedViewError(_("A view's name has 1 to 100 characters."))
     return name

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.annotations.models import Annotation
 from benchweb.common.names import text_fault
@@ -34,11 +35,13 @@ def annotation_create(
     """Write a note; raise AnnotationError for an empty one and for one that ends before it begins."""
     words = text.strip()
     if not 1 <= len(words) <= MOST_CHARACTERS:
-        raise AnnotationError("text", f"A note has 1 to {MOST_CHARACTERS} characters.")
+        raise AnnotationError(
+            "text", _("A note has 1 to {most_characters} characters.").format(most_characters=MOST_CHARACTERS)
+        )
     if fault := text_fault(words):
         raise AnnotationError("text", fault.replace("a name", "a note"))
     if until is not None and until < at:
-        raise AnnotationError("until", "The note ends before it begins: give a later end, or none.")
+        raise AnnotationError("until", _("The note ends before it begins: give a later end, or none."))
     return Annotation.objects.create(
         text=words, at=at, until=until, environment=environment, host=host, pair=pair, author=author
     )

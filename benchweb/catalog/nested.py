@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any, NoReturn
 
+from django.utils.translation import gettext as _
+
 NONE = "none"
 # A test is two deep; what is far deeper was made to exhaust whoever walks it.
 _MOST_BRACKETS = 64
@@ -38,20 +40,20 @@ def _word(value: Any) -> str:
 def storable_json(text: str) -> Any:
     """Read JSON that people sent; ValueError for whatever a database can't store or a recursion can't walk."""
     if text.count("{") + text.count("[") > _MOST_BRACKETS:
-        raise ValueError("nested too deep")
+        raise ValueError(_("nested too deep"))
     found = json.loads(text, parse_constant=_refused, parse_float=_finite)
     # A half surrogate can't be encoded, which is a ValueError too.
     if _NUL.search(json.dumps(found, ensure_ascii=False).encode()):
-        raise ValueError("a NUL character")
+        raise ValueError(_("a NUL character"))
     return found
 
 
 def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(_("{constant} is no JSON").format(constant=constant))
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if isinf(value):
-        raise ValueError(f"{digits} is too large")
+        raise ValueError(_("{digits} is too large").format(digits=digits))
     return value

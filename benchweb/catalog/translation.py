@@ -1,12 +1,19 @@
 """What the catalog says to people: written in English, read in the reader's language."""
 
+import re
 from functools import cache
 from typing import Any
 
-from django.utils.translation import get_language, gettext, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_noop, pgettext
+
+from benchweb.catalog.messages import MESSAGES
+from benchweb.catalog.reasons import JOINED, Reason
 
 # Values that are words; others, as tcp or sendmmsg, are names that no language has another for.
 _VALUES = (gettext_noop("forward"), gettext_noop("reverse"), gettext_noop("bidirectional"))
+
+# Names are set off by spaces, also where a word of the language fills the place.
+_BETWEEN_CHARACTERS = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 
 
 class TranslatedText:
@@ -34,6 +41,44 @@ def translated(text: str) -> str:
 def value_text(value: str) -> str:
     """Say a parameter's value, where it is a word, in the reader's language."""
     return translated(value) if value in _VALUES else value
+
+
+def reason_text(reason: str) -> str:
+    """Say a reason in the reader's language; of a text that is none what is marked for translation as a whole."""
+    if get_language() in (None, "en"):
+        return str(reason)
+    return _said(reason) if isinstance(reason, Reason) else translated(reason)
+
+
+def sentence_space() -> str:
+    """Return what stands between two whole sentences: nothing behind a full stop as wide as a character."""
+    return pgettext("between sentences", ". ")[1:]
+
+
+def _said(reason: str) -> str:
+    if not isinstance(reason, Reason):
+        return reason
+    said = {name: _parameter(value) for name, value in reason.params.items()}
+    if reason.code == JOINED:
+        return _joint(said["joint"], said["parts"][0]).join(said["parts"])
+    return _BETWEEN_CHARACTERS.sub("", gettext(MESSAGES[reason.code]).format(**said))
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_said(each) for each in value]
+    return _said(value) if isinstance(value, str) else value
+
+
+def _joint(joint: str, before: str) -> str:
+    """Return what stands between two reasons; behind a full stop as wide as a character there is no space."""
+    match joint:
+        case " ":
+            return "" if before.endswith("\u3002") else " "
+        case ": ":
+            return pgettext("before a figure", ": ")
+        case _:
+            return pgettext("between parts of a sentence", joint)
 
 
 @cache

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator, ValidationError
 
 from benchweb.catalog.document import Kind, Parameter, Params, catalog
@@ -46,13 +47,23 @@ def _test(parameter: Parameter, value: Any) -> Params | None:
     name, kinds = parameter.name, catalog().kinds
     if not isinstance(value, Mapping) or not {"kind"} <= set(value) <= {"kind", "params"}:
         example = '{"kind": "tcp_stream", "params": {"flows": 4}}'
-        raise ParameterError(name, f"{name} is {str(value)[:80]!r}, but must be a test such as {example}, or none.")
+        raise ParameterError(
+            name,
+            _("{name} is {value}, but must be a test such as {example}, or none.").format(
+                name=name, value=f"{str(value)[:80]!r}", example=example
+            ),
+        )
     usable = [key for key, kind in kinds.items() if _runs_for_a_time(kind)]
     if value["kind"] not in usable:
-        raise ParameterError(f"{name}.kind", f"{value['kind']!r} can't be a {name}: choose one of {', '.join(usable)}.")
+        raise ParameterError(
+            f"{name}.kind",
+            _("{value} can't be a {name}: choose one of {usable}.").format(
+                value=f"{value['kind']!r}", name=name, usable=", ".join(usable)
+            ),
+        )
     given = value.get("params", {})
     if not isinstance(given, Mapping):
-        raise ParameterError(f"{name}.params", f"{name}.params must be an object of parameters.")
+        raise ParameterError(f"{name}.params", _("{name}.params must be an object of parameters.").format(name=name))
     try:
         return {"kind": value["kind"], "params": validated_params(kinds[value["kind"]], given)}
     except ParameterError as error:
@@ -66,8 +77,12 @@ def _runs_for_a_time(kind: Kind) -> bool:
 
 def _unknown(kind: Kind, name: str) -> str:
     close = get_close_matches(name, kind.parameters, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(kind.parameters)}."
-    return f"{kind.name} has no parameter {name}: {hint}"
+    hint = (
+        _("did you mean {close}?").format(close=close[0])
+        if close
+        else _("it takes {parameters}.").format(parameters=", ".join(kind.parameters))
+    )
+    return _("{kind} has no parameter {name}: {hint}").format(kind=kind.name, name=name, hint=hint)
 
 
 def _explain(parameter: Parameter, value: Any, error: ValidationError) -> str:
@@ -75,11 +90,19 @@ def _explain(parameter: Parameter, value: Any, error: ValidationError) -> str:
     shown = repr(value)[:80]
     match error.validator:
         case "minimum" | "maximum":
-            bounds = f"from {schema['minimum']:,} to {schema['maximum']:,}{unit}"
-            return f"{parameter.name} is {shown}, but must be {bounds}."
+            bounds = _("from {least} to {most}{unit}").format(
+                least=f"{schema['minimum']:,}", most=f"{schema['maximum']:,}", unit=unit
+            )
+            return _("{parameter} is {shown}, but must be {bounds}.").format(
+                parameter=parameter.name, shown=shown, bounds=bounds
+            )
         case "enum":
-            return f"{parameter.name} is {shown}, but must be one of {', '.join(map(str, schema['enum']))}."
+            return _("{parameter} is {shown}, but must be one of {values}.").format(
+                parameter=parameter.name, shown=shown, values=", ".join(map(str, schema["enum"]))
+            )
         case "type":
-            return f"{parameter.name} is {shown}, but must be of type {schema['type']}{', in' + unit if unit else ''}."
+            return _("{parameter} is {shown}, but must be of type {type}{unit}.").format(
+                parameter=parameter.name, shown=shown, type=schema["type"], unit=", in" + unit if unit else ""
+            )
         case _:
             return f"{parameter.name} is {shown}: {parameter.help}"

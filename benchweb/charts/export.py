@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from benchweb.catalog import catalog, nested_text
+from benchweb.catalog.reasons import reason_data
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.charts.run.confidence import confidence_document
@@ -231,7 +232,7 @@ def _run_document(run: Run) -> dict[str, Any]:
         "schema": 1,
         "run": run.pk,
         "state": run.state,
-        "reason": run.reason,
+        **_reason(run.why),
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
@@ -254,6 +255,11 @@ def _run_document(run: Run) -> dict[str, Any]:
     }
 
 
+def _reason(reason: str) -> dict[str, Any]:
+    data = reason_data(reason) or {"code": None, "params": None}
+    return {"reason": str(reason), "reason_code": data["code"], "reason_params": data["params"]}
+
+
 def _end_document(endpoint: Endpoint) -> dict[str, Any]:
     return {"endpoint": endpoint.pk, "name": str(endpoint), "host": endpoint.host_id}
 
@@ -266,7 +272,7 @@ def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:
         "params": row.params,
         "repetition": row.repetition,
         "state": row.state,
-        "reason": row.reason,
+        **_reason(row.why),
         "started_at": row.started_at,
         "finished_at": row.finished_at,
         "metrics": row.metrics,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
+from benchweb.catalog.reasons import Reason, joined
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.spec import ChartPoint
-from benchweb.phrasebook import translated
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics import summary
@@ -82,7 +83,7 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
     found = summary(values)
-    reason = translated(missing_reason(trials, len(values)))
+    reason = reason_text(missing_reason(trials, len(values)))
     if found is None:
         return ChartPoint(x, None, href=href, reason=reason)
     return ChartPoint(x, found.median, found.n, found.low, found.high, values, href, reason)
@@ -156,10 +157,12 @@ def missing_reason(trials: Sequence[TrialRow], measured: int) -> str:
         return ""
     missing = [trial for trial in trials if not trial.measured]
     if not missing:
-        return "" if measured else "not measured"
+        return "" if measured else Reason("not_measured")
     still_open = [trial for trial in missing if trial.state in OPEN_STATES]
     # What has failed is worth more to a reader than what is yet to come.
     shown = next((trial for trial in missing if trial not in still_open), missing[0])
     count = sum(trial.state == shown.state for trial in missing)
-    what = shown.state if len(trials) == count == 1 else f"{count} of {len(trials)} {shown.state}"
-    return f"{what}: {shown.reason}" if shown.reason else what
+    state = Reason(f"state_{shown.state}")
+    is_only_one = len(trials) == count == 1
+    what = state if is_only_one else Reason("repetitions_in_state", count=count, total=len(trials), state=state)
+    return joined([what, shown.why], ": ")

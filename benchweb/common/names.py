@@ -3,6 +3,13 @@
 import unicodedata
 from collections.abc import Iterable
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+KINDS = (
+    *(gettext_noop("host"), gettext_noop("endpoint"), gettext_noop("pair"), gettext_noop("environment")),
+    *(gettext_noop("plan"), gettext_noop("schedule")),
+)
 MAXIMUM_LENGTH = 100
 # A compatibility character may stand for eighteen letters: a key is cut before an index refuses it.
 MAXIMUM_KEY_LENGTH = 600
@@ -19,22 +26,27 @@ _FLAG_LETTERS = set(map(chr, range(0xE0020, 0xE0080)))
 _VIRAMA = 9
 
 
+def kind_word(row: object) -> str:
+    """Return what kind of thing a row is: host, endpoint, pair."""
+    return _(type(row).__name__.lower())
+
+
 def name_fault(name: str) -> str:
     """Say what is wrong with a name of something, or nothing."""
     if not name.strip() or len(stored_name(name)) > MAXIMUM_LENGTH:
-        return f"A name has 1 to {MAXIMUM_LENGTH} characters."
+        return _("A name has 1 to {maximum_length} characters.").format(maximum_length=MAXIMUM_LENGTH)
     return text_fault(name)
 
 
 def text_fault(text: str) -> str:
     """Say why a text can't stand on one line among others, or nothing."""
     if any(unicodedata.category(character) in _LINE_BREAKING for character in text):
-        return "Control characters and line breaks can't be in a name: leave them out."
+        return _("Control characters and line breaks can't be in a name: leave them out.")
     # With these one name can be made to look like another.
     if any(map(_turns_writing, text)):
-        return "Characters that turn the direction of writing can't be in a name: leave them out."
+        return _("Characters that turn the direction of writing can't be in a name: leave them out.")
     if text.strip() and not any(_is_seen(character) for character in text):
-        return "At least one character of a name must be visible."
+        return _("At least one character of a name must be visible.")
     return ""
 
 

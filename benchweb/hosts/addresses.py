@@ -10,11 +10,13 @@ from typing import TypeAlias
 
 import idna
 from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 DEFAULT_CONTROL_PORT = 7410
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
-_ZONELESS = "give an address that all machines reach"
+_ZONELESS = gettext_noop("give an address that all machines reach")
 _NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$")
 # No name ends in a number: systems read 0x7f.1 and 127.1 as IPv4 addresses, of loopback in this case.
 _NUMBER_AT_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
@@ -28,19 +30,25 @@ def control_address(text: str) -> tuple[str, int]:
     """Split HOST, HOST:PORT or [IPv6]:PORT into host and port; the port defaults to 7410."""
     text = text.strip()
     if "://" in text:
-        raise AddressError(f"{text!r} is a URL: write HOST:PORT alone, such as 192.0.2.10:7410.")
+        raise AddressError(
+            _("{text} is a URL: write HOST:PORT alone, such as 192.0.2.10:7410.").format(text=f"{text!r}")
+        )
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise AddressError(f"{text!r} is no address: write [IPv6]:PORT, such as [2001:db8::1]:7410.")
+            raise AddressError(
+                _("{text} is no address: write [IPv6]:PORT, such as [2001:db8::1]:7410.").format(text=f"{text!r}")
+            )
         port_text = rest.removeprefix(":") if rest else str(DEFAULT_CONTROL_PORT)
     elif text.count(":") > 1:
         host, port_text = text, str(DEFAULT_CONTROL_PORT)
     else:
-        host, _, port_text = text.partition(":")
+        host, _colon, port_text = text.partition(":")
         port_text = port_text or str(DEFAULT_CONTROL_PORT)
     if not port_text.isascii() or not port_text.isdecimal() or not 1 <= int(port_text) <= 65535:
-        raise AddressError(f"{text!r} has no valid port: write HOST:PORT with a port from 1 to 65535.")
+        raise AddressError(
+            _("{text} has no valid port: write HOST:PORT with a port from 1 to 65535.").format(text=f"{text!r}")
+        )
     return data_address(host), int(port_text)
 
 
@@ -51,7 +59,11 @@ def data_address(text: str) -> str:
     """
     text = text.strip()
     if "%" in text:
-        raise AddressError(f"{text} names a zone, which is an interface of one machine: {_ZONELESS}, without a zone.")
+        raise AddressError(
+            _("{text} names a zone, which is an interface of one machine: {zoneless}, without a zone.").format(
+                text=text, zoneless=_(_ZONELESS)
+            )
+        )
     address = _ip_address(text)
     if address is None:
         text = _ascii_name(text)
@@ -74,17 +86,25 @@ def _ascii_name(text: str) -> str:
         if not text.isascii():
             name = idna.encode(text, uts46=True).decode()
     except UnicodeError as error:
-        raise AddressError(f"{text!r} is not a valid host name: {error}.") from error
+        raise AddressError(
+            _("{text} is not a valid host name: {error}.").format(text=f"{text!r}", error=error)
+        ) from error
     if _ip_address(name) is None and (_NAME.fullmatch(name) is None or _NUMBER_AT_END.search(name)):
-        raise AddressError(f"{text!r} is neither a host name nor an IP address.")
+        raise AddressError(_("{text} is neither a host name nor an IP address.").format(text=f"{text!r}"))
     return name
 
 
 def _checked(address: _Address) -> _Address:
     if address.is_multicast or address.is_unspecified or address == _BROADCAST:
-        raise AddressError(f"{address} is no single host's address: give the address of one interface.")
+        raise AddressError(
+            _("{address} is no single host's address: give the address of one interface.").format(address=address)
+        )
     if address.version == 6 and address.is_link_local:
-        raise AddressError(f"{address} is a link-local address, which is another on each network: {_ZONELESS}.")
+        raise AddressError(
+            _("{address} is a link-local address, which is another on each network: {zoneless}.").format(
+                address=address, zoneless=_(_ZONELESS)
+            )
+        )
     return address
 
 
@@ -157,7 +177,7 @@ def parsed_networks(text: str) -> NetworkPolicy:
         try:
             network = ip_network(part.removeprefix("!"))
         except ValueError as error:
-            raise NetworksError(f"{part!r} is not a network: {error}.") from error
+            raise NetworksError(_("{part} is not a network: {error}.").format(part=f"{part!r}", error=error)) from error
         (denied if part.startswith("!") else allowed).append(network)
     return NetworkPolicy(tuple(allowed), tuple(denied))
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Facts, Host
@@ -26,8 +27,10 @@ def certificate_check(*, host_id: int, fingerprint: str, same_machine: bool) -> 
     holder, holder_id = found.host.name, found.host_id
     raise HostsError(
         "fingerprint",
-        f"The engine of host {holder} ({holder_id}) has this certificate: add the endpoint to that host, "
-        "or confirm that both hosts are one machine (same_machine).",
+        _(
+            "The engine of host {holder} ({holder_id}) has this certificate: add the endpoint to that host, or "
+            "confirm that both hosts are one machine (same_machine)."
+        ).format(holder=holder, holder_id=holder_id),
         found.host,
         insist=INSIST,
     )

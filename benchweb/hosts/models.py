@@ -7,6 +7,7 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.names import MAXIMUM_KEY_LENGTH
 from benchweb.hosts.fields import NameKeyField
 
@@ -125,6 +126,8 @@ class Endpoint(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.UNKNOWN)
     status_reason = models.TextField(blank=True)
+    status_reason_data = models.JSONField(null=True)
+    why = ReasonOf("status_reason")
     checked_at = models.DateTimeField(null=True)
     engine_version = models.CharField(max_length=40, blank=True)
     catalog_version = models.IntegerField(null=True)
@@ -172,6 +175,8 @@ class Pair(models.Model):
     # What the last check of the data path found, in a word, a sentence and figures (hosts.path_checks.PathFound).
     path_status = models.CharField(max_length=20, choices=Path.choices, default=Path.PENDING, db_default=Path.PENDING)
     path_reason = models.TextField(blank=True, default="", db_default="")
+    path_reason_data = models.JSONField(null=True)
+    path_why = ReasonOf("path_reason")
     path_found = models.JSONField(null=True)
     path_checked_at = models.DateTimeField(null=True)
     # When the tick asks for the next check; None for as soon as both engines answer.
@@ -229,6 +234,8 @@ class AvailabilitySpan(models.Model):
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="availability")
     state = models.CharField(max_length=20, choices=State.choices)
     reason = models.TextField(blank=True)
+    reason_data = models.JSONField(null=True)
+    why = ReasonOf("reason")
     since = models.DateTimeField()
     # The last probe that found it so. It holds until the next span where that begins at most PROBE_GAP later.
     until = models.DateTimeField()

@@ -6,8 +6,9 @@ from itertools import count
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
-from benchweb.common.names import MAXIMUM_LENGTH, name_fault, name_key, stored_name, text_fault
+from benchweb.common.names import MAXIMUM_LENGTH, kind_word, name_fault, name_key, stored_name, text_fault
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import NamedOnce
 
@@ -58,10 +59,18 @@ def numbered(name: str) -> Iterator[str]:
 
 
 def _taken(other: NamedOnce, name: str) -> HostsError:
-    what, holder, holder_id = type(other).__name__.lower(), other.name, other.pk
+    what, holder, holder_id = kind_word(other), other.name, other.pk
     if holder == stored_name(name):
-        return HostsError("name", f"The {what} {holder} ({holder_id}) has this name: choose another.", other)
-    message = f"The {what} {holder} ({holder_id}) has this name in other case or spelling: choose another."
+        return HostsError(
+            "name",
+            _("The {what} {holder} ({holder_id}) has this name: choose another.").format(
+                what=what, holder=holder, holder_id=holder_id
+            ),
+            other,
+        )
+    message = _("The {what} {holder} ({holder_id}) has this name in other case or spelling: choose another.").format(
+        what=what, holder=holder, holder_id=holder_id
+    )
     return HostsError("name", message, other)
 
 
@@ -72,13 +81,19 @@ MAXIMUM_LABEL_LENGTH = 60
 def labels_fault(labels: Sequence[str]) -> str:
     """Say what is wrong with a host's labels, or nothing."""
     if len(labels) > MAXIMUM_LABELS:
-        return f"{len(labels):,} labels; a host has at most {MAXIMUM_LABELS}."
+        return _("{labels} labels; a host has at most {maximum_labels}.").format(
+            labels=f"{len(labels):,}", maximum_labels=MAXIMUM_LABELS
+        )
     for label in labels:
         if not 1 <= len(label.strip()) <= MAXIMUM_LABEL_LENGTH:
-            return f"A label has 1 to {MAXIMUM_LABEL_LENGTH} characters."
+            return _("A label has 1 to {maximum_label_length} characters.").format(
+                maximum_label_length=MAXIMUM_LABEL_LENGTH
+            )
         # Pages list labels with commas between them.
         if "," in label:
-            return f"{label[:60]!r} has a comma, which parts labels: give two labels, or leave it out."
+            return _("{label} has a comma, which parts labels: give two labels, or leave it out.").format(
+                label=f"{label[:60]!r}"
+            )
         if fault := text_fault(label):
             return fault.replace("a name", "a label")
     return ""
@@ -87,7 +102,9 @@ def labels_fault(labels: Sequence[str]) -> str:
 def uplink_fault(uplink: str) -> str:
     """Say what is wrong with an uplink's name, or nothing; a host without one has none."""
     if len(uplink) > MAXIMUM_LABEL_LENGTH:
-        return f"An uplink's name has at most {MAXIMUM_LABEL_LENGTH} characters."
+        return _("An uplink's name has at most {maximum_label_length} characters.").format(
+            maximum_label_length=MAXIMUM_LABEL_LENGTH
+        )
     return text_fault(uplink)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.rows import fetch
 from benchweb.hosts.models import endpoint_label, pair_label
 
@@ -69,7 +71,9 @@ _OF = {
 _SQL = with_pairs("""
 SELECT pair.id AS pk, environment.id AS environment_id, environment.name AS environment,
   source.status AS source_status, source.status_reason AS source_reason,
+  source.status_reason_data AS source_reason_data, sink.status_reason_data AS sink_reason_data,
   sink.status AS sink_status, sink.status_reason AS sink_reason, pair.path_status, pair.path_reason,
+  pair.path_reason_data,
   (SELECT count(*) FROM hosts_pair pair WHERE pair.archived_at IS NULL AND {of}) AS total, {pair_names}
 FROM hosts_pair pair
 JOIN hosts_environment environment ON environment.id = pair.environment_id
@@ -88,12 +92,18 @@ class PairLine(PairNames):
     environment: str
     source_status: str
     source_reason: str
+    source_reason_data: dict[str, Any] | None
     sink_status: str
     sink_reason: str
+    sink_reason_data: dict[str, Any] | None
     path_status: str
     path_reason: str
+    path_reason_data: dict[str, Any] | None
     # How many pairs there are in all.
     total: int
+    source_why = ReasonOf("source_reason")
+    sink_why = ReasonOf("sink_reason")
+    path_why = ReasonOf("path_reason")
 
 
 def first_pairs(of: Mapping[str, int], *, most: int) -> list[PairLine]:

@@ -6,6 +6,8 @@ import hashlib
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 
+from benchweb.catalog.reasons import Reason
+
 
 class SecretUnreadable(Exception):
     """The stored token was encrypted with another secret key."""
@@ -23,9 +25,7 @@ def decrypted(stored: bytes | memoryview) -> str:
     try:
         return _fernet().decrypt(bytes(stored)).decode()
     except InvalidToken as error:
-        raise SecretUnreadable(
-            "The engine's token can't be read: the secret key has changed. Enter the token again."
-        ) from error
+        raise SecretUnreadable(Reason("secret_key_changed")) from error
 
 
 def _fernet() -> Fernet:

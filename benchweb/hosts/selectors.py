@@ -28,7 +28,7 @@ SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
   (SELECT count(*) FROM hosts_pair WHERE archived_at IS NULL AND path_status = ANY(%(faulty)s)),
   jsonb_agg(jsonb_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
-    'reason', e.status_reason, 'since', coalesce(e.unreachable_since, e.checked_at)
+    'reason', e.status_reason, 'reason_data', e.status_reason_data, 'since', coalesce(e.unreachable_since, e.checked_at)
   ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s))
 FROM hosts_host h LEFT JOIN hosts_endpoint e ON e.host_id = h.id AND e.archived_at IS NULL
 WHERE h.archived_at IS NULL

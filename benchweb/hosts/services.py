@@ -8,10 +8,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
+from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.common.loopback import is_loopback_name
-from benchweb.common.names import name_key, stored_name, text_fault
+from benchweb.common.names import kind_word, name_key, stored_name, text_fault
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.checks.path_checks import paths_forget
 from benchweb.hosts.errors import HostsError
@@ -24,7 +27,7 @@ from benchweb.hosts.secrets import encrypted
 CHECK_TASK = "workers.tasks.check_endpoint"
 # No link of today is outside: what is has lost a unit.
 _SLOWEST_LINK_BPS, _FASTEST_LINK_BPS = 1e3, 1e14
-_FINGERPRINT_HELP = "a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it."
+_FINGERPRINT_HELP = gettext_noop("a fingerprint is sha256: and 64 hexadecimal digits, as the engine prints it.")
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def environment_update(*, environment: Environment, name: str, description: str)
 def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpoint:
     """Create an endpoint and check it at once; the fields are those of `_endpoint_fields`."""
     if host.archived_at is not None:
-        raise HostsError("host", f"Host {host.name} is archived: restore it, or choose another.")
+        raise HostsError("host", _("Host {host} is archived: restore it, or choose another.").format(host=host.name))
     values = _endpoint_fields(control_address=control_address, **fields)
     _check_certificate(host.pk, values)
     _refuse_elsewhere(host.pk, values)
@@ -106,7 +109,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     if stored.control_address != values["control_address"]:
         values |= {"seen_fingerprint": "", "data_port": None, "answered_address": ""}
     Endpoint.objects.filter(pk=endpoint.pk).update(
-        status=Endpoint.Status.UNKNOWN, status_reason="", checked_at=None, **values
+        status=Endpoint.Status.UNKNOWN, checked_at=None, **reason_fields("status_reason", ""), **values
     )
     paths_forget(endpoint_id=endpoint.pk)
     machine_follow(host_id=stored.host_id)
@@ -118,14 +121,20 @@ def _refuse_other_engine(stored: Endpoint, values: dict[str, Any]) -> None:
     if not stored.token_encrypted:
         return
     if stored.control_address != values["control_address"]:
-        raise HostsError("token", f"The stored token is for {stored.control_address}: enter the engine's token again.")
+        raise HostsError(
+            "token",
+            _("The stored token is for {control_address}: enter the engine's token again.").format(
+                control_address=stored.control_address
+            ),
+        )
     if stored.fingerprint and not values["fingerprint"]:
         raise HostsError(
-            "token", "The stored token is for the pinned certificate: to drop its fingerprint, enter the token again."
+            "token",
+            _("The stored token is for the pinned certificate: to drop its fingerprint, enter the token again."),
         )
     if stored.fingerprint != values["fingerprint"]:
         raise HostsError(
-            "token", "The stored token was not entered for this certificate: enter the engine's token again."
+            "token", _("The stored token was not entered for this certificate: enter the engine's token again.")
         )
 
 
@@ -135,7 +144,7 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
     wanted = _checked_fingerprint(fingerprint)
     stored = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if not wanted or stored.seen_fingerprint != wanted:
-        raise HostsError("fingerprint", "The engine shows another fingerprint by now: check it again, then pin.")
+        raise HostsError("fingerprint", _("The engine shows another fingerprint by now: check it again, then pin."))
     values = {"fingerprint": wanted, "token_encrypted": _encrypted(token)}
     if not values["token_encrypted"]:
         _refuse_other_engine(stored, {"control_address": stored.control_address, **values})
@@ -147,21 +156,25 @@ def endpoint_pin(*, endpoint: Endpoint, fingerprint: str, token: str) -> None:
 
 def _refuse_elsewhere(host_id: int, values: dict[str, Any]) -> None:
     """Refuse a data address at which test traffic would reach another engine, or each machine itself."""
-    data, (control, _) = values["data_address"], control_address(values["control_address"])
+    data, (control, _port) = values["data_address"], control_address(values["control_address"])
     if not data or data == control:
         return
     if is_loopback_name(data) and not is_loopback_name(control):
         raise HostsError(
             "data_address",
-            f"{data} is every machine's own address: test traffic from another host never arrives there. Give the "
-            "address of the interface that carries it.",
+            _(
+                "{data} is every machine's own address: test traffic from another host never arrives there. "
+                "Give the address of the interface that carries it."
+            ).format(data=data),
         )
     others = Endpoint.objects.exclude(host=host_id).filter(archived_at=None).select_related("host")
     beginning = f"[{data}]:" if ":" in data else f"{data}:"
     if not is_loopback_name(data) and (other := others.filter(control_address__istartswith=beginning).first()):
         raise HostsError(
             "data_address",
-            f"{data} is the address of another engine, {other}: give the address of this host's own interface.",
+            _(
+                "{data} is the address of another engine, {other}: give the address of this host's own interface."
+            ).format(data=data, other=other),
         )
 
 
@@ -200,7 +213,7 @@ def endpoint_record_check(*, endpoint_id: int, outcome: CheckOutcome) -> None:
         checked = checked.filter(control_address=outcome.control_address)
     is_same = checked.update(
         status=outcome.status,
-        status_reason=outcome.reason,
+        **reason_fields("status_reason", outcome.reason),
         checked_at=now,
         engine_version=outcome.engine_version,
         catalog_version=outcome.catalog_version,
@@ -247,7 +260,12 @@ def pair_create(*, source: Endpoint, sink: Endpoint, environment: Environment) -
         with transaction.atomic():
             return Pair.objects.create(source=source, sink=sink, environment=environment)
     except IntegrityError as error:
-        raise HostsError("", f"{source} → {sink} exists in {environment} already: use that pair.") from error
+        raise HostsError(
+            "",
+            _("{source} → {sink} exists in {environment} already: use that pair.").format(
+                source=source, sink=sink, environment=environment
+            ),
+        ) from error
 
 
 def pair_update(*, pair: Pair, environment: Environment) -> None:
@@ -257,7 +275,9 @@ def pair_update(*, pair: Pair, environment: Environment) -> None:
         with transaction.atomic():
             Pair.objects.filter(pk=pair.pk).update(environment=environment)
     except IntegrityError as error:
-        raise HostsError("environment", f"{pair} exists in {environment} already.") from error
+        raise HostsError(
+            "environment", _("{pair} exists in {environment} already.").format(pair=pair, environment=environment)
+        ) from error
 
 
 @transaction.atomic
@@ -281,13 +301,19 @@ def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
     except IntegrityError as error:
         if isinstance(row, Host | Environment):
             raise _named_since(row) from error
-        raise HostsError("", "An equal pair was made since: archive that one first.") from error
+        raise HostsError("", _("An equal pair was made since: archive that one first.")) from error
 
 
 def _named_since(row: Host | Environment) -> HostsError:
-    what, other = type(row).__name__.lower(), name_holder(type(row), row.name, but=row.pk)
+    what, other = kind_word(row), name_holder(type(row), row.name, but=row.pk)
     holder, holder_id = (other.name, other.pk) if other else (row.name, "?")
-    return HostsError("", f"The {what} {holder} ({holder_id}) has this name now: rename one of the two first.", other)
+    return HostsError(
+        "",
+        _("The {what} {holder} ({holder_id}) has this name now: rename one of the two first.").format(
+            what=what, holder=holder, holder_id=holder_id
+        ),
+        other,
+    )
 
 
 def _pairs_of(row: Host | Endpoint | Environment | Pair) -> Any:
@@ -300,10 +326,10 @@ def _pairs_of(row: Host | Endpoint | Environment | Pair) -> Any:
 
 def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> None:
     if source.pk == sink.pk:
-        raise HostsError("sink", "A pair needs two endpoints: choose another sink than the source.")
+        raise HostsError("sink", _("A pair needs two endpoints: choose another sink than the source."))
     for field, row in (("source", source), ("sink", sink), ("environment", environment)):
         if row.archived_at is not None:
-            raise HostsError(field, f"{row} is archived: restore it, or choose another.")
+            raise HostsError(field, _("{row} is archived: restore it, or choose another.").format(row=row))
 
 
 def _placing(labels: Sequence[str], uplink: str) -> dict[str, Any]:
@@ -333,9 +359,9 @@ def _endpoint_fields(
         if fault := text_fault(text):
             raise HostsError(field, fault)
     if not 1 <= len(network_mode.strip()) <= 40:
-        raise HostsError("network_mode", "network_mode is a word such as host, terway or terway-eni.")
+        raise HostsError("network_mode", _("network_mode is a word such as host, terway or terway-eni."))
     if len(name) > 100 or len(bind_device) > 15:
-        raise HostsError("name" if len(name) > 100 else "bind_device", "Too long: 100 and 15 characters at most.")
+        raise HostsError("name" if len(name) > 100 else "bind_device", _("Too long: 100 and 15 characters at most."))
     return {
         "name": stored_name(name),
         "control_address": _checked_control(control_address),
@@ -372,7 +398,7 @@ def _checked_data(text: str) -> str:
 
 def _checked_link(bps: float | None) -> float | None:
     if bps is not None and not _SLOWEST_LINK_BPS <= bps <= _FASTEST_LINK_BPS:
-        raise HostsError("link_bps", "A link's speed is from 1 kbit/s to 100 Tbit/s.")
+        raise HostsError("link_bps", _("A link's speed is from 1 kbit/s to 100 Tbit/s."))
     return bps
 
 
@@ -380,5 +406,10 @@ def _checked_fingerprint(text: str) -> str:
     text = text.strip().lower().replace("sha256:", "")
     digits = text.replace(":", "")
     if digits and (len(digits) != 64 or set(digits) - set("0123456789abcdef")):
-        raise HostsError("fingerprint", f"{text[:80]!r} is not one: {_FINGERPRINT_HELP}")
+        raise HostsError(
+            "fingerprint",
+            _("{text} is not one: {fingerprint_help}").format(
+                text=f"{text[:80]!r}", fingerprint_help=_(_FINGERPRINT_HELP)
+            ),
+        )
     return f"sha256:{digits}" if digits else ""

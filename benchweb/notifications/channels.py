@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.secrets import encrypted
 from benchweb.notifications import egress, outbox
@@ -51,7 +52,7 @@ def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, en
     # A secret belongs to the receiver that it was entered for.
     moved = settings.kind == Channel.Kind.WEBHOOK and settings.url != channel.config.get("url")
     if moved and not settings.secret:
-        raise NotificationError("secret", "Another address needs the secret of the receiver there: enter it too.")
+        raise NotificationError("secret", _("Another address needs the secret of the receiver there: enter it too."))
     values: dict[str, Any] = {"name": checked_name(name), "config": _checked(settings, is_new=False) or channel.config}
     if settings.secret:
         values["secret_encrypted"] = _stored(settings.secret)
@@ -118,39 +119,48 @@ def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
         case Channel.Kind.APPRISE:
             _refuse_given(settings, "to", "url")
             return {"schema": _schema(settings.secret)} if is_new or settings.secret else {}
-    raise NotificationError("kind", f"A channel is of the kind {', '.join(Channel.Kind.values)}.")
+    raise NotificationError(
+        "kind", _("A channel is of the kind {values}.").format(values=", ".join(Channel.Kind.values))
+    )
 
 
 def _refuse_given(settings: ChannelSettings, *fields: str) -> None:
     for field in fields:
         if getattr(settings, field):
-            raise NotificationError(field, f"A channel of the kind {settings.kind} has no {field}: leave it out.")
+            raise NotificationError(
+                field,
+                _("A channel of the kind {kind} has no {field}: leave it out.").format(kind=settings.kind, field=field),
+            )
 
 
 def _recipients(to: Sequence[str]) -> list[str]:
     if not 1 <= len(to) <= MOST_RECIPIENTS:
-        raise NotificationError("to", f"Mail goes to 1 to {MOST_RECIPIENTS} addresses.")
+        raise NotificationError(
+            "to", _("Mail goes to 1 to {most_recipients} addresses.").format(most_recipients=MOST_RECIPIENTS)
+        )
     for index, address in enumerate(to):
         try:
             validate_email(address)
         except ValidationError:
-            raise NotificationError(f"to.{index}", f"{address[:80]!r} is not an e-mail address.") from None
+            raise NotificationError(
+                f"to.{index}", _("{address} is not an e-mail address.").format(address=f"{address[:80]!r}")
+            ) from None
     return list(dict.fromkeys(to))
 
 
 def _webhook_url(url: str) -> str:
-    form = "write https://HOST/PATH, or http:// inside your own network"
+    form = _("write https://HOST/PATH, or http:// inside your own network")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise NotificationError("url", f"The address can't be read: {form}.") from None
+        raise NotificationError("url", _("The address can't be read: {form}.").format(form=form)) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or len(url) > MOST_ADDRESS_CHARACTERS:
-        raise NotificationError("url", f"The address can't be used: {form}.")
+        raise NotificationError("url", _("The address can't be used: {form}.").format(form=form))
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise NotificationError("url", "The address has characters that must be written as % and two digits.")
+        raise NotificationError("url", _("The address has characters that must be written as % and two digits."))
     if "@" in parts.netloc:
-        raise NotificationError("url", "No user and password in the address: messages are signed with the secret.")
+        raise NotificationError("url", _("No user and password in the address: messages are signed with the secret."))
     if _is_ip_address(parts.hostname) and not egress.admits(parts.hostname):
         raise NotificationError("url", egress.refusal(parts.hostname))
     return parts._replace(fragment="").geturl()
@@ -176,7 +186,12 @@ def _schema(url: str) -> str:
     from benchweb.notifications.senders.messenger import AddressRefused, schema_of
 
     if len(url) > MOST_ADDRESS_CHARACTERS:
-        raise NotificationError("secret", f"An address has at most {MOST_ADDRESS_CHARACTERS:,} characters.")
+        raise NotificationError(
+            "secret",
+            _("An address has at most {most_address_characters} characters.").format(
+                most_address_characters=f"{MOST_ADDRESS_CHARACTERS:,}"
+            ),
+        )
     try:
         return schema_of(url)
     except AddressRefused as error:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext as _
+
 from benchweb.common.names import name_fault, stored_name
 from benchweb.hosts.naming import labels_fault
 from benchweb.notifications.errors import NotificationError
@@ -26,5 +28,8 @@ def checked_label(label: str) -> str:
 def checked_words(field: str, words: Sequence[str]) -> list[str]:
     """Return names of alert kinds or transitions; they are not looked up, for other rooms add to them."""
     if len(words) > MOST_WORDS or not all(word.isidentifier() and word.isascii() and len(word) <= 40 for word in words):
-        raise NotificationError(field, f"At most {MOST_WORDS} names of small letters, digits and _ are taken.")
+        raise NotificationError(
+            field,
+            _("At most {most_words} names of small letters, digits and _ are taken.").format(most_words=MOST_WORDS),
+        )
     return list(dict.fromkeys(words))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Archivable, Environment, Host
 from benchweb.notifications.errors import NotificationError
@@ -75,15 +76,17 @@ def archive(*, row: Archivable) -> None:
 
 def _rule_fields(values: RuleValues) -> dict[str, Any]:
     if values.channel.archived_at is not None:
-        raise NotificationError("channel", "The channel is archived: choose another.")
+        raise NotificationError("channel", _("The channel is archived: choose another."))
     if values.least_severity not in Severity:
-        raise NotificationError("least_severity", f"A severity is one of {', '.join(Severity.values)}.")
+        raise NotificationError(
+            "least_severity", _("A severity is one of {values}.").format(values=", ".join(Severity.values))
+        )
     if (values.quiet_from is None) != (values.quiet_until is None) or (
         values.quiet_from is not None and values.quiet_from == values.quiet_until
     ):
-        raise NotificationError("quiet_until", "Quiet hours have a beginning and another end.")
+        raise NotificationError("quiet_until", _("Quiet hours have a beginning and another end."))
     if values.digest_at is not None and values.quiet_from is not None:
-        raise NotificationError("quiet_from", "A digest has its time of day: it needs no quiet hours.")
+        raise NotificationError("quiet_from", _("A digest has its time of day: it needs no quiet hours."))
     try:
         zone_checked(values.time_zone)
     except TimingError as error:
@@ -99,7 +102,7 @@ def _rule_fields(values: RuleValues) -> dict[str, Any]:
 def _window_fields(values: WindowValues) -> dict[str, Any]:
     label = checked_label(values.host_label)
     if [values.host is not None, bool(label), values.environment is not None].count(True) != 1:
-        raise NotificationError("host", "A maintenance window is of one host, one host label or one environment.")
+        raise NotificationError("host", _("A maintenance window is of one host, one host label or one environment."))
     if values.ends_at <= values.begins_at:
-        raise NotificationError("ends_at", "The maintenance window ends before it begins.")
+        raise NotificationError("ends_at", _("The maintenance window ends before it begins."))
     return vars(values) | {"name": checked_name(values.name), "host_label": label}

@@ -17,27 +17,13 @@ from django.template.base import Lexer, TokenType
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
+from benchweb.catalog.messages import MESSAGES
 from benchweb.common.po_files import Entry
-from benchweb.ops.sentences import of_room
 from benchweb.ops.setup.home import PROJECT
 
 PACKAGE = PROJECT / "benchweb"
 SCRIPTS = PROJECT / "frontend" / "src"
-# Where sentences are written that pages show as they were stored or raised.
-ROOMS = (
-    "benchweb/runs",
-    "benchweb/schedules",
-    "benchweb/annotations",
-    "benchweb/notifications",
-    "benchweb/regressions",
-    "benchweb/sharing",
-    "benchweb/accounts",
-    "benchweb/hosts",
-    "benchweb/plans",
-    "benchweb/results",
-    "workers",
-)
-ROOMS_OF_ONE_FILE = ("benchweb/common/names.py", "benchweb/catalog/validation.py")
+REASONS = PACKAGE / "catalog" / "messages"
 # The functions that mark a text, by the places of context, text and plural among their arguments.
 _MARKS: dict[str, tuple[int | None, int, int | None]] = {
     "_": (None, 0, None),
@@ -136,16 +122,9 @@ def _all() -> Iterator[tuple[Text, Path]]:
         yield from ((text, path) for text in of_python(path.read_text(encoding="utf-8")))
     for path in sorted(SCRIPTS.rglob("*.ts")):
         yield from ((text, path) for text in of_script(path.read_text(encoding="utf-8")))
-    for path in _rooms():
-        yield from ((Text(text), path) for text in of_room(path.read_text(encoding="utf-8")))
+    yield from ((Text(text), REASONS / "__init__.py") for text in MESSAGES.values())
     document = json.loads(CATALOG_FILE.read_text(encoding="utf-8"))
     yield from ((text, CATALOG_FILE) for text in of_catalog(document))
-
-
-def _rooms() -> Iterator[Path]:
-    for room in ROOMS:
-        yield from (path for path in sorted((PROJECT / room).rglob("*.py")) if "migrations" not in path.parts)
-    yield from (PROJECT / path for path in ROOMS_OF_ONE_FILE)
 
 
 def _of_block(node: BlockTranslateNode) -> Text:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from benchweb.catalog.reasons import Reason
 from benchweb.plans.expansion import MAXIMUM_REPETITIONS, PlanError
 
 # netperf's -i 30,3.
@@ -23,7 +26,7 @@ class RequestedConfidence:
 
     @property
     def words(self) -> str:
-        return f"a {self.level_percent:g} % interval of the mean at most {self.width_percent:g} % wide"
+        return Reason("confidence", level_percent=self.level_percent, width_percent=self.width_percent)
 
 
 def validated_confidence(confidence: Mapping[str, Any] | None, repetitions: int) -> dict[str, Any] | None:
@@ -33,14 +36,19 @@ def validated_confidence(confidence: Mapping[str, Any] | None, repetitions: int)
     requested = RequestedConfidence(**confidence)
     low, high = LEVEL_PERCENT
     if not low <= requested.level_percent <= high:
-        raise PlanError("confidence.level_percent", f"The confidence level must be from {low:g} to {high:g} %.")
+        raise PlanError(
+            "confidence.level_percent",
+            _("The confidence level must be from {low} to {high} %.").format(low=f"{low:g}", high=f"{high:g}"),
+        )
     if not 0 < requested.width_percent <= _MAXIMUM_WIDTH_PERCENT:
-        raise PlanError("confidence.width_percent", "The interval's width must be over 0 and at most 100 %.")
+        raise PlanError("confidence.width_percent", _("The interval's width must be over 0 and at most 100 %."))
     if repetitions < 2:
-        raise PlanError("repetitions", "A confidence needs at least 2 repetitions: one value has no interval.")
+        raise PlanError("repetitions", _("A confidence needs at least 2 repetitions: one value has no interval."))
     if not repetitions <= requested.max_repetitions <= MAXIMUM_REPETITIONS:
         raise PlanError(
             "confidence.max_repetitions",
-            f"The most repetitions must be from {repetitions:,} (the plan's repetitions) to {MAXIMUM_REPETITIONS:,}.",
+            _(
+                "The most repetitions must be from {repetitions} (the plan's repetitions) to {maximum_repetitions}."
+            ).format(repetitions=f"{repetitions:,}", maximum_repetitions=f"{MAXIMUM_REPETITIONS:,}"),
         )
     return asdict(requested)

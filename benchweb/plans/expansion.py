@@ -7,6 +7,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 
 # Beyond this a plan is a mistake, not a test: at 1 s a trial it would hold its hosts for over 2 hours.
@@ -47,20 +49,30 @@ def validated_steps(
 ) -> list[dict[str, Any]]:
     """Return the steps with checked values, or raise PlanError for the first fault; expands nothing."""
     if not steps:
-        raise PlanError("steps", "The plan has no step: add at least one test kind.")
+        raise PlanError("steps", _("The plan has no step: add at least one test kind."))
     if len(steps) > MAXIMUM_STEPS:
-        raise PlanError("steps", f"The plan has {len(steps):,} steps, but at most {MAXIMUM_STEPS} are allowed.")
+        raise PlanError(
+            "steps",
+            _("The plan has {steps} steps, but at most {maximum_steps} are allowed.").format(
+                steps=f"{len(steps):,}", maximum_steps=MAXIMUM_STEPS
+            ),
+        )
     if not 1 <= repetitions <= MAXIMUM_REPETITIONS:
         raise PlanError(
-            "repetitions", f"repetitions is {repetitions:,}, but must be from 1 to {MAXIMUM_REPETITIONS:,}."
+            "repetitions",
+            _("repetitions is {repetitions}, but must be from 1 to {maximum_repetitions}.").format(
+                repetitions=f"{repetitions:,}", maximum_repetitions=f"{MAXIMUM_REPETITIONS:,}"
+            ),
         )
     # The count comes first: a sweep of a million values must not cost a million validations.
     total = (maximum_repetitions or repetitions) * sum(_sweep_count(step) for step in steps)
     if total > MAXIMUM_TRIALS:
         raise PlanError(
             "steps",
-            f"The plan makes {total:,} trials, but at most {MAXIMUM_TRIALS:,} are allowed: "
-            "shorten a sweep, or split the plan.",
+            _(
+                "The plan makes {total} trials, but at most {maximum_trials} are allowed: shorten a sweep, or "
+                "split the plan."
+            ).format(total=f"{total:,}", maximum_trials=f"{MAXIMUM_TRIALS:,}"),
         )
     return [_validated_step(index, step) for index, step in enumerate(steps)]
 
@@ -86,7 +98,10 @@ def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
     kinds = catalog().kinds
     name = step.get("kind")
     if not isinstance(name, str) or name not in kinds:
-        raise PlanError(f"{where}.kind", f"There is no test kind {name!r}: choose one of {', '.join(kinds)}.")
+        raise PlanError(
+            f"{where}.kind",
+            _("There is no test kind {name}: choose one of {kinds}.").format(name=f"{name!r}", kinds=", ".join(kinds)),
+        )
     kind = kinds[name]
     checked: dict[str, Any] = {}
     for key, value in step.get("params", {}).items():
@@ -98,7 +113,9 @@ def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
         if _is_set(kind, checked, parameter.name) and _is_set(kind, checked, parameter.excludes):
             raise PlanError(
                 f"{where}.params.{parameter.name}",
-                f"{parameter.excludes} and {parameter.name} exclude each other: give one of them.",
+                _("{excludes} and {parameter} exclude each other: give one of them.").format(
+                    excludes=parameter.excludes, parameter=parameter.name
+                ),
             )
     return {"kind": name, "params": checked}
 
@@ -115,10 +132,12 @@ def _validated_values(kind: Any, key: str, value: Any) -> Any:
     if not isinstance(value, list):
         return validated_params(kind, {key: value})[key]
     if not value:
-        raise ParameterError(key, f"{key} is an empty sweep: give at least one value.")
+        raise ParameterError(key, _("{key} is an empty sweep: give at least one value.").format(key=key))
     values = [validated_params(kind, {key: single})[key] for single in value]
     if len(set(map(repr, values))) < len(values):
-        raise ParameterError(key, f"{key} names a value twice: repetitions are set for the whole plan.")
+        raise ParameterError(
+            key, _("{key} names a value twice: repetitions are set for the whole plan.").format(key=key)
+        )
     return values
 
 

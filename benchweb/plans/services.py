@@ -6,6 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.confidence import validated_confidence
@@ -68,7 +69,7 @@ def plan_update(
         with transaction.atomic():
             return PlanVersion.objects.create(plan=plan, number=number, **fields)
     except IntegrityError as error:
-        raise PlanError("", "Somebody else saved this plan at the same moment: reload it and try again.") from error
+        raise PlanError("", _("Somebody else saved this plan at the same moment: reload it and try again.")) from error
 
 
 def plan_archive(*, plan: Plan) -> bool:
@@ -93,9 +94,19 @@ def _checked(
     if fault := name_fault(name):
         raise PlanError("name", fault)
     if order not in PlanVersion.Order.values:
-        raise PlanError("order", f"order is {order!r}, but must be one of {', '.join(PlanVersion.Order.values)}.")
+        raise PlanError(
+            "order",
+            _("order is {order}, but must be one of {values}.").format(
+                order=f"{order!r}", values=", ".join(PlanVersion.Order.values)
+            ),
+        )
     if not 0 <= pause_seconds <= MAXIMUM_PAUSE_SECONDS:
-        raise PlanError("pause_seconds", f"pause_seconds must be from 0 to {MAXIMUM_PAUSE_SECONDS:g} s.")
+        raise PlanError(
+            "pause_seconds",
+            _("pause_seconds must be from 0 to {maximum_pause_seconds} s.").format(
+                maximum_pause_seconds=f"{MAXIMUM_PAUSE_SECONDS:g}"
+            ),
+        )
     requested = validated_confidence(confidence, repetitions)
     return {
         "steps": validated_steps(steps, repetitions, requested["max_repetitions"] if requested else None),

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason
 from benchweb.plans.confidence import RequestedConfidence
 from benchweb.plans.expansion import PlannedTrial, expanded
 from benchweb.plans.models import PlanVersion
@@ -62,8 +63,10 @@ class RunConfidence:
         if self.is_reached:
             return ""
         count, total = len(self.missed), len(self.combinations)
-        where = "" if total == 1 else f" for {count} of {total} combinations"
-        return f"The confidence asked for was NOT reached{where}: {self.requested.words}"
+        words = self.requested.words
+        if total == 1:
+            return Reason("confidence_not_reached", words=words)
+        return Reason("confidence_not_reached_in_part", count=count, total=total, words=words)
 
 
 def run_confidence(version: PlanVersion, trials: Iterable[TrialRow]) -> RunConfidence | None:

@@ -10,8 +10,9 @@ from typing import Any
 from django.db import transaction
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason, reason_data
 from benchweb.common.rows import fetch_all, literals
-from benchweb.common.storable import TooDeepError, is_figure, storable
+from benchweb.common.storable import TooDeepError, is_figure, storable, storable_text
 from benchweb.hosts.facts.records import facts_reported, facts_store
 from benchweb.hosts.facts.shapes import facts_fault
 from benchweb.results.course import MOST_DISPLAYED, thinned
@@ -27,7 +28,8 @@ _INTERVALS_OF_A_PART = 400
 # worker's may have been stepped since the trial began.
 _STORE = f"""
     WITH ended AS (
-        UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, finished_at = statement_timestamp()
+        UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, reason_data = %(reason_data)s::jsonb,
+            finished_at = statement_timestamp()
         WHERE id = %(trial)s AND state IN ({literals(OPEN_STATES)})
         RETURNING id, run_id, coalesce(started_at, finished_at) AS begun_at
     ), stored AS (
@@ -69,15 +71,15 @@ class ParsedResult:
 def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     """Check an engine's RESULT for a kind; raise ResultInvalid. Unknown metrics stay in the document."""
     if not isinstance(document, dict):
-        raise ResultInvalid("The engine's result is not a JSON object.")
+        raise ResultInvalid(Reason("result_no_object"))
     # Before anything that can't be stored is taken out: a metric that is no number is refused, not missing.
     metrics = _metrics(kind_name, document.get("metrics"))
     document = _storable(document)
     if document.get("kind") != kind_name:
-        raise ResultInvalid(f"The engine answered with kind {document.get('kind')!r:.60}, asked was {kind_name}.")
+        raise ResultInvalid(Reason("result_other_kind", answered=f"{document.get('kind')!r:.60}", kind_name=kind_name))
     rest = {key: value for key, value in document.items() if key not in {"source", "sink", "histogram"}}
     if fault := result_fault(rest):
-        raise ResultInvalid(f"The engine's result can't be read at {fault}.")
+        raise ResultInvalid(Reason("result_unreadable", fault=fault))
     # Older engines join none of a day's hundred thousand.
     intervals = thinned(rest.get("intervals") or [])
     is_long = len(intervals) > MOST_DISPLAYED
@@ -112,7 +114,13 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
         kept = facts_store([each for each in told if each])
         facts = [kept[each.key] if each else None for each in told]
         values = _values(result, *facts) | _points(_series(_series_key(trial), metrics) if metrics else {}, metrics)
-        if not fetch_all(_STORE, values | {"trial": trial.pk, "state": str(state), "reason": reason}):
+        data = reason_data(reason)
+        ended = {
+            "state": str(state),
+            "reason": storable_text(reason),
+            "reason_data": json.dumps(data) if data else None,
+        }
+        if not fetch_all(_STORE, values | ended | {"trial": trial.pk}):
             transaction.set_rollback(True)
             return False
         _keep_intervals(trial, result.intervals)
@@ -124,7 +132,7 @@ def _storable(document: dict[str, Any]) -> dict[str, Any]:
     try:
         made: dict[str, Any] = storable(document)
     except TooDeepError as error:
-        raise ResultInvalid(f"The engine's result can't be kept: {error}.") from error
+        raise ResultInvalid(Reason("result_not_kept", error=str(error))) from error
     return made
 
 
@@ -187,7 +195,7 @@ def _points(series: dict[str, int], metrics: dict[str, float]) -> dict[str, Any]
 
 def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
     if not isinstance(metrics, dict):
-        raise ResultInvalid("The result has no metrics.")
+        raise ResultInvalid(Reason("result_without_metrics"))
     known = catalog().kinds[kind_name].metrics
     checked: dict[str, float] = {}
     for key, value in metrics.items():
@@ -195,9 +203,9 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
             continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or (isinstance(value, float) and not math.isfinite(value)):
-            raise ResultInvalid(f"The result's metric {key} is {value!r:.60}, which is no finite number.")
+            raise ResultInvalid(Reason("result_metric_not_finite", key=key, value=f"{value!r:.60}"))
         if not is_figure(value):
-            raise ResultInvalid(f"The result's metric {key} is larger than anything that can be measured.")
+            raise ResultInvalid(Reason("result_metric_too_large", key=key))
         checked[key] = float(value)
     return checked
 
@@ -213,15 +221,15 @@ def _histogram(histogram: Any) -> bytes | None:
     try:
         return base64.b64decode(histogram["data"], validate=True)
     except (TypeError, KeyError, ValueError) as error:
-        raise ResultInvalid("The result's histogram can't be decoded from base64.") from error
+        raise ResultInvalid(Reason("result_histogram_unreadable")) from error
 
 
 def _facts(document: dict[str, Any], side: str) -> dict[str, Any] | None:
     facts = document.get(side)
     if facts is not None and not isinstance(facts, dict):
-        raise ResultInvalid(f"The result's facts of the {side} are not a JSON object.")
+        raise ResultInvalid(Reason("result_facts_no_object", side=Reason(f"side_{side}")))
     if facts and (fault := facts_fault(facts)):
-        raise ResultInvalid(f"The result's facts of the {side} can't be read at {fault}.")
+        raise ResultInvalid(Reason("result_facts_unreadable", side=Reason(f"side_{side}"), fault=fault))
     return facts
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import reason_of
 from benchweb.common.rows import fetch_all
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Point
@@ -58,11 +59,11 @@ WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND s
 _OVER = "AND run_id <> ALL (ARRAY(SELECT id FROM runs_run WHERE state = 'running'))"
 
 _ENDS = """
-SELECT pair.id, run.ids, run.states, run.versions, run.reason
+SELECT pair.id, run.ids, run.states, run.versions, run.reason, run.reason_data
 FROM unnest(%(pairs)s::bigint[]) AS pair (id) CROSS JOIN LATERAL (
   SELECT array_agg(id) AS ids, array_agg(state) AS states, array_agg(plan_version_id) AS versions,
-         (array_agg(reason))[1] AS reason
-  FROM (SELECT id, state, plan_version_id, reason FROM runs_run
+         (array_agg(reason))[1] AS reason, (array_agg(reason_data))[1] AS reason_data
+  FROM (SELECT id, state, plan_version_id, reason, reason_data FROM runs_run
         WHERE pair_id = pair.id AND state <> ALL(%(open)s) {until}
         ORDER BY id DESC LIMIT %(runs)s) AS run
 ) AS run
@@ -200,7 +201,10 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
     }
     rows = fetch_all(_ENDS.format(until=_upto("finished_at", until)), asked)
     tested = _versions_with(test, {version for row in rows for version in row[3]})
-    return {pair: _ended(ids, states, versions, reason, tested) for pair, ids, states, versions, reason in rows}
+    return {
+        pair: _ended(ids, states, versions, reason_of(reason, data), tested)
+        for pair, ids, states, versions, reason, data in rows
+    }
 
 
 def _upto(column: str, until: datetime | None) -> str:

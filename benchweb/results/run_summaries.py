@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from benchweb.catalog import Metric, catalog
+from benchweb.catalog.reasons import Reason
 from benchweb.common.in_parts import in_parts
-from benchweb.common.storable import storable_text
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 from benchweb.runs.events import event_add
@@ -93,8 +93,7 @@ def _set_aside(run_id: int, error: Exception) -> None:
     failed = Run.objects.filter(pk=run_id, has_figures=False)
     failed.update(break_offs=F("break_offs") + 1)
     if failed.filter(break_offs__gte=MAXIMUM).update(has_figures=True):
-        why = storable_text(f"{type(error).__name__}: {error}")
-        event_add(run_id=run_id, text=f"The run's results can't be summed up and are missing from the history: {why}")
+        event_add(run_id=run_id, text=Reason("event_not_summarised", why=f"{type(error).__name__}: {error}"))
 
 
 @transaction.atomic

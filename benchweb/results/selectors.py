@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.rows import fetch_all
 from benchweb.hosts.models import Facts
 from benchweb.results.models import IntervalPart, Point, Result, Series
@@ -25,12 +26,14 @@ class TrialRow:
     repetition: int
     state: str
     reason: str
+    reason_data: dict[str, Any] | None
     started_at: datetime | None
     finished_at: datetime | None
     metrics: dict[str, float]
     flags: list[str]
     limits: list[dict[str, str]]
     has_result: bool
+    why = ReasonOf("reason")
 
     @property
     def measured(self) -> bool:
@@ -41,12 +44,14 @@ class TrialRow:
 # So many rows take a few megabytes.
 TRIALS_AT_ONCE = 500
 _COLUMNS = (
-    *("id", "index", "kind", "params", "repetition", "state", "reason", "started_at", "finished_at"),
+    *("id", "index", "kind", "params", "repetition", "state", "reason", "reason_data"),
+    *("started_at", "finished_at"),
     *("result__metrics", "result__flags", "result__limits", "result__id"),
 )
 # Written by hand: to build it from models takes as long as to run it.
 _TRIALS = """
-SELECT t.run_id, t.id, t.index, t.kind, t.params, t.repetition, t.state, t.reason, t.started_at, t.finished_at,
+SELECT t.run_id, t.id, t.index, t.kind, t.params, t.repetition, t.state, t.reason, t.reason_data,
+  t.started_at, t.finished_at,
   r.id IS NOT NULL, r.metrics, r.flags, r.limits
 FROM runs_trial t LEFT JOIN results_result r ON r.trial_id = t.id
 WHERE t.run_id = ANY(%(runs)s)

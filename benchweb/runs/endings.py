@@ -3,16 +3,19 @@
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from psycopg.types.json import Jsonb
 
+from benchweb.catalog.reasons import Reason, reason_data, reason_fields
 from benchweb.common.in_parts import in_parts
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Endpoint
 from benchweb.runs import live
-from benchweb.runs.events import events_add, moment
+from benchweb.runs.events import events_add, moment, run_ended
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State, Trial
 from benchweb.runs.queueing.break_offs import MAXIMUM
 
@@ -22,21 +25,23 @@ _log = logging.getLogger(__name__)
 # Locked in one order, so that two that end the same runs at once never wait for each other.
 _END_RUNS = """
 WITH ended AS MATERIALIZED (
-    SELECT run.id, given.reason
-    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS given(id, reason) JOIN runs_run run ON run.id = given.id
+    SELECT run.id, given.reason, given.data
+    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(data)s::jsonb[]) AS given(id, reason, data)
+    JOIN runs_run run ON run.id = given.id
     WHERE run.state = 'pending' AND (run.lease_owner = '' OR %(even_held)s)
     ORDER BY run.id FOR UPDATE OF run
 )
 UPDATE runs_run run
-SET state = %(state)s, reason = ended.reason, waiting_for = '', finished_at = statement_timestamp(), break_offs = 0,
-    lease_owner = '', lease_until = NULL,
+SET state = %(state)s, reason = ended.reason, reason_data = ended.data, waiting_for = '', waiting_for_data = NULL,
+    finished_at = statement_timestamp(), break_offs = 0, lease_owner = '', lease_until = NULL,
     cancel_requested_at = CASE WHEN %(state)s = 'cancelled' THEN statement_timestamp() END
 FROM ended WHERE run.id = ended.id
 RETURNING run.id
 """
 _END_TRIALS = """
-UPDATE runs_trial trial SET state = %(state)s, reason = given.reason, finished_at = statement_timestamp()
-FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS given(id, reason)
+UPDATE runs_trial trial
+SET state = %(state)s, reason = given.reason, reason_data = given.data, finished_at = statement_timestamp()
+FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(data)s::jsonb[]) AS given(id, reason, data)
 WHERE trial.run_id = given.id AND trial.state = 'pending'
 """
 _ASK_TO_CANCEL = """
@@ -65,12 +70,12 @@ ORDER BY run.id LIMIT %(limit)s
 @transaction.atomic
 def cancel(run_ids: Sequence[int]) -> int:
     """Cancel runs: at once those that are pending, within a second those that run; return how many were neither yet."""
-    reasons = dict.fromkeys(run_ids, "cancelled before it started")
-    ended = end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
+    reasons = dict.fromkeys(run_ids, Reason("cancelled_before_start"))
+    ended = end_pending(reasons, State.CANCELLED, why_trials=Reason("run_cancelled"), even_held=True)
     with connection.cursor() as cursor:
         cursor.execute(_ASK_TO_CANCEL, [list(run_ids)])
         requested = [row[0] for row in cursor.fetchall()]
-    events_add((run_id, "Cancellation asked for.") for run_id in requested)
+    events_add((run_id, Reason("event_cancellation_requested")) for run_id in requested)
     transaction.on_commit(partial(live.publish_cancel, requested))
     return len(ended) + len(requested)
 
@@ -84,15 +89,12 @@ def end_pending(
     A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
     """
     with connection.cursor() as cursor:
-        cursor.execute(
-            _END_RUNS,
-            {"ids": list(reasons), "reasons": list(reasons.values()), "state": state, "even_held": even_held},
-        )
+        cursor.execute(_END_RUNS, _given(reasons) | {"state": state, "even_held": even_held})
         ended = sorted(row[0] for row in cursor.fetchall())
-        of_trials = [why_trials or reasons[run_id] for run_id in ended]
-        cursor.execute(_END_TRIALS, {"ids": ended, "reasons": of_trials, "state": state})
+        of_trials = {run_id: why_trials or reasons[run_id] for run_id in ended}
+        cursor.execute(_END_TRIALS, _given(of_trials) | {"state": state})
     Reservation.objects.filter(run__in=ended).delete()
-    events_add((run_id, f"Run {state}: {reasons[run_id]}") for run_id in ended)
+    events_add((run_id, run_ended(state, reasons[run_id])) for run_id in ended)
     messages = [(run_id, {"type": "run", "state": state}) for run_id in ended]
     transaction.on_commit(partial(live.publish_all, messages))
     return ended
@@ -101,13 +103,13 @@ def end_pending(
 @transaction.atomic
 def end_running(*, run_id: int, reason: str) -> bool:
     """End a running run as failed with a reason, whoever holds it and whatever its trials are: the last resort."""
-    values = {"state": State.FAILED, "reason": reason, "finished_at": Now()}
+    values = {"state": State.FAILED, "finished_at": Now(), **reason_fields("reason", reason)}
     Trial.objects.filter(run=run_id, state__in=OPEN_STATES).update(**values)
     ended = Run.objects.filter(pk=run_id, state=State.RUNNING).update(
-        **values, waiting_for="", break_offs=0, lease_owner="", lease_until=None
+        **values, waiting_for="", waiting_for_data=None, break_offs=0, lease_owner="", lease_until=None
     )
     if ended:
-        events_add([(run_id, f"Run {State.FAILED}: {reason}")])
+        events_add([(run_id, run_ended(State.FAILED, reason))])
         transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.FAILED}))
     return bool(ended)
 
@@ -117,16 +119,15 @@ def expire() -> int:
     late = Run.objects.filter(
         state=State.PENDING, lease_owner="", break_offs__lt=MAXIMUM, campaign__start_before__lte=Now()
     )
-    rows = late.values_list(
-        "pk", "waiting_for", "campaign__start_before", "pair__source__host__name", "pair__sink__host__name"
-    )
-    reasons = {
-        run_id: f"not started by {moment(start_before)}: "
-        + (waiting_for or f"others were before it in the queues of host {source} and host {sink}")
-        for run_id, waiting_for, start_before, source, sink in rows[:_LIMIT]
-        if start_before is not None
-    }
-    return _ended_in_parts(reasons)
+    runs = late.select_related("campaign", "pair__source__host", "pair__sink__host")
+    return _ended_in_parts({run.pk: _too_late(run) for run in runs[:_LIMIT]})
+
+
+def _too_late(run: Run) -> str:
+    ends = {"source": run.pair.source.host.name, "sink": run.pair.sink.host.name}
+    waiting_for = run.waits_for or Reason("queued_behind_others", **ends)
+    start_before = moment(run.campaign.start_before) if run.campaign.start_before else ""
+    return Reason("not_started_in_time", start_before=start_before, waiting_for=waiting_for)
 
 
 def give_up_unreachable() -> int:
@@ -136,6 +137,12 @@ def give_up_unreachable() -> int:
     """
     away = Endpoint.objects.exclude(unreachable_since=None).select_related("host")
     return in_parts(list(away), lambda some: sum(map(_given_up, some)))
+
+
+def _given(reasons: Mapping[int, str]) -> dict[str, Any]:
+    """Return runs and their reasons as the statements take them."""
+    data = [None if each is None else Jsonb(each) for each in map(reason_data, reasons.values())]
+    return {"ids": list(reasons), "reasons": list(map(storable_text, reasons.values())), "data": data}
 
 
 def _ended_in_parts(reasons: Mapping[int, str]) -> int:
@@ -151,7 +158,7 @@ def _end_failed(run_id: int, reason: str, error: Exception) -> None:
     tried.update(break_offs=F("break_offs") + 1)
     if not tried.filter(break_offs__gte=MAXIMUM).exists():
         return
-    why = storable_text(f"{reason}; could not be ended: {type(error).__name__}: {error}")
+    why = Reason("could_not_be_ended", reason=reason, name=type(error).__name__, error=str(error))
     try:
         _end_barely(run_id, why)
     except Exception:
@@ -161,9 +168,9 @@ def _end_failed(run_id: int, reason: str, error: Exception) -> None:
 
 @transaction.atomic
 def _end_barely(run_id: int, reason: str) -> None:
-    values = {"state": State.NONSTART, "reason": reason, "finished_at": Now()}
+    values = {"state": State.NONSTART, "finished_at": Now(), **reason_fields("reason", reason)}
     if Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner="").update(
-        **values, waiting_for="", break_offs=0
+        **values, waiting_for="", waiting_for_data=None, break_offs=0
     ):
         Trial.objects.filter(run=run_id, state=State.PENDING).update(**values)
         Reservation.objects.filter(run=run_id).delete()
@@ -176,5 +183,5 @@ def _given_up(endpoint: Endpoint) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT, "maximum": MAXIMUM})
         ids = [row[0] for row in cursor.fetchall()]
-    reason = f"host {endpoint.host.name} has given no valid answer since {moment(since)}"
+    reason = Reason("host_unreachable", host=endpoint.host.name, since=moment(since))
     return _ended_in_parts(dict.fromkeys(ids, reason))

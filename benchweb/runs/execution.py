@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from benchweb.common.storable import storable_text
+from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.plans.expansion import PlannedTrial
 from benchweb.runs import live
-from benchweb.runs.events import event_add
+from benchweb.runs.events import event_add, run_ended, trial_ended
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
 from benchweb.runs.queueing.claims import release
 
@@ -43,22 +43,20 @@ def trials_append(*, run_id: int, owner: str, planned: Sequence[PlannedTrial]) -
         return []
     last = run.trials.aggregate(last=Max("index"))["last"] or 0
     trials = Trial.objects.bulk_create(_trials_of(run, planned, first_index=last + 1))
-    which = "one combination's interval is" if len(trials) == 1 else f"{len(trials)} combinations' intervals are"
-    event_add(run_id=run_id, text=f"Repeated once more: {which} still too wide.")
+    which = Reason("one_interval") if len(trials) == 1 else Reason("intervals", trials=len(trials))
+    event_add(run_id=run_id, text=Reason("event_repeated", which=which))
     return trials
 
 
 def trial_end(*, trial: Trial, owner: str, state: State, reason: str) -> bool:
     """Move an open trial to a final state without a whole result; False when it was final or isn't the owner's."""
-    reason = storable_text(reason)
     ended = bool(
         Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES, run__lease_owner=owner).update(
-            state=state, reason=reason, finished_at=Now()
+            state=state, finished_at=Now(), **reason_fields("reason", reason)
         )
     )
     if ended:
-        text = f"Trial {trial.index} ({trial.kind}) {state}: {reason}"
-        event_add(run_id=trial.run_id, text=text)
+        event_add(run_id=trial.run_id, text=trial_ended(trial.index, trial.kind, state, reason))
         live.publish(trial.run_id, {"type": "trial", "trial": trial.pk, "index": trial.index, "state": state})
     return ended
 
@@ -73,21 +71,29 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str =
     if run is None:
         return False
     cancelled = run.cancel_requested_at is not None
-    rest, why = State.CANCELLED, "the run was cancelled"
-    if not cancelled:
-        rest, why = State.NONSTART, storable_text(nonstart_reason)
+    rest = State.CANCELLED if cancelled else State.NONSTART
+    why = Reason("run_cancelled") if cancelled else nonstart_reason
     states = list(run.trials.values_list("state", flat=True))
     if not set(states).isdisjoint(OPEN_STATES):
-        Trial.objects.filter(run=run, state__in=OPEN_STATES).update(state=rest, reason=why, finished_at=Now())
+        Trial.objects.filter(run=run, state__in=OPEN_STATES).update(
+            state=rest, finished_at=Now(), **reason_fields("reason", why)
+        )
         states = [rest if state in OPEN_STATES else state for state in states]
     state, reason = _verdict(run, states, cancelled)
     if remark and state in (State.FINISHED, State.FAILED):
-        reason = f"{reason}. {remark}" if reason else remark
+        reason = joined([reason, remark], ". ")
     release(run_id=run_id)
     Run.objects.filter(pk=run_id, lease_owner=owner, state=State.RUNNING).update(
-        state=state, reason=reason, finished_at=Now(), waiting_for="", break_offs=0, lease_owner="", lease_until=None
+        state=state,
+        finished_at=Now(),
+        waiting_for="",
+        waiting_for_data=None,
+        break_offs=0,
+        lease_owner="",
+        lease_until=None,
+        **reason_fields("reason", reason),
     )
-    event_add(run_id=run_id, text=f"Run {state}{': ' + reason if reason else ''}.")
+    event_add(run_id=run_id, text=run_ended(state, reason))
     transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": state}))
     return True
 
@@ -110,15 +116,16 @@ def _verdict(run: Run, states: Sequence[str], cancelled: bool) -> tuple[State, s
     total = len(states)
     done = sum(state == State.FINISHED for state in states)
     if cancelled and done < total:
-        return State.CANCELLED, f"cancelled with {done} of {total} trials finished"
+        return State.CANCELLED, Reason("cancelled_halfway", done=done, total=total)
     if done == total:
         return State.FINISHED, ""
     failed = sum(state == State.FAILED for state in states)
-    parts = [f"{failed} of {total} trials failed"] if failed else []
+    parts = [Reason("trials_failed", failed=failed, total=total)] if failed else []
     # Whoever stops an engine ends its trial, and nobody has cancelled the run.
     stopped = sum(state == State.CANCELLED for state in states)
-    parts += [f"{stopped} of {total} trials cancelled"] if stopped else []
+    parts += [Reason("trials_cancelled", stopped=stopped, total=total)] if stopped else []
     unstarted = sum(state == State.NONSTART for state in states)
-    parts += [f"{unstarted} of {total} trials not started"] if unstarted else []
+    parts += [Reason("trials_not_started", unstarted=unstarted, total=total)] if unstarted else []
     first = run.trials.exclude(state=State.FINISHED).exclude(reason="").order_by("index").first()
-    return State.FAILED, ", ".join(parts) + (f": {first.reason}" if first else "")
+    why = first.why if first else ""
+    return State.FAILED, joined([joined(parts, ", "), why], ": ")

@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.rows import fetch, literals
 from benchweb.hosts.pairs import PairNames, with_pairs
 from benchweb.plans.models import version_label
 from benchweb.runs.models import OPEN_STATES
 
 _LINES = with_pairs("""
-SELECT r.id AS pk, r.state, r.reason, r.waiting_for, r.created_at, r.started_at, r.finished_at, r.attempts,
-  r.not_before, r.pair_id, source.host_id AS source_host_id, sink.host_id AS sink_host_id,
+SELECT r.id AS pk, r.state, r.reason, r.reason_data, r.waiting_for, r.waiting_for_data,
+  r.created_at, r.started_at, r.finished_at, r.attempts, r.not_before,
+  r.pair_id, source.host_id AS source_host_id, sink.host_id AS sink_host_id,
   p.id AS plan_id, p.name AS plan, v.number AS version, e.name AS environment, {pair_names}
 FROM runs_run r
 JOIN plans_planversion v ON v.id = r.plan_version_id
@@ -42,7 +45,9 @@ class RunLine(PairNames):
     pk: int
     state: str
     reason: str
+    reason_data: dict[str, Any] | None
     waiting_for: str
+    waiting_for_data: dict[str, Any] | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -55,6 +60,8 @@ class RunLine(PairNames):
     plan: str
     version: int
     environment: str
+    why = ReasonOf("reason")
+    waits_for = ReasonOf("waiting_for")
 
     @property
     def plan_version(self) -> str:

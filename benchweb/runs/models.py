@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.db import models
 from django.db.models import Q
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Host, Pair
 from benchweb.plans.models import PlanVersion
 
@@ -55,8 +56,13 @@ class Run(models.Model):
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="runs")
     plan_version = models.ForeignKey(PlanVersion, on_delete=models.PROTECT, related_name="runs")
     state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    # Its sentence in English, and its data (benchweb.catalog.reasons); rows of before have the sentence alone.
     reason = models.TextField(blank=True)
+    reason_data = models.JSONField(null=True)
     waiting_for = models.TextField(blank=True)
+    waiting_for_data = models.JSONField(null=True)
+    why = ReasonOf("reason")
+    waits_for = ReasonOf("waiting_for")
     created_at = models.DateTimeField(auto_now_add=True)
     # Its place in the order of the runs that want the same resources, as a time: no promise of that time. None for a
     # run of background trials only: it runs beside anything and stands in no queue.
@@ -110,6 +116,8 @@ class Trial(models.Model):
     repetition = models.PositiveIntegerField()
     state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
     reason = models.TextField(blank=True)
+    reason_data = models.JSONField(null=True)
+    why = ReasonOf("reason")
     session = models.UUIDField(default=uuid.uuid4, unique=True)
     cookie = models.CharField(max_length=64)
     # How many workers broke off on it: after three it fails.
@@ -131,6 +139,8 @@ class RunEvent(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
     text = models.TextField()
+    text_data = models.JSONField(null=True)
+    what = ReasonOf("text")
 
     class Meta:
         ordering = ["id"]

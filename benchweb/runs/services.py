@@ -7,7 +7,9 @@ from functools import partial
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from benchweb.common.names import kind_word
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs import endings
@@ -34,10 +36,10 @@ def confirmation_needed(count: int, confirmed: int | None) -> str | None:
     """Return the sentence that asks whether so many runs are meant, or None when they are or are few."""
     if count <= CONFIRM_ABOVE or (confirmed or 0) >= count:
         return None
-    return (
-        f"This makes {count:,} runs, and more than {CONFIRM_ABOVE:,} at once are launched only on purpose: "
-        f"confirm the number {count} if it is meant."
-    )
+    return _(
+        "This makes {count} runs, and more than {confirm_above} at once are launched only on purpose: confirm "
+        "the number {count_2} if it is meant."
+    ).format(count=f"{count:,}", confirm_above=f"{CONFIRM_ABOVE:,}", count_2=count)
 
 
 @transaction.atomic
@@ -56,7 +58,7 @@ def launch(
     again `retries` times, with a pause. Whether so many runs are meant is the caller's to ask.
     """
     if plan.archived_at is not None:
-        raise LaunchError("plan", f"Plan {plan.name} is archived: restore it, or choose another.")
+        raise LaunchError("plan", _("Plan {plan} is archived: restore it, or choose another.").format(plan=plan.name))
     return launch_version(
         version=plan.versions.order_by("-number")[0],
         pairs=pairs,
@@ -124,12 +126,19 @@ def campaign_cancel(*, campaign: Campaign) -> int:
 
 def _check_pairs(pairs: Sequence[Pair]) -> None:
     if not pairs:
-        raise LaunchError("pairs", "Choose at least one pair to run the plan on.")
+        raise LaunchError("pairs", _("Choose at least one pair to run the plan on."))
     for pair in pairs:
         rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
         archived = next((row for row in rows if row.archived_at is not None), None)
         if archived is not None:
-            what = type(archived).__name__.lower()
-            raise LaunchError("pairs", f"{pair} can't run: its {what} {archived} is archived. Restore it first.")
+            what = kind_word(archived)
+            raise LaunchError(
+                "pairs",
+                _("{pair} can't run: its {what} {archived} is archived. Restore it first.").format(
+                    pair=pair, what=what, archived=archived
+                ),
+            )
         if pair.source.host.is_synthetic or pair.sink.host.is_synthetic:
-            raise LaunchError("pairs", f"{pair} can't run: its hosts are synthetic, no engine answers there.")
+            raise LaunchError(
+                "pairs", _("{pair} can't run: its hosts are synthetic, no engine answers there.").format(pair=pair)
+            )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
+from benchweb.catalog.reasons import reason_of
 from benchweb.common.rows import fetch_all, literals
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
@@ -18,7 +19,7 @@ WHERE campaign_id = ANY(%(ids)s::bigint[]) GROUP BY campaign_id, state
 """
 
 _REASONS = """
-SELECT DISTINCT ON (campaign_id) campaign_id, reason FROM runs_run
+SELECT DISTINCT ON (campaign_id) campaign_id, reason, reason_data FROM runs_run
 WHERE campaign_id = ANY(%(ids)s::bigint[]) AND state IN ({faulty}) AND reason <> '' ORDER BY campaign_id, id
 """.replace("{faulty}", literals(FAULTY_STATES))
 
@@ -84,7 +85,8 @@ def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
 
     One query.
     """
-    return dict(fetch_all(_REASONS, {"ids": list(campaign_ids)}))
+    rows = fetch_all(_REASONS, {"ids": list(campaign_ids)})
+    return {campaign: reason_of(reason, data) for campaign, reason, data in rows}
 
 
 class _InState(NamedTuple):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
@@ -57,7 +59,9 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
         raise ScheduleError("name", fault)
     _check_numbers(definition)
     if (before is None or before.plan != definition.plan) and definition.plan.archived_at is not None:
-        raise ScheduleError("plan", f"Plan {definition.plan} is archived: restore it, or choose another.")
+        raise ScheduleError(
+            "plan", _("Plan {plan} is archived: restore it, or choose another.").format(plan=definition.plan)
+        )
     target = dict(definition.target)
     if before is None or (before.target, before.confirm_runs) != (target, definition.confirm_runs):
         target = _checked_target(definition)
@@ -82,11 +86,15 @@ def _check_numbers(definition: Definition) -> None:
     for field, limit in LIMITS.items():
         value, least, most = getattr(definition, field), limit.least, limit.most
         if value is not None and not least <= value <= most:
-            raise ScheduleError(field, f"{field} is from {least:,} to {most:,}.")
+            raise ScheduleError(
+                field, _("{field} is from {least} to {most}.").format(field=field, least=f"{least:,}", most=f"{most:,}")
+            )
     if definition.missed not in Schedule.Missed.values:
-        raise ScheduleError("missed", f"missed is one of {', '.join(Schedule.Missed.values)}.")
+        raise ScheduleError("missed", _("missed is one of {values}.").format(values=", ".join(Schedule.Missed.values)))
     if definition.overlap not in Schedule.Overlap.values:
-        raise ScheduleError("overlap", f"overlap is one of {', '.join(Schedule.Overlap.values)}.")
+        raise ScheduleError(
+            "overlap", _("overlap is one of {values}.").format(values=", ".join(Schedule.Overlap.values))
+        )
 
 
 def _timing_of(definition: Definition) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, State
@@ -82,6 +83,8 @@ class Slot(models.Model):
     # Pending without a campaign, it waits for the schedule's campaign before it.
     state = models.CharField(max_length=20, choices=[*State.choices, (SKIPPED, SKIPPED)], default=State.PENDING)
     reason = models.TextField(blank=True)
+    reason_data = models.JSONField(null=True)
+    why = ReasonOf("reason")
     campaign = models.OneToOneField(Campaign, null=True, on_delete=models.PROTECT, related_name="slot")
     # "Run now" is a slot like any other, at the time that somebody asked.
     is_extra = models.BooleanField(default=False)

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, dropwhile, islice, takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
+from benchweb.catalog.reasons import reason_of
 from benchweb.common.rows import fetch_all
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
@@ -105,7 +106,7 @@ SELECT s.id, s.name, s.next_at, s.timezone, p.name FROM schedules_schedule s JOI
 WHERE s.archived_at IS NULL AND s.paused_at IS NULL AND s.next_at IS NOT NULL ORDER BY s.next_at, s.id LIMIT %(most)s
 """
 _WITHOUT_RESULT = """
-SELECT s.at, s.state, s.reason, s.campaign_id, s.schedule_id, c.name
+SELECT s.at, s.state, s.reason, s.reason_data, s.campaign_id, s.schedule_id, c.name
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
 WHERE s.at >= %(since)s AND s.state = ANY(%(states)s) ORDER BY s.at DESC, s.id DESC LIMIT %(most)s
 """
@@ -127,9 +128,14 @@ class FaultySlot(NamedTuple):
     at: datetime
     state: str
     reason: str
+    reason_data: dict[str, Any] | None
     campaign_id: int | None
     schedule_id: int
     schedule: str
+
+    @property
+    def why(self) -> str:
+        return reason_of(self.reason, self.reason_data)
 
 
 def coming_schedules(*, most: int) -> list[ComingSchedule]:

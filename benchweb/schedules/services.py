@@ -7,7 +7,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
 
+from benchweb.catalog.reasons import Reason
 from benchweb.runs import endings
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.definitions import Definition, checked, definition_of
@@ -83,8 +85,8 @@ def schedule_pause(*, schedule: Schedule) -> bool:
     now = database_now()
     locked = _locked(schedule)
     _catch_up(locked, now)
-    end_waiting(locked, "The schedule was paused before its turn came.")
-    _cancel_pending_runs(locked, "the schedule was paused before it started")
+    end_waiting(locked, Reason("slot_paused"))
+    _cancel_pending_runs(locked, Reason("schedule_paused"))
     return bool(Schedule.objects.filter(pk=schedule.pk, paused_at=None).update(paused_at=now))
 
 
@@ -102,8 +104,8 @@ def schedule_archive(*, schedule: Schedule) -> bool:
     now = database_now()
     locked = _locked(schedule)
     _catch_up(locked, now)
-    end_waiting(locked, "The schedule was archived before its turn came.")
-    _cancel_pending_runs(locked, "the schedule was archived before it started")
+    end_waiting(locked, Reason("slot_archived"))
+    _cancel_pending_runs(locked, Reason("schedule_archived"))
     return bool(Schedule.objects.filter(pk=schedule.pk, archived_at=None).update(archived_at=now))
 
 
@@ -119,7 +121,7 @@ def schedule_restore(*, schedule: Schedule) -> bool:
 def schedule_cancel(*, schedule: Schedule) -> int:
     """Cancel all that a schedule has waiting or under way, not its times to come; return how many slots and runs."""
     locked = _locked(schedule)
-    ended = end_waiting(locked, "Cancelled before its turn came.")
+    ended = end_waiting(locked, Reason("slot_cancelled"))
     return ended + endings.cancel(list(_runs(locked).filter(state__in=OPEN_STATES).values_list("pk", flat=True)))
 
 
@@ -132,13 +134,15 @@ def run_now(schedule: Schedule, user: User | None = None) -> Slot:
     now = database_now()
     locked = _locked(schedule)
     if locked.archived_at is not None:
-        raise ScheduleError("", f"Schedule {locked} is archived: restore it first.")
+        raise ScheduleError("", _("Schedule {locked} is archived: restore it first.").format(locked=locked))
     slot = slot_make(schedule=locked, at=now.replace(microsecond=0), now=now, user=user, is_extra=True)
     if slot.state == SKIPPED:
         before = campaign_under_way(locked)
         if before is None:
-            raise ScheduleError("", "A slot of this schedule waits already: wait for it, or cancel it first.")
-        raise ScheduleError("", f"Campaign {before} has not ended: wait for it, or cancel it first.")
+            raise ScheduleError("", _("A slot of this schedule waits already: wait for it, or cancel it first."))
+        raise ScheduleError(
+            "", _("Campaign {before} has not ended: wait for it, or cancel it first.").format(before=before)
+        )
     return slot
 
 
@@ -150,7 +154,7 @@ def _cancel_pending_runs(schedule: Schedule, reason: str) -> None:
     """Cancel the runs that have not begun; one that begins at this moment goes on, or is ended here."""
     pending = _runs(schedule).filter(state=State.PENDING).values_list("pk", flat=True)
     reasons = dict.fromkeys(pending, reason)
-    endings.end_pending(reasons, State.CANCELLED, why_trials="the run was cancelled", even_held=True)
+    endings.end_pending(reasons, State.CANCELLED, why_trials=Reason("run_cancelled"), even_held=True)
 
 
 def _runs(schedule: Schedule) -> QuerySet[Run]:
@@ -168,7 +172,12 @@ def _next_at(schedule: Schedule, now: datetime, *, must_fire: bool = False) -> d
     left = slots_left(schedule)
     if left == 0:
         if must_fire:
-            raise ScheduleError("max_runs", f"It has had {schedule.max_runs:,} slots or more: it would never fire.")
+            raise ScheduleError(
+                "max_runs",
+                _("It has had {max_runs} slots or more: it would never fire.").format(
+                    max_runs=f"{schedule.max_runs:,}"
+                ),
+            )
         return None
     # A clock that was set back must not make slots between slots that were.
     last = schedule.slots.filter(is_extra=False).aggregate(last=Max("at"))["last"]

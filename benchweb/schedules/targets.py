@@ -5,15 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from benchweb.common.names import stored_name
+from benchweb.catalog.reasons import Reason, joined
+from benchweb.catalog.translation import reason_text
+from benchweb.common.names import kind_word, stored_name
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.mesh import mesh_pairs
 
 MAXIMUM_ENDPOINTS = 500
 MAXIMUM_PAIRS = 40_000
-_FORMS = "pairs, environment, label or mesh"
+_FORMS = gettext_noop("pairs, environment, label or mesh")
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,13 @@ def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]
     """Return the target in its one spelling, and how many pairs it has now; raise ScheduleError."""
     given = {key: value for key, value in target.items() if value not in (None, "", [], {})}
     if len(given) != 1 or not given.keys() <= _CHECKS.keys():
-        raise ScheduleError("pairs", f"Say what to run on by exactly one of {_FORMS}.")
+        raise ScheduleError("pairs", _("Say what to run on by exactly one of {forms}.").format(forms=_(_FORMS)))
     ((form, value),) = given.items()
     checked_target: dict[str, Any] = {form: _CHECKS[form](value)}
     # Pairs one by one have just been looked at, all of them.
     count = len(checked_target["pairs"]) if form == "pairs" else len(resolved(checked_target).pairs)
     if not count:
-        raise ScheduleError(form, _EMPTY[form])
+        raise ScheduleError(form, _(_EMPTY[form]))
     return checked_target, count
 
 
@@ -65,7 +69,9 @@ def archived_part(pair: Pair) -> str:
     """Say what of a pair is archived, or nothing."""
     rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
     archived = next((row for row in rows if row.archived_at is not None), None)
-    return f"its {type(archived).__name__.lower()} {archived} is archived" if archived else ""
+    if archived is None:
+        return ""
+    return Reason("part_archived", kind=Reason(f"kind_{type(archived).__name__.lower()}"), archived=str(archived))
 
 
 def _named(pairs: QuerySet[Pair]) -> list[Pair]:
@@ -84,7 +90,7 @@ def _usable(pairs: Iterable[Pair]) -> Resolved:
     found, left_out = [], []
     for pair in pairs:
         if fault := archived_part(pair):
-            left_out.append(f"{pair}: {fault}")
+            left_out.append(joined([str(pair), fault], ": "))
         else:
             found.append(pair)
     return Resolved(found, left_out)
@@ -96,7 +102,12 @@ def _checked_pairs(value: Any) -> list[int]:
     _all_known("pairs", "pair", ids, found)
     for pair in found.values():
         if fault := archived_part(pair):
-            raise ScheduleError("pairs", f"{pair} can't run: {fault}. Restore it first, or leave the pair out.")
+            raise ScheduleError(
+                "pairs",
+                _("{pair} can't run: {fault}. Restore it first, or leave the pair out.").format(
+                    pair=pair, fault=reason_text(fault)
+                ),
+            )
     return ids
 
 
@@ -104,14 +115,18 @@ def _checked_environment(value: Any) -> int:
     (environment,) = _ids("environment", [value], 1)
     row = Environment.objects.filter(pk=environment).first()
     if row is None or row.archived_at is not None:
-        what = f"Environment {row} is archived: restore it, or choose another" if row else f"No environment {value}"
+        what = (
+            _("Environment {row} is archived: restore it, or choose another").format(row=row)
+            if row
+            else _("No environment {value}").format(value=value)
+        )
         raise ScheduleError("environment", f"{what}.")
     return environment
 
 
 def _checked_label(value: Any) -> str:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= 60:
-        raise ScheduleError("label", "A label is a word of up to 60 characters that hosts bear.")
+        raise ScheduleError("label", _("A label is a word of up to 60 characters that hosts bear."))
     return stored_name(value)
 
 
@@ -126,7 +141,7 @@ def _checked_mesh(value: Any) -> dict[str, Any]:
         return {"endpoints": _mesh_endpoints(given["endpoints"]), **mesh}
     if given.keys() == {"environment", "source_modes", "sink_modes"}:
         return {key: _modes(given[key]) for key in ("source_modes", "sink_modes")} | mesh
-    raise ScheduleError("mesh", "A mesh has `endpoints`, or `source_modes`, `sink_modes` and `environment`.")
+    raise ScheduleError("mesh", _("A mesh has `endpoints`, or `source_modes`, `sink_modes` and `environment`."))
 
 
 def _mesh_endpoints(value: Any) -> list[int]:
@@ -136,38 +151,49 @@ def _mesh_endpoints(value: Any) -> list[int]:
     for endpoint in found.values():
         archived = next((row for row in (endpoint, endpoint.host) if row.archived_at is not None), None)
         if archived is not None:
-            what = type(archived).__name__.lower()
-            raise ScheduleError("mesh", f"The {what} {archived} is archived: restore it, or leave it out.")
+            what = kind_word(archived)
+            raise ScheduleError(
+                "mesh",
+                _("The {what} {archived} is archived: restore it, or leave it out.").format(
+                    what=what, archived=archived
+                ),
+            )
     if len(ids) < 2:
-        raise ScheduleError("mesh", "A mesh has at least two endpoints.")
+        raise ScheduleError("mesh", _("A mesh has at least two endpoints."))
     return ids
 
 
 def _modes(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(mode, str) for mode in value):
-        raise ScheduleError("mesh", "Modes are a list of words such as host and terway.")
+        raise ScheduleError("mesh", _("Modes are a list of words such as host and terway."))
     return list(dict.fromkeys(map(stored_name, value)))
 
 
 def _ids(field: str, value: Any, most: int) -> list[int]:
     if not isinstance(value, list) or not all(type(item) is int and 0 < item < 2**63 for item in value):
-        raise ScheduleError(field, "Give a list of ids.")
+        raise ScheduleError(field, _("Give a list of ids."))
     ids = list(dict.fromkeys(value))
     if len(ids) > most:
-        raise ScheduleError(field, f"{len(ids):,} are too many; at most {most:,} are possible.")
+        raise ScheduleError(
+            field, _("{ids} are too many; at most {most} are possible.").format(ids=f"{len(ids):,}", most=f"{most:,}")
+        )
     return ids
 
 
 def _all_known(field: str, what: str, ids: Iterable[int], found: Mapping[int, Any]) -> None:
     unknown = [str(pk) for pk in ids if pk not in found]
     if unknown:
-        raise ScheduleError(field, f"There is no {what} {', '.join(unknown[:5])}.")
+        raise ScheduleError(
+            field, _("There is no {what} {unknown}.").format(what=_(what), unknown=", ".join(unknown[:5]))
+        )
 
 
 _CHECKS = {"pairs": _checked_pairs, "environment": _checked_environment, "label": _checked_label, "mesh": _checked_mesh}
 _EMPTY = {
-    "pairs": "Choose at least one pair.",
-    "environment": "The environment has no pair that could run.",
-    "label": "No pair that could run has hosts with this label at both ends.",
-    "mesh": "The mesh has no pair that could run: its modes meet on no two hosts, or its pairs are archived.",
+    "pairs": gettext_noop("Choose at least one pair."),
+    "environment": gettext_noop("The environment has no pair that could run."),
+    "label": gettext_noop("No pair that could run has hosts with this label at both ends."),
+    "mesh": gettext_noop(
+        "The mesh has no pair that could run: its modes meet on no two hosts, or its pairs are archived."
+    ),
 }

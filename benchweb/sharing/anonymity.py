@@ -5,13 +5,14 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from benchweb.catalog.reasons import reason_fields
 from benchweb.charts.export import Content
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run
-from benchweb.sharing.frozen import FrozenEvent, RunContent
+from benchweb.sharing.frozen import RunContent
 from benchweb.sharing.pseudonyms import Pseudonyms
 from benchweb.sharing.real_names import host_pseudonym, real_names
 
@@ -25,7 +26,7 @@ def anonymised(content: RunContent) -> RunContent:
         run=_run(content.run, names),
         trials=trials,
         facts=(names.deep(source), names.deep(sink)),
-        events=[FrozenEvent(at=event.at, text=names.text(event.text)) for event in content.events],
+        events=[(at, names.reason(text)) for at, text in content.events],
         exported=_Exported(content, trials, names).content,
     )
 
@@ -71,7 +72,7 @@ class _Exported:
 def _run(run: Run, names: Pseudonyms) -> Run:
     hidden = copy(run)
     hidden.pk = None
-    hidden.reason = names.text(run.reason)
+    hidden.why = names.reason(run.why)
     hidden.pair = _pair(run.pair, names)
     hidden.plan_version = _version(run.plan_version, names)
     return hidden
@@ -116,6 +117,6 @@ def _trial(row: TrialRow, names: Pseudonyms) -> TrialRow:
         row,
         id=row.index,
         params=names.deep(row.params),
-        reason=names.text(row.reason),
+        **reason_fields("reason", names.reason(row.why)),
         limits=names.deep(row.limits),
     )

@@ -11,6 +11,8 @@ from django.utils import translation
 from pydantic import BaseModel
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.export import Content, csv_of, json_of
 from benchweb.charts.run.charts import trial_charts
 from benchweb.charts.run.confidence import displayed_combinations
@@ -41,7 +43,7 @@ class RunContent:
     trials: list[TrialRow]
     # Source's and sink's, as they came with the last result that has some.
     facts: tuple[dict[str, Any], dict[str, Any]]
-    events: list[FrozenEvent]
+    events: list[tuple[datetime, str]]
     exported: Content
 
 
@@ -166,7 +168,7 @@ def _page(content: RunContent) -> FrozenRun:
         sink_host=run.pair.sink.host.name,
         environment=run.pair.environment.name,
         state=run.state,
-        reason=run.reason,
+        reason=reason_text(run.why),
         is_open=run.state in OPEN_STATES,
         created_at=run.created_at,
         started_at=run.started_at,
@@ -179,7 +181,7 @@ def _page(content: RunContent) -> FrozenRun:
         source_facts=source_facts,
         sink_facts=sink_facts,
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
-        events=content.events,
+        events=[FrozenEvent(at=at, text=reason_text(text)) for at, text in content.events],
         figures=metric_headlines(trials),
         is_synthetic=run.pair.source.host.is_synthetic or run.pair.sink.host.is_synthetic,
         facts_note=mtu_words(run.pair, source_facts, sink_facts),
@@ -196,11 +198,11 @@ def _trial(trial: TrialRow) -> FrozenTrial:
         params=trial.params,
         repetition=trial.repetition,
         state=trial.state,
-        reason=trial.reason,
+        reason=reason_text(trial.why),
         label=metric.label if metric else "",
         unit=metric.unit if metric else "",
         value=trial.metrics.get(metric.key) if metric else None,
-        missing=trial.reason or f"the trial is {trial.state}",
+        missing=reason_text(trial.why or Reason("trial_in_state", state=Reason(f"state_{trial.state}"))),
         limits=[FrozenLimit(label=limit_words(each["by"]), summary=each["summary"]) for each in trial.limits],
         flags=trial.flags,
     )
@@ -211,8 +213,8 @@ def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
     if found is None:
         return None
     return FrozenConfidence(
-        words=found.requested.words,
-        sentence=found.sentence,
+        words=reason_text(found.requested.words),
+        sentence=reason_text(found.sentence),
         is_reached=found.is_reached,
         level_percent=found.requested.level_percent,
         width_percent=found.requested.width_percent,

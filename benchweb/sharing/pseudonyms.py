@@ -15,6 +15,7 @@ import idna
 from django.conf import settings
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason
 from benchweb.common.cache import remember
 from benchweb.sharing.one_search import one_of
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
@@ -86,6 +87,17 @@ class Pseudonyms:
         if text not in self._done:
             remember(self._done, text, self._replaced(text), most=_CACHE_SIZE)
         return self._done[text]
+
+    def reason(self, reason: str) -> str:
+        """Return a reason with its parameters replaced; a text that is none as `text` does."""
+        if not isinstance(reason, Reason):
+            return self.text(reason)
+        return Reason(reason.code, **{name: self._parameter(value) for name, value in reason.params.items()})
+
+    def _parameter(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._parameter(each) for each in value]
+        return self.reason(value) if isinstance(value, str) else value
 
     def deep(self, value: Any) -> Any:
         """Return a JSON document with every text in it replaced; keys are the catalog's and stay."""

@@ -11,13 +11,14 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from benchweb.charts.export import stored_content
 from benchweb.hosts.secrets import encrypted
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
-from benchweb.sharing.frozen import FrozenEvent, RunContent, Snapshot, snapshot
+from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
 from benchweb.sharing.models import Share, SharePart
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
@@ -38,7 +39,9 @@ def share_create(
 ) -> tuple[Share, str]:
     """Freeze a run and make a link to it; return the share and its token. `run` has all that names it selected."""
     if expires_at is not None and expires_at <= timezone.now():
-        raise ShareError("expires_at", "The link would have expired already: choose a time to come, or null for never.")
+        raise ShareError(
+            "expires_at", _("The link would have expired already: choose a time to come, or null for never.")
+        )
     content = _content(run)
     frozen = snapshot(anonymised(content) if anonymise else content)
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -86,13 +89,13 @@ def token_digest(token: str) -> str:
 
 
 def _content(run: Run) -> RunContent:
-    events = RunEvent.objects.filter(run=run).order_by("pk").values_list("at", "text")[:_EVENTS_DISPLAYED]
+    events = RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]
     # The page and both exports tell of the same moment.
     trials = trial_rows(run.pk)
     return RunContent(
         run=run,
         trials=trials,
         facts=facts_of_runs([run.pk]).get(run.pk, ({}, {})),
-        events=[FrozenEvent(at=at, text=text) for at, text in events],
+        events=[(event.at, event.what) for event in events],
         exported=replace(stored_content(run), trials=lambda: trials),
     )

@@ -32,6 +32,8 @@ def test_the_contracts_example_makes_twelve_pending_trials(api):
         "id": run_id,
         "state": "pending",
         "reason": "",
+        "reason_code": None,
+        "reason_params": None,
         "url": f"http://testserver/runs/{run_id}",
     }
     run = api.get(f"/runs/{run_id}").json()
@@ -48,6 +50,8 @@ def test_the_contracts_example_makes_twelve_pending_trials(api):
         "repetition": 1,
         "state": "pending",
         "reason": "",
+        "reason_code": None,
+        "reason_params": None,
         "started_at": None,
         "finished_at": None,
         "metrics": {},

@@ -237,6 +237,8 @@ def test_slots_are_listed_newest_first_with_the_same_queries_however_many(api, d
         "at": "2026-01-05T02:00:00.000000Z",
         "state": "missed",
         "reason": "found too late",
+        "reason_code": None,
+        "reason_params": None,
         "campaign": None,
         "runs": [],
         "run_count": 0,

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone, translation
 
-from benchweb.phrasebook import translated
+from benchweb.catalog.reasons import Reason, reason_fields
+from benchweb.catalog.translation import reason_text
 from benchweb.runs.execution import run_end, trial_end, trial_start
 from benchweb.runs.models import Run, State
 from benchweb.runs.queueing.claims import begin, claim
@@ -118,12 +119,12 @@ def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_hav
     run = make_run(repetitions=3)
     begun(run, "w")
     run.trials.update(state=State.FINISHED)
-    run.trials.filter(index=3).update(state=State.CANCELLED, reason="the engine was stopped")
+    run.trials.filter(index=3).update(state=State.CANCELLED, **reason_fields("reason", Reason("says_stopped")))
     run_end(run_id=run.pk, owner="w")
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, "1 of 3 trials cancelled: the engine was stopped")
     with translation.override("zh-hans"):
-        assert translated(run.reason) == "3 个测试项中 1 个已取消：引擎已停止"
+        assert reason_text(run.why) == "3 个测试项中 1 个已取消：引擎已停止"
 
 
 def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():

@@ -6,7 +6,6 @@ import pytest
 from django.utils import translation
 
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.phrasebook import translated
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Resource
@@ -64,7 +63,8 @@ def test_a_schedule_whose_plan_is_archived_does_not_fit_and_says_what_to_do():
     assert (result.fits, result.starts_at, result.bars) == (False, None, [])
     assert result.reason == f"Plan {schedule.plan} is archived: restore it, or choose another."
     with translation.override("zh-hans"):
-        assert translated(result.reason) == f"计划 {schedule.plan} 已归档：请恢复它，或选择另一个。"
+        result = feasibility(Schedule.objects.get(), now=MIDNIGHT)
+        assert result.reason == f"计划 {schedule.plan} 已归档：请恢复它，或选择另一个。"
 
 
 def test_a_campaign_longer_than_its_window_names_what_would_help_the_smallest_first():

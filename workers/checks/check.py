@@ -4,7 +4,7 @@ import logging
 import time
 from datetime import UTC, datetime
 
-from benchweb.common.storable import storable_text
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.hosts.facts.shapes import facts_fault
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
@@ -48,17 +48,17 @@ def _outcome(endpoint: Endpoint) -> CheckOutcome:
                 let_database_go()
                 facts = client.facts()
                 if fault := facts_fault(facts):
-                    raise EngineGarbage(f"{client.name} tells facts that can't be read at {fault}.")
+                    raise EngineGarbage(Reason("engine_facts_unreadable", engine=client.name, fault=fault))
     except EngineUndisclosed as error:
-        return _fault(endpoint, Endpoint.Status.UNREACHABLE, str(error), "")
+        return _fault(endpoint, Endpoint.Status.UNREACHABLE, error.reason, "")
     except EngineUnreachable as error:
-        return _fault(endpoint, Endpoint.Status.UNREACHABLE, str(error), fingerprint)
+        return _fault(endpoint, Endpoint.Status.UNREACHABLE, error.reason, fingerprint)
     except (EngineError, SecretUnreadable) as error:
-        return _fault(endpoint, Endpoint.Status.REFUSED, str(error), fingerprint)
+        return _fault(endpoint, Endpoint.Status.REFUSED, reason_of_error(error), fingerprint)
     except Exception as error:
         # An endpoint whose check ends without a word would be "being checked" for ever.
         _log.exception("The check of endpoint %s broke off", endpoint.pk)
-        reason = storable_text(f"The check broke off: {type(error).__name__}: {error}")
+        reason = Reason("check_broke_off", name=type(error).__name__, error=str(error))
         return _fault(endpoint, Endpoint.Status.REFUSED, reason, fingerprint)
     return CheckOutcome(
         status=Endpoint.Status.ANSWERED,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeVar
 
-from benchweb.common.storable import storable_text
+from benchweb.catalog.reasons import Reason, joined, reason_of_error
 from benchweb.hosts.checks.path_checks import Passage, PathFound, PathOutcome, PathSize, path_record
 from benchweb.hosts.models import Pair
 from benchweb.hosts.secrets import SecretUnreadable
@@ -40,11 +40,11 @@ def _outcome(pair: Pair) -> PathOutcome:
             let_database_go()
             return _looked(pair, source, sink, paths)
     except (EngineError, SecretUnreadable) as error:
-        return PathOutcome(Pair.Path.UNCHECKED, str(error))
+        return PathOutcome(Pair.Path.UNCHECKED, reason_of_error(error))
     except Exception as error:
         # A pair whose check ends without a word would be shown as it was before.
         _log.exception("The check of the path of pair %s broke off", pair.pk)
-        reason = storable_text(f"The check broke off: {type(error).__name__}: {error}")
+        reason = Reason("check_broke_off", name=type(error).__name__, error=str(error))
         return PathOutcome(Pair.Path.UNCHECKED, reason)
 
 
@@ -83,11 +83,8 @@ def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: Path) -> _
     opened = _of_new_engine(sink, lambda: sink.open_path(cookie))
     known = pair.sink.data_port
     if known is not None and opened.data_port != known:
-        raise EngineRefused(
-            f"{sink.name} has data port {opened.data_port}, and had {known} when it was checked. If it was started "
-            "with another --data-port, check it on the page of its host.",
-            code="data_port",
-        )
+        ports = {"data_port": opened.data_port, "known": known}
+        raise EngineRefused(Reason("engine_data_port_changed", engine=sink.name, **ports), code="data_port")
     bind = {"address": path.source, "device": pair.source.bind_device}
     peer = {"address": path.sink, "data_port": opened.data_port}
     bound = {key: value for key, value in bind.items() if value} or None
@@ -102,10 +99,7 @@ def _of_new_engine(client: EngineClient, ask: Callable[[], Answer]) -> Answer:
     except EngineRefused as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
-        raise EngineRefused(
-            f"{client.name} is too old for this check: update it. Whether TCP and UDP pass is not known.",
-            code="too_old",
-        ) from error
+        raise EngineRefused(Reason("engine_too_old_for_path", engine=client.name), code="too_old") from error
 
 
 def _passage(told: PathPassage) -> Passage:
@@ -125,7 +119,7 @@ def path_verdict(found: PathFound, *, source: str, sink: str, udp_arrived: int) 
     blocked = _blocked(found, source, sink, udp_arrived)
     if blocked:
         return Pair.Path.BLOCKED, blocked
-    narrow = " ".join(
+    narrow = joined(
         _narrow(size, begin, end)
         for size, begin, end in ((found.forward, source, sink), (found.backward, sink, source))
         if size is not None and size.is_silent
@@ -135,40 +129,24 @@ def path_verdict(found: PathFound, *, source: str, sink: str, udp_arrived: int) 
 
 def _blocked(found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
     tcp, udp, port, address = found.tcp, found.udp, found.data_port, found.address
+    places = {"port": port, "address": address, "source": source, "sink": sink}
     if tcp.fault == _NO_ANSWER:
-        return (
-            f"What accepts TCP {port} at {address} is not the engine of {sink}, or a firewall cuts connections to it: "
-            "correct the address for test traffic, or let the connections through."
-        )
+        return Reason("path_wrong_listener", **places)
     if not tcp.passes and not udp.passes:
-        if tcp.fault == _REFUSED:
-            return (
-                f"TCP and UDP {port} of {sink} are refused at {address}: is the engine's data port there, and does a "
-                f"firewall of it reject {source}?"
-            )
-        return (
-            f"Neither TCP nor UDP passes from {source} to {address}: open TCP and UDP {port} of {sink} for {source} in "
-            "every firewall between them."
-        )
+        return Reason("path_refused" if tcp.fault == _REFUSED else "path_blocked", **places)
     if not tcp.passes:
-        return f"UDP passes, TCP doesn't: open TCP {port} of {sink} at {address} for {source}."
+        return Reason("path_tcp_blocked", **places)
     return _udp_blocked(udp, found, source, sink, udp_arrived)
 
 
 def _udp_blocked(udp: Passage, found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
-    port = found.data_port
+    places = {"port": found.data_port, "source": source, "sink": sink}
     if udp.passes:
         return ""
     if udp_arrived:
-        return (
-            f"TCP passes, UDP only one way: {udp_arrived} datagrams reached {sink}, and none of its answers came back. "
-            f"Let UDP from port {port} of {sink} through to {source}."
-        )
-    return f"TCP passes, UDP doesn't: open UDP {port} of {sink} at {found.address} for {source}."
+        return Reason("path_udp_one_way", udp_arrived=udp_arrived, **places)
+    return Reason("path_udp_blocked", address=found.address, **places)
 
 
 def _narrow(size: PathSize, begin: str, end: str) -> str:
-    return (
-        f"Packets over {size.mtu_bytes:,} bytes from {begin} to {end} vanish without a word: let ICMP through, or set "
-        f"the MTU of both interfaces to {size.mtu_bytes:,}."
-    )
+    return Reason("path_mtu", mtu_bytes=size.mtu_bytes, begin=begin, end=end)

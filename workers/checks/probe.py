@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from http import HTTPStatus
 
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.in_parts import in_parts
-from benchweb.common.storable import storable_text
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
@@ -31,7 +31,7 @@ RECORD_SECONDS = 10.0
 BATCH_SECONDS = 120.0
 _log = logging.getLogger(__name__)
 _State, _Status = AvailabilitySpan.State, Endpoint.Status
-_ENDLESS = "The engine's answer came to no end."
+_ENDLESS = Reason("probe_endless")
 
 
 def probe(endpoint_ids: Sequence[int]) -> None:
@@ -70,7 +70,7 @@ def _safely_probed(endpoint: Endpoint) -> Probe | None:
         return _probed(endpoint)
     except Exception as error:
         _log.exception("The probe of endpoint %s broke off", endpoint.pk)
-        reason = storable_text(f"The probe broke off: {type(error).__name__}: {error}")
+        reason = Reason("probe_broke_off", name=type(error).__name__, error=str(error))
         return _found(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, reason)
 
 
@@ -84,7 +84,7 @@ def _probed(endpoint: Endpoint) -> Probe | None:
         if isinstance(error, EngineRefused) and error.may_pass:
             took = time.perf_counter() - started
             return _found(endpoint, _State.ANSWERED, _Status.ANSWERED, round_trip_seconds=took)
-        return _found(endpoint, *_verdict(error), str(error))
+        return _found(endpoint, *_verdict(error), reason_of_error(error))
     if answer is None:
         return None
     round_trip, load = answer

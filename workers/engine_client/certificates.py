@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cryptography import x509
 
+from benchweb.catalog.reasons import Reason
 from workers.engine_client import dialing
 from workers.engine_client.errors import EngineDown, EngineError, EngineGarbage, EngineRefused
 from workers.engine_client.faults import engine_name, unreachable, unreachable_text
@@ -51,16 +52,12 @@ def presented_certificate(*, name: str, host: str, port: int, addresses: Sequenc
         except EngineError as error:
             fault = fault or error
         left.remove(address)
-    raise fault or EngineGarbage(f"{host} has no address.")
+    raise fault or EngineGarbage(Reason("host_without_address", host=host))
 
 
 def other_certificate(who: str) -> EngineRefused:
     """Say that an engine shows another certificate than its endpoint's."""
-    return EngineRefused(
-        f"{who} shows another certificate than the pinned one. If the engine was set up anew, "
-        "check its fingerprint there and pin it on the host's page; if not, somebody is in between.",
-        code="fingerprint",
-    )
+    return EngineRefused(Reason("engine_other_certificate", engine=who), code="fingerprint")
 
 
 def _certificate(who: str, connection: socket.socket) -> bytes:
@@ -72,7 +69,7 @@ def _certificate(who: str, connection: socket.socket) -> bytes:
         with connection, context.wrap_socket(connection) as wrapped:
             return wrapped.getpeercert(binary_form=True) or b""
     except ssl.SSLError as error:
-        raise EngineGarbage(f"{who} doesn't speak TLS as an engine does. Is that the engine's port?") from error
+        raise EngineGarbage(Reason("engine_speaks_no_tls", engine=who)) from error
     except OSError as error:
         raise EngineDown(unreachable_text(who, error)) from error
 

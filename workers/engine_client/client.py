@@ -15,6 +15,8 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, Pro
 from urllib3.exceptions import TimeoutError as Timeout
 from urllib3.util.ssl_ import create_urllib3_context
 
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_of
@@ -67,10 +69,7 @@ class EngineClient:
         self.port = port
         # Without one urllib3 would check nothing, and the token would go to whoever answers.
         if _FINGERPRINT.fullmatch(fingerprint) is None:
-            raise EngineRefused(
-                f"{self.name} has no pinned certificate: nothing is sent to it. Check it on the page of its host.",
-                code="fingerprint",
-            )
+            raise EngineRefused(Reason("engine_not_pinned", engine=self.name), code="fingerprint")
         try:
             self._pool = EnginePool(
                 self.address,
@@ -104,15 +103,11 @@ class EngineClient:
         status, data = self._answer("POST", "/v1/proof", body={"nonce": nonce})
         # An engine of before this call asks for a token first.
         if status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
-            raise EngineRefused(
-                f"{self.name} can't prove that it knows the token, so it was not sent. Update the engine, or enter the "
-                "fingerprint that it prints when it starts, together with the token, on the host's page.",
-                code="unproven",
-            )
+            raise EngineRefused(Reason("engine_unproven", engine=self.name), code="unproven")
         try:
             return is_proven(self._document(status, data), token=token, nonce=nonce, fingerprint=self._fingerprint)
         except ValueError as error:
-            raise self._garbage(str(error)) from error
+            raise self._garbage(reason_of_error(error)) from error
 
     def about(self) -> About:
         """Ask who answers."""
@@ -122,7 +117,7 @@ class EngineClient:
         """Ask for the facts of the engine's host."""
         facts = self._json("GET", "/v1/facts")
         if not isinstance(facts, dict):
-            raise self._garbage("its facts are not a JSON object")
+            raise self._garbage(Reason("answer_facts_no_object"))
         return facts
 
     def host_load(self, *, address: str, device: str = "") -> HostLoad:
@@ -143,7 +138,7 @@ class EngineClient:
         """Create a session; repeating it with the same spec is harmless."""
         document = self._json("PUT", f"/v1/sessions/{session}", body=spec.as_json(), seconds=CREATE_SECONDS)
         if not isinstance(document, dict) or "state" not in document:
-            raise self._garbage("its answer to a new session has no state")
+            raise self._garbage(Reason("answer_session_without_state"))
         return document
 
     def cancel(self, session: str, reason: str) -> None:
@@ -162,7 +157,7 @@ class EngineClient:
         """Return where a session stands: its state, and code and reason where it failed."""
         document = self._json("GET", f"/v1/sessions/{session}")
         if not isinstance(document, dict):
-            raise self._garbage("its answer about a session is no object")
+            raise self._garbage(Reason("answer_session_no_object"))
         return document
 
     def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
@@ -180,7 +175,7 @@ class EngineClient:
             response.drain_conn()
             drained = True
         except (HTTPError, OSError) as error:
-            raise EngineUnreachable(f"{self.name} fell silent in the middle of a trial ({cause(error)}).") from error
+            raise EngineUnreachable(Reason("engine_silent", engine=self.name, error=cause(error))) from error
         finally:
             # After a whole stream this gives the connection back; after a broken one nothing of it is reused.
             if not drained:
@@ -197,7 +192,7 @@ class EngineClient:
             yield event
             if event.is_final:
                 return
-        raise EngineUnreachable(f"{self.name} ended its events without a result.")
+        raise EngineUnreachable(Reason("engine_without_result", engine=self.name))
 
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         pending = bytearray()
@@ -218,10 +213,7 @@ class EngineClient:
         """Add to a line; raise EngineGarbage for more than one event may have."""
         if len(pending) + len(more) > MAXIMUM_LINE_BYTES:
             most = MAXIMUM_LINE_BYTES // MEBIBYTE
-            raise EngineGarbage(
-                f"{self.name} sent a result or event of more than {most} MiB, the most that is taken in. "
-                "Choose a longer report interval or fewer flows; newer engines keep results of long tests small."
-            )
+            raise EngineGarbage(Reason("engine_event_too_large", engine=self.name, most=most))
         pending += more
 
     def _json(self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
@@ -239,7 +231,7 @@ class EngineClient:
         try:
             return response.status, self._body(response)
         except (HTTPError, OSError) as error:
-            raise EngineDown(f"{self.name} broke off its answer ({cause(error)}).") from error
+            raise EngineDown(Reason("engine_broke_off", engine=self.name, error=cause(error))) from error
         finally:
             response.release_conn()
 
@@ -249,7 +241,7 @@ class EngineClient:
             # What is left of it would be taken for the next answer.
             response.close()
             most = _MAXIMUM_BODY_BYTES // MEBIBYTE
-            raise self._garbage(f"its answer has more than {most} MiB, the most that is read")
+            raise self._garbage(Reason("answer_too_large", most=most))
         return data
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
@@ -292,32 +284,29 @@ class EngineClient:
     def _tls_failure(self, error: SSLError) -> Exception:
         if "Fingerprints did not match" in str(error):
             return other_certificate(self.name)
-        return EngineGarbage(f"{self.name} doesn't speak TLS as an engine does ({cause(error)}).")
+        return EngineGarbage(Reason("engine_tls_failed", engine=self.name, error=cause(error)))
 
     def _refusal(self, status: int, data: bytes) -> Exception:
         try:
             error = json.loads(data)["error"]
             code, message = storable_text(str(error["code"])), storable_text(str(error["message"]))
         except (ValueError, KeyError, TypeError, RecursionError):
-            return self._garbage(f"it answered with HTTP status {status} and no reason")
+            return self._garbage(Reason("answer_without_reason", status=status))
         if status == 401:
-            return EngineRefused(
-                f"{self.name} refused the token: enter the token of its token file on the host's page.",
-                code=code,
-                status=status,
-            )
-        return EngineRefused(f"{self.name} refused: {message}", code=code, status=status)
+            return EngineRefused(Reason("engine_refused_token", engine=self.name), code=code, status=status)
+        refused = Reason("engine_refused", engine=self.name, message=engine_reason(message))
+        return EngineRefused(refused, code=code, status=status)
 
     def _decoded(self, data: bytes) -> Any:
         try:
             return storable(json.loads(data))
         except TooDeepError as error:
-            raise self._garbage(f"it sent JSON that can't be kept: {error}") from error
+            raise self._garbage(Reason("answer_not_kept", error=str(error))) from error
         except (ValueError, RecursionError) as error:
-            raise self._garbage(f"it sent no JSON but {data[:40]!r}") from error
+            raise self._garbage(Reason("answer_no_json", data=repr(data[:40]))) from error
 
     def _garbage(self, what: str) -> EngineGarbage:
-        return EngineGarbage(f"{self.name} doesn't answer as an engine does: {what}. Is that the engine's port?")
+        return EngineGarbage(Reason("engine_garbage", engine=self.name, what=what))
 
 
 def _headers(token: str) -> dict[str, str]:

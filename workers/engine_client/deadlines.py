@@ -9,6 +9,8 @@ from typing import Any
 from urllib3 import BaseHTTPResponse, HTTPResponse, HTTPSConnectionPool
 from urllib3.connection import HTTPSConnection
 
+from benchweb.catalog.reasons import Reason
+
 
 class AnswerSocket(ssl.SSLSocket):
     """Reads until a moment, however often something comes; the time-out of each read holds beside it."""
@@ -38,7 +40,7 @@ class AnswerSocket(ssl.SSLSocket):
             self.settimeout(silence_seconds)
 
     def _incomplete(self) -> TimeoutError:
-        return TimeoutError(f"its answer was not complete within {self.seconds:g} s")
+        return TimeoutError(Reason("answer_too_late", seconds=self.seconds))
 
 
 class EngineConnection(HTTPSConnection):

@@ -1,8 +1,14 @@
 """The ways in which an engine fails a caller."""
 
+from benchweb.catalog.reasons import reason_of_error
+
 
 class EngineError(Exception):
-    """Any failure of a call to an engine; str() is a sentence for people."""
+    """Any failure of a call to an engine; `reason` says which, for people."""
+
+    @property
+    def reason(self) -> str:
+        return reason_of_error(self)
 
 
 class EngineUnreachable(EngineError):

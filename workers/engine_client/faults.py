@@ -5,6 +5,7 @@ import re
 
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 
+from benchweb.catalog.reasons import Reason, reason_of_error
 from workers.engine_client.errors import EngineDown, EngineRefused, EngineUndisclosed, EngineUnreachable
 
 # The machine itself says that nobody listens, or that who did is gone.
@@ -14,8 +15,7 @@ _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 def engine_name(name: str, host: str, port: int, address: str = "") -> str:
     """Name an engine at the start of a sentence; `address` is what its host's name was resolved to."""
-    address = _address_text(host, port, address)
-    return f"The engine of {name} ({address})"
+    return Reason("engine", name=name, address=_address_text(host, port, address))
 
 
 def engine_called(name: str, host: str, port: int, address: str = "") -> str:
@@ -39,27 +39,17 @@ def unreachable(who: str, error: BaseException) -> EngineUnreachable:
 
 def unusable(who: str, error: ValueError) -> EngineRefused:
     """Say that nothing can be sent with an endpoint's address and token, and what to do."""
-    return EngineRefused(
-        f"{who} can't be asked ({cause(error)}): its control address or its token can't be used. "
-        "Enter them again on the host's page.",
-        code="address",
-    )
+    return EngineRefused(Reason("engine_unaskable", engine=who, error=cause(error)), code="address")
 
 
 def undisclosed(who: str) -> EngineUndisclosed:
     """Return the one answer for an address of which nothing may be told."""
-    return EngineUndisclosed(
-        f"{who} could not be used. Is benchweb-engine serve running there with the pinned certificate, and does a "
-        "firewall let the port through? The worker's log says more, to an administrator."
-    )
+    return EngineUndisclosed(Reason("engine_unusable", engine=who))
 
 
 def unreachable_text(who: str, error: BaseException) -> str:
     """Say that an engine can't be reached, with the cause and what to look at."""
-    return (
-        f"{who} can't be reached ({cause(error)}). Is benchweb-engine serve running there, "
-        "and does a firewall let the port through?"
-    )
+    return Reason("engine_unreachable", engine=who, error=cause(error))
 
 
 def _machine_answers(error: BaseException) -> bool:
@@ -74,5 +64,8 @@ def _machine_answers(error: BaseException) -> bool:
 
 def cause(error: BaseException) -> str:
     """Return the innermost cause in a few words, without addresses of Python objects and numbers of errors."""
-    text = str(error.__cause__ or error.__context__ or error)
+    innermost = error.__cause__ or error.__context__ or error
+    if isinstance(reason := reason_of_error(innermost), Reason):
+        return reason
+    text = str(innermost)
     return _ERROR_NUMBER.sub("", text.rsplit(">: ", 1)[-1])[:200]

@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.reasons import Reason
 from benchweb.common.storable import MAXIMUM_NUMBER, is_figure, storable_text
 from workers.engine_client.errors import EngineGarbage
 
@@ -74,7 +76,7 @@ class About:
                 uptime_seconds=_optional(document, "uptime_seconds"),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise EngineGarbage(f"its description of itself can't be read ({error!r:.100})") from error
+            raise EngineGarbage(Reason("answer_about_unreadable", error=f"{error!r:.100}")) from error
 
 
 def _port(value: Any) -> int:
@@ -125,7 +127,7 @@ class HostLoad:
                 link_bps=_optional(interface, "speed_bps"),
             )
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise EngineGarbage(f"what it tells of its host can't be read ({error!r:.100})") from error
+            raise EngineGarbage(Reason("answer_load_unreadable", error=f"{error!r:.100}")) from error
 
 
 @dataclass(frozen=True)
@@ -211,9 +213,9 @@ class Event:
     def parsed(cls, document: Any) -> "Event":
         """Check one line of the event stream; raise EngineGarbage."""
         if not isinstance(document, dict) or type(document.get("id")) is not int or document["id"] < 0:
-            raise EngineGarbage("an event has no id")
+            raise EngineGarbage(Reason("answer_event_without_id"))
         if document.get("type") not in _EVENTS:
-            raise EngineGarbage(f"an event is of unknown type {document.get('type')!r:.60}")
+            raise EngineGarbage(Reason("answer_event_unknown", type=f"{document.get('type')!r:.60}"))
         return cls(id=document["id"], type=document["type"], body=document)
 
     @property
@@ -229,7 +231,10 @@ class Event:
     @property
     def reason(self) -> str:
         """Return the reason of a failure."""
-        return storable_text(str(self.body.get("reason") or "the engine gave no reason"))
+        given = self.body.get("reason")
+        if isinstance(given, Reason):
+            return given
+        return engine_reason(storable_text(str(given))) if given else Reason("engine_gave_no_reason")
 
 
 def _optional(document: dict[str, Any], key: str, most: float = _MAXIMUM_BPS) -> float | None:

@@ -5,6 +5,8 @@ import hmac
 import secrets
 from typing import Any
 
+from benchweb.catalog.reasons import Reason
+
 _PURPOSE = b"benchweb proof v1"
 _NONCE_BYTES = 32
 # As many tokens as an engine may have.
@@ -27,6 +29,6 @@ def is_proven(document: Any, *, token: str, nonce: str, fingerprint: str) -> boo
     """Tell whether the answer of POST /v1/proof holds a token's proof; raise ValueError for what is no such answer."""
     proofs = document.get("proofs") if isinstance(document, dict) else None
     if not isinstance(proofs, list) or len(proofs) > _MAXIMUM_PROOFS:
-        raise ValueError("its proofs can't be read")
+        raise ValueError(Reason("answer_proofs_unreadable"))
     wanted = token_proof(token, nonce, fingerprint).encode()
     return any(hmac.compare_digest(wanted, str(proof).encode(errors="replace")) for proof in proofs)

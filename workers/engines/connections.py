@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, connection
 
+from benchweb.catalog.reasons import Reason
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
@@ -96,7 +97,9 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
         # Only with the token that was proven: another may have been entered meanwhile.
         pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
     except HostsError as error:
-        raise EngineRefused(f"{endpoint} is not pinned. {error.message}", code="same_machine") from error
+        raise EngineRefused(
+            Reason("endpoint_not_pinned", endpoint=str(endpoint), reason=error.message), code="same_machine"
+        ) from error
     is_same = pinned.control_address == endpoint.control_address
     return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from benchweb.catalog.reasons import Reason
 from benchweb.hosts.models import Endpoint
 from workers.engine_client import (
     EngineError,
@@ -70,7 +71,7 @@ def require_engine(endpoint: Endpoint, shown: Shown) -> None:
     host, port = control_address(endpoint)
     if not shown.is_engines and not is_known(endpoint, {address_with_port(shown.address, port)}):
         who = engine_name(str(endpoint), host, port, shown.address)
-        raise EngineGarbage(f"{who} shows a certificate that is not an engine's.")
+        raise EngineGarbage(Reason("engine_certificate_unknown", engine=who))
 
 
 def _may_be_told(endpoint: Endpoint, contact: Contact, error: EngineError) -> bool:

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchweb.catalog.reasons import Reason
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import endpoint_is_away
 from benchweb.runs.execution import addresses_record
@@ -67,11 +68,8 @@ def with_data_port(claimed: Claimed, ends: Ends, about: About) -> Ends:
     """Return the ends with the data port that was agreed: what the sink's check found, or else what it says now."""
     sink = claimed.run.pair.sink
     if sink.data_port is not None and sink.data_port != about.data_port:
-        raise EngineRefused(
-            f"{ends.sink.name} has data port {about.data_port}, and had {sink.data_port} when it was checked. If it "
-            "was started with another --data-port, check it on the page of its host.",
-            code="data_port",
-        )
+        ports = {"data_port": about.data_port, "known": sink.data_port}
+        raise EngineRefused(Reason("engine_data_port_changed", engine=ends.sink.name, **ports), code="data_port")
     agreed = replace(ends, data_port=about.data_port)
     agreed.paths.on_change = lambda: _record(claimed, agreed)
     return agreed
@@ -112,17 +110,11 @@ def refuse_another_place(ends: Ends, prepared: dict[str, Any]) -> None:
     """Raise where a sink wants its traffic elsewhere than agreed: it may not choose whom a source connects to."""
     port, address = prepared.get("data_port"), prepared.get("address", ends.paths.current.sink)
     if port != ends.data_port:
-        raise EngineRefused(
-            f"{ends.sink.name} announces data port {port} instead of {ends.data_port}, so nothing is sent there. If it "
-            "was started with another --data-port, check it on the page of its host.",
-            code="data_port",
-        )
+        ports = {"announced": port, "data_port": ends.data_port}
+        raise EngineRefused(Reason("engine_other_data_port", engine=ends.sink.name, **ports), code="data_port")
     if address != ends.paths.current.sink:
-        raise EngineRefused(
-            f"{ends.sink.name} announces the data address {address} instead of {ends.paths.current.sink}, so nothing "
-            "is sent there. Enter the address as the endpoint's data address if it is right.",
-            code="data_address",
-        )
+        agreed = {"announced": address, "address": ends.paths.current.sink}
+        raise EngineRefused(Reason("engine_other_data_address", engine=ends.sink.name, **agreed), code="data_address")
 
 
 def client_of(endpoint: Endpoint, stack: ExitStack, address: str = "") -> EngineClient:

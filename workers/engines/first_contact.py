@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchweb.catalog.reasons import Reason
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
 from workers.engine_client import EngineClient, EngineRefused, Shown, presented_certificate
@@ -27,13 +28,6 @@ def proven_certificate(endpoint: Endpoint, addresses: Sequence[str]) -> Shown:
 def _require_proof(stranger: EngineClient, token: str) -> None:
     # Whoever knows no token can prove to know an empty one.
     if not token:
-        raise EngineRefused(
-            f"{stranger.name} can't be asked without its token: enter the token of its token file on the host's page.",
-            code="unauthorized",
-        )
+        raise EngineRefused(Reason("engine_without_token", engine=stranger.name), code="unauthorized")
     if not stranger.proves(token):
-        raise EngineRefused(
-            f"{stranger.name} doesn't know this token, so it was not sent: enter the token of the engine's token file "
-            "on the host's page.",
-            code="unauthorized",
-        )
+        raise EngineRefused(Reason("engine_knows_other_token", engine=stranger.name), code="unauthorized")

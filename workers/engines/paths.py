@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from benchweb.catalog.reasons import Reason
 from workers.engine_client import EngineRefused
 from workers.engine_client.dialing import interleaved, is_ipv6
 
@@ -63,9 +64,7 @@ def paths_between(*, source: Sequence[str], sink: Sequence[str], is_bound: bool,
     else:
         paths = [Path("", to) for to in [*same, *(each for each in interleaved(sink) if each not in same)]]
     if not paths:
-        raise EngineRefused(
-            f"{names[0]} sends from {', '.join(source)} and {names[1]} has {', '.join(sink)}: give both a data "
-            "address of the same family, IPv4 or IPv6, on the pages of their hosts.",
-            code="family",
-        )
+        addresses = {"source": ", ".join(source), "sink": ", ".join(sink)}
+        endpoints = dict(zip(("source_endpoint", "sink_endpoint"), names, strict=True))
+        raise EngineRefused(Reason("no_common_family", **endpoints, **addresses), code="family")
     return paths[:_MOST_PATHS]

@@ -6,6 +6,7 @@ import socket
 
 from django.db.models import Q
 
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.hosts import addresses
 from benchweb.hosts.addresses import AddressError, network_policy
 from benchweb.hosts.models import Endpoint
@@ -21,7 +22,9 @@ def control_address(endpoint: Endpoint) -> tuple[str, int]:
     try:
         return addresses.control_address(endpoint.control_address)
     except AddressError as error:
-        raise EngineRefused(f"The control address of {endpoint} can't be used: {error}", code="address") from error
+        raise EngineRefused(
+            Reason("control_address_unusable", endpoint=str(endpoint), error=reason_of_error(error)), code="address"
+        ) from error
 
 
 def data_host(endpoint: Endpoint) -> str:
@@ -31,7 +34,9 @@ def data_host(endpoint: Endpoint) -> str:
     try:
         return addresses.data_address(endpoint.data_address)
     except AddressError as error:
-        raise EngineRefused(f"The data address of {endpoint} can't be used: {error}", code="address") from error
+        raise EngineRefused(
+            Reason("data_address_unusable", endpoint=str(endpoint), error=reason_of_error(error)), code="address"
+        ) from error
 
 
 def data_addresses(endpoint: Endpoint, control: str) -> list[str]:
@@ -62,20 +67,15 @@ def _fault_of(endpoint: Endpoint, host: str, address: str, control: str) -> str:
     if _is_loopback(address):
         if _is_loopback(control):
             return ""
-        return (
-            f"The data address {host} of {endpoint} means {address} now, every machine's own address: test traffic "
-            "from another host never arrives there. Give the address of the interface that carries it."
-        )
+        return Reason("data_address_loopback", host=host, endpoint=str(endpoint), address=address)
     beginning = f"[{address}]:" if ":" in address else f"{address}:"
     at_address = Q(answered_address__startswith=beginning) | Q(control_address__istartswith=beginning)
     others = Endpoint.objects.filter(at_address, archived_at=None).exclude(host=endpoint.host_id)
     other = next((each for each in others.select_related("host") if not _is_one_machine(each, endpoint)), None)
     if other is None or address == control:
         return ""
-    return (
-        f"The data address {host} of {endpoint} means {address} now, the address of another engine, {other}: give the "
-        "address of this host's own interface."
-    )
+    meant = {"host": host, "endpoint": str(endpoint), "address": address}
+    return Reason("data_address_of_other_engine", other=str(other), **meant)
 
 
 def _is_loopback(address: str) -> bool:
@@ -112,7 +112,9 @@ def _resolved(endpoint: Endpoint, host: str) -> list[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         strerror = getattr(error, "strerror", None) or error
-        raise EngineUnreachable(f"The address {host} of {endpoint} can't be resolved: {strerror}.") from error
+        raise EngineUnreachable(
+            Reason("address_unresolved", host=host, endpoint=str(endpoint), error=strerror)
+        ) from error
     # A link-local address comes with its zone, and is admitted by no policy.
     return list(dict.fromkeys(_with_zone(sockaddr) for *_, sockaddr in found))
 

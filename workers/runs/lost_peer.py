@@ -7,6 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.reasons import Reason
 from workers.engine_client import EngineClient, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
 
@@ -25,7 +27,10 @@ def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, se
         return _with_reason(final, _restarted("source", source, since))
     if final.body.get("code") != "peer_lost":
         return final
-    return _with_reason(final, f"{final.reason}; the other end: {_reason_of(sink, session, since, known=final.reason)}")
+    return _with_reason(
+        final,
+        Reason("other_end", reason=final.reason, state=_reason_of(sink, session, since, known=final.reason)),
+    )
 
 
 def _with_reason(final: Event, reason: str) -> Event:
@@ -37,11 +42,13 @@ def _reason_of(sink: EngineClient, session: str, since: timedelta, *, known: str
         reported = _state(sink, session)
     except EngineError as error:
         # It names the engine.
-        return str(error)
+        return error.reason
     reason = str(reported.get("reason") or "")
     if _RESTARTED in reason:
         return _restarted("sink", sink, since)
-    return f"{sink.name} says: {reason}" if reason and reason not in known else f"{sink.name} answers."
+    if not reason or reason in known:
+        return Reason("engine_answers", engine=sink.name)
+    return Reason("engine_says", engine=sink.name, reason=engine_reason(reason))
 
 
 def _state(sink: EngineClient, session: str) -> dict[str, Any]:
@@ -62,12 +69,7 @@ def _restarted(role: str, client: EngineClient, since: timedelta) -> str:
         uptime = client.about().uptime_seconds
     except EngineError:
         uptime = None
-    who = client.called
     if uptime is None or timedelta(seconds=uptime) > since:
-        if role == "sink":
-            return f"the sink's engine, {who}, was restarted while the test ran; run it again"
-        return f"the source's engine, {who}, was restarted while the test ran; run it again"
+        return Reason(f"{role}_restarted", engine=client.called)
     at = timezone.now() - timedelta(seconds=uptime)
-    if role == "sink":
-        return f"the sink's engine, {who}, was restarted at {at:%H:%M} UTC while the test ran; run it again"
-    return f"the source's engine, {who}, was restarted at {at:%H:%M} UTC while the test ran; run it again"
+    return Reason(f"{role}_restarted_at", engine=client.called, at=f"{at:%H:%M}")

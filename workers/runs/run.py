@@ -8,10 +8,12 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from http import HTTPStatus
 
 from django.db import DatabaseError
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.database_faults import may_pass
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable
@@ -95,13 +97,13 @@ def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
         ends = with_data_port(claimed, ends, sink)
     except EngineUnreachable as error:
         if not lease.stopped:
-            claims.postpone(claimed=claimed, reason=str(error))
+            claims.postpone(claimed=claimed, reason=error.reason)
     except EngineRefused as error:
         if not lease.stopped:
-            (claims.postpone if error.may_pass else claims.end_unbegun)(claimed=claimed, reason=str(error))
+            (claims.postpone if error.may_pass else claims.end_unbegun)(claimed=claimed, reason=error.reason)
     except (EngineError, SecretUnreadable) as error:
         if not lease.stopped:
-            claims.end_unbegun(claimed=claimed, reason=str(error))
+            claims.end_unbegun(claimed=claimed, reason=reason_of_error(error))
     else:
         return None if lease.stopped else ends
     return None
@@ -120,11 +122,8 @@ def _answered(endpoint: Endpoint, client: EngineClient) -> About:
     if endpoint.unreachable_since is not None:
         endpoint_is_back(endpoint_id=endpoint.pk)
     if about.is_busy:
-        raise EngineRefused(
-            f"{client.name} is busy: {about.sessions} sessions run there, and no more are allowed at once.",
-            code="limit",
-            status=429,
-        )
+        busy = Reason("engine_busy", engine=client.name, sessions=about.sessions)
+        raise EngineRefused(busy, code="limit", status=HTTPStatus.TOO_MANY_REQUESTS)
     return about
 
 
@@ -151,7 +150,7 @@ def _go_on(claimed: Claimed, lease: Lease, stack: ExitStack) -> None:
             stop_sessions(broken_off.trial, ends, broken_off.reason)
         reason = _trials(claimed, ends, lease, stack)
     except (EngineError, SecretUnreadable) as error:
-        reason = str(error)
+        reason = reason_of_error(error)
     _end(claimed, lease, reason)
 
 
@@ -181,9 +180,9 @@ def _trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str
                 acknowledged.append(_acknowledging.submit(acknowledge, trial, ends))
     except EngineUnreachable as error:
         _note_away(claimed, ends)
-        return str(error)
+        return error.reason
     except (EngineError, SecretUnreadable) as error:
-        return str(error)
+        return reason_of_error(error)
     return ""
 
 
@@ -225,7 +224,7 @@ def _remark(claimed: Claimed) -> str:
 def _one(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
     """Run one trial; an engine that comes back within 5 s costs this trial at most, else the run's rest is given up."""
     if not claims.reservation_extend(claimed=claimed, seconds=_slot_seconds(trial)):
-        raise EngineError("The run took longer than planned, and its hosts are reserved for another run now.")
+        raise EngineError(Reason("reservation_lost"))
     if trial.state == State.PENDING and not execution.trial_start(trial=trial, owner=lease.owner):
         lease.lose()
         return
@@ -265,7 +264,7 @@ def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
 def _slot_seconds(trial: Trial) -> float:
     kind = catalog().kinds.get(trial.kind)
     if kind is None:
-        raise EngineError(f"The test kind {trial.kind} is in this version's catalog no more.")
+        raise EngineError(Reason("kind_gone", kind=trial.kind))
     return kind.slot_seconds(trial.params)
 
 

@@ -11,8 +11,9 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from benchweb.catalog import catalog
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.database_faults import refuses_data
-from benchweb.common.storable import storable_text
 from benchweb.results.ingest import ParsedResult, ResultInvalid, ingest, parsed_result
 from benchweb.runs import live
 from benchweb.runs.execution import trial_end
@@ -40,7 +41,7 @@ INGEST_SECONDS = 30.0
 RENEWAL_SECONDS = 15.0
 # For how long beyond its slot a trial's events are followed.
 ENDLESS_SECONDS = 60.0
-_CANCELLED = "the run was cancelled"
+_CANCELLED = Reason("run_cancelled")
 _log = logging.getLogger(__name__)
 
 
@@ -75,9 +76,7 @@ class _TimeLimit:
     def check(self) -> None:
         """Raise EngineGarbage when the time is over."""
         if time.monotonic() > self._over_at:
-            raise EngineGarbage(
-                f"{self._engine} came to no end within {self._seconds:.0f} s, longer than the test takes."
-            )
+            raise EngineGarbage(Reason("engine_endless", engine=self._engine, seconds=self._seconds))
 
 
 def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
@@ -97,7 +96,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
             return
         stop_sessions(trial, ends, str(error))
         state = State.CANCELLED if lease.cancelled else State.FAILED
-        trial_end(trial=trial, owner=lease.owner, state=state, reason=str(error))
+        trial_end(trial=trial, owner=lease.owner, state=state, reason=error.reason)
     finally:
         lease.on_cancel = None
         let_database_go()
@@ -156,7 +155,7 @@ def _found_no_way(final: Event) -> bool:
 def _telling_all(final: Event, tried: Sequence[Path]) -> Event:
     if len(tried) < 2:
         return final
-    reason = f"{final.body.get('reason')}; tried in turn: {', '.join(map(str, tried))}"
+    reason = Reason("tried_in_turn", reason=final.reason, paths=", ".join(map(str, tried)))
     return replace(final, body={**final.body, "reason": reason})
 
 
@@ -171,7 +170,8 @@ def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
     prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)
     # What a trial that was begun before came to, its source tells better.
     if prepared["state"] == "failed" and trial.state == State.PENDING:
-        raise EngineRefused(f"{ends.sink.name} could not prepare the test: {prepared.get('reason')}", code="failed")
+        why = engine_reason(str(prepared.get("reason")))
+        raise EngineRefused(Reason("engine_not_prepared", engine=ends.sink.name, reason=why), code="failed")
     refuse_another_place(ends, prepared)
     peer = {"address": ends.paths.current.sink, "data_port": ends.data_port}
     source_spec = SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
@@ -244,7 +244,7 @@ def _take_in(trial: Trial, lease: Lease, final: Event) -> None:
         try:
             result = parsed_result(trial.kind, final.body.get("result"))
         except ResultInvalid as error:
-            raise EngineGarbage(f"The result was refused: {error}") from error
+            raise EngineGarbage(Reason("result_refused", error=reason_of_error(error))) from error
         _stored(trial, State.FINISHED, "", result)
         return
     cancelled = lease.cancelled or final.body.get("state") == "cancelled"
@@ -277,7 +277,7 @@ def _stored(trial: Trial, state: State, reason: str, result: ParsedResult) -> No
         if isinstance(error, DatabaseError) and not refuses_data(error):
             raise
         _log.exception("The result of trial %s can't be stored", trial.pk)
-        raise EngineGarbage(f"The result can't be stored: {storable_text(str(error))}") from error
+        raise EngineGarbage(Reason("result_not_stored", error=str(error))) from error
 
 
 def _repeated_while_refused(store: Callable[[], bool]) -> None:

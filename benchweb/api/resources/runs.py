@@ -11,7 +11,7 @@ from pydantic import Field
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import Problem, not_found
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, run_url
+from benchweb.api.schemas import Body, Identifier, Item, reason_items, run_url
 from benchweb.charts import export
 from benchweb.charts.run.confidence import confidence_document
 from benchweb.common.downloads import download
@@ -55,11 +55,15 @@ class RunState(Item):
     id: int
     state: str
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
     url: str
 
 
 class RunItem(RunState):
     waiting_for: str
+    waiting_for_code: str | None
+    waiting_for_params: dict[str, Any] | None
     plan: int
     plan_name: str
     plan_version: int
@@ -87,6 +91,8 @@ class TrialItem(Item):
     repetition: int
     state: str
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
     started_at: datetime | None
     finished_at: datetime | None
     metrics: dict[str, float]
@@ -207,7 +213,7 @@ def run_results_csv(request: HttpRequest, run_id: Identifier) -> StreamingHttpRe
 
 def run_state(request: HttpRequest, run: Run) -> RunState:
     """Say how a run is, and where to look."""
-    return RunState(id=run.pk, state=run.state, reason=run.reason, url=run_url(request, run.pk))
+    return RunState(id=run.pk, state=run.state, url=run_url(request, run.pk), **reason_items("reason", run.why))
 
 
 def _run(run_id: int) -> Run:
@@ -226,9 +232,9 @@ def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
     return {
         "id": run.pk,
         "state": run.state,
-        "reason": run.reason,
+        **reason_items("reason", run.why),
         "url": run_url(request, run.pk),
-        "waiting_for": run.waiting_for,
+        **reason_items("waiting_for", run.waits_for),
         "plan": run.plan_version.plan_id,
         "plan_name": run.plan_version.plan.name,
         "plan_version": run.plan_version.number,
@@ -251,7 +257,7 @@ def _trial_item(row: TrialRow) -> TrialItem:
         params=row.params,
         repetition=row.repetition,
         state=row.state,
-        reason=row.reason,
+        **reason_items("reason", row.why),
         started_at=row.started_at,
         finished_at=row.finished_at,
         metrics=row.metrics,

@@ -10,6 +10,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks, events_between
 from benchweb.charts.history.lines import Chosen, HistoryLine
@@ -38,7 +39,6 @@ from benchweb.charts.spec import (
     ReferenceLine,
 )
 from benchweb.charts.table import chart_table
-from benchweb.phrasebook import sentence_gap
 
 # Since when something holds of which nobody knows.
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -173,7 +173,7 @@ class _Drawing:
             "%(number)s runs or slots in this time gave no whole result.",
             number,
         )
-        return sentence_gap() + words % {"number": f"{number:,}"}
+        return sentence_space() + words % {"number": f"{number:,}"}
 
     def _extent(self) -> tuple[datetime, datetime]:
         """Return the time on the axes, one for all charts: as asked, else that of the points with some room around."""

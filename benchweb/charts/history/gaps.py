@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from benchweb.catalog.reasons import reason_of
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch_all, literals
-from benchweb.phrasebook import translated
 from benchweb.runs.models import FAULTY_STATES
 from benchweb.state_words import state_word
 
@@ -34,7 +35,7 @@ _STARTED_AT, _OF_RUN = itemgetter(0), itemgetter(-1)
 # their schedule's target and its plan's latest version.
 _SQL = """
 (SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.id, r.pair_id, r.plan_version_id,
-  r.state, r.reason, NULL::jsonb
+  r.state, r.reason, r.reason_data, NULL::jsonb
 FROM runs_run r {joined}
 WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
   AND r.created_at >= %(first)s - interval '7 days' AND r.created_at <= %(last)s
@@ -43,7 +44,7 @@ ORDER BY r.id DESC LIMIT %(most_events)s)
 UNION ALL
 (SELECT s.at, NULL, c.id,
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
-  s.state, s.reason, c.target
+  s.state, s.reason, s.reason_data, c.target
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
 WHERE s.campaign_id IS NULL AND s.state IN ({states}) AND s.at >= %(first)s AND s.at <= %(last)s {of_slots}
 ORDER BY s.at DESC LIMIT %(most_events)s)
@@ -75,7 +76,7 @@ def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str
         words = _("slot %(state)s") % {"state": state_word(state)}
     else:
         words = _("run %(run)s %(state)s") % {"run": _RUN, "state": state_word(state)}
-    return _("{state}: {reason}").format(state=words, reason=translated(cause)) if cause else words
+    return _("{state}: {reason}").format(state=words, reason=reason_text(cause)) if cause else words
 
 
 class Break(NamedTuple):
@@ -116,7 +117,8 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
     none: frozenset[tuple[str, str]] = frozenset()
     events = []
     meant: dict[int, list[int]] = {}
-    for at, run, pair_or_schedule, version, state, reason, target in found:
+    for at, run, pair_or_schedule, version, state, text, data, target in found:
+        reason = reason_of(text, data)
         known = keys.get(version or 0, none)
         if run is not None:
             events.append(_event((at, pair_or_schedule, run, known, state, reason)))

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.history.gaps import Break, Event, break_of, events_between, longest_usual
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.points import OF_PLAN
@@ -19,7 +20,6 @@ from benchweb.charts.history.series import Selection, common_words, line_names, 
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.common.rows import fetch_all
-from benchweb.phrasebook import sentence_gap
 from benchweb.results.models import Result
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
@@ -205,7 +205,7 @@ def _spec(
         id=f"heat-{line.series[min(line.series)]}",
         title=f"{_('Latencies over time')} · {drawn.name}",
         subtitle=f"{common_words(line_parts([line], kind), kind)}{pgettext('between sentences', '. ')}"
-        f"{_words(len(columns), drawn.total)}{sentence_gap()}{_reading()}",
+        f"{_words(len(columns), drawn.total)}{sentence_space()}{_reading()}",
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,

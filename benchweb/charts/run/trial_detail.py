@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from benchweb.catalog import Metric, catalog
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.lines import has_both_ends
 from benchweb.charts.run.verdict import flag_words, limit_words
-from benchweb.phrasebook import translated
 from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
@@ -174,7 +175,7 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
     return LimitDetail(
         direction=_(_DIRECTIONS.get(limit["direction"], limit["direction"])),
         verdict=limit_words(limit["by"]),
-        summary=translated(limit["summary"]),
+        summary=reason_text(engine_reason(limit["summary"])),
         evidence=[
             Figure(_(each["what"]), each["value"], each.get("unit") or "", each.get("threshold"))
             for each in limit.get("evidence") or []

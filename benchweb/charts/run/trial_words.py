@@ -1,7 +1,6 @@
-"""What the engine's documents call their figures and how they explain a verdict, as texts to translate.
+"""What the engine's documents call their figures, as texts to translate.
 
-The engine speaks English alone: its sentences become patterns that benchweb/phrasebook.py finds again, its figures'
-names labels as charts.trial_detail puts them together. A name that is missing here is shown as it is.
+They become labels as charts.run.trial_detail puts them together; a name that is missing here is shown as it is.
 """
 
 from django.utils.translation import gettext_noop
@@ -51,96 +50,4 @@ EVIDENCE = (
     *(gettext_noop("CPU quota of its control group"), gettext_noop("CPUs in the cpuset of its control group")),
     *(gettext_noop("time spent on lost transactions"), gettext_noop("transactions lost")),
     gettext_noop("sent without anything arriving"),
-)
-SENTENCES = (
-    gettext_noop("The sending thread was awake {awake} of its time, {part} of it on a CPU: that end could do no more."),
-    gettext_noop(
-        "The receiving thread was awake {awake} of its time, {part} of it on a CPU: that end could do no more."
-    ),
-    gettext_noop(
-        "The sending threads were awake {awake} of their time, {part} of it on a CPU: that end could do no more."
-    ),
-    gettext_noop(
-        "The receiving threads were awake {awake} of their time, {part} of it on a CPU: that end could do no more."
-    ),
-    gettext_noop(
-        "A core of the receiving host spent {part} of its time in interrupts: it took packets as fast as it could."
-    ),
-    gettext_noop("The sending end used {used} of the {limit} CPUs that the quota of its control group allows."),
-    gettext_noop("The receiving end used {used} of the {limit} CPUs that the quota of its control group allows."),
-    gettext_noop("The sending end used {used} of the {limit} CPUs that the cpuset of its control group has."),
-    gettext_noop("The receiving end used {used} of the {limit} CPUs that the cpuset of its control group has."),
-    gettext_noop("All cores of the sending host were busy, {part} of their time."),
-    gettext_noop("All cores of the receiving host were busy, {part} of their time."),
-    gettext_noop("No figure stands out: neither end's CPU, nor a window or buffer, nor loss or a queue."),
-    gettext_noop("No figure stands out: neither end's CPU nor the round trip."),
-    gettext_noop("{part} of the {rate} asked for arrived."),
-    gettext_noop("{part} of the {rate} asked for were answered."),
-    gettext_noop("{part} of the {rate} of payload that the link can carry arrived."),
-    gettext_noop("The link was {part} full with all traffic on it."),
-    gettext_noop("{part} of the datagrams were lost."),
-    gettext_noop(
-        "{lost} of the datagrams were lost, and the receiving thread had time: it was awake only {awake} of it."
-    ),
-    gettext_noop(
-        "{lost} of the datagrams were lost, {part} of them in the receiving socket: "
-        "its buffer was full because the receiver took them too slowly."
-    ),
-    gettext_noop(
-        "The receiving thread was awake {awake} of its time and the receive window closed {part} of it: "
-        "the receiver could take no more."
-    ),
-    gettext_noop(
-        "The sender had no receive window left {part} of the time, while the receiving thread had time: "
-        "the receive buffer is too small for this path."
-    ),
-    gettext_noop(
-        "The send buffer held all that was in flight {part} of the time, with room in both windows: "
-        "it is too small for this path."
-    ),
-    gettext_noop(
-        "Each flow had {in_flight} B in flight, {part} of its congestion window, with a send buffer of {buffer} B: "
-        "the buffer is too small for this path."
-    ),
-    gettext_noop(
-        "The sending host's queue was full: the sending thread was awake only {awake} of its time, "
-        "waiting for room in it, and {lost} of the datagrams were lost."
-    ),
-    gettext_noop("The congestion window held the sender back: {why}."),
-    gettext_noop("{lost} of the segments were sent again and the round trip grew from {least} to {time}"),
-    gettext_noop("{lost} of the segments were sent again"),
-    gettext_noop("a queue made the round trip grow from {least} to {time}"),
-    gettext_noop("the other end closed the link"),
-    gettext_noop("Nothing arrived of what was sent."),
-    gettext_noop("Nothing arrived of all {packets} that were sent."),
-    gettext_noop("nothing arrived: {how}"),
-    gettext_noop("nothing arrived from source to sink: {how}"),
-    gettext_noop("nothing arrived from sink to source: {how}"),
-    gettext_noop("of {count} datagrams sent none was received"),
-    gettext_noop("no byte of the stream was received"),
-    gettext_noop("none of the {count} probes was answered"),
-    gettext_noop("no response was received, and {count} errors were counted"),
-    gettext_noop("no transaction was completed, and {count} were lost"),
-    gettext_noop("no transaction was completed within the test's time"),
-    gettext_noop("see whether a firewall is between"),
-    gettext_noop("see whether a firewall is between and whether packets fit"),
-    gettext_noop(
-        "the MTU is {bytes} bytes at {interface} of the source and {bytes_2} bytes at {interface_2} of the sink"
-    ),
-    gettext_noop("the MTU is {bytes} bytes at {interface} of the source"),
-    gettext_noop("the MTU is {bytes} bytes at {interface} of the sink"),
-    gettext_noop("One probe was sent each {interval}, as asked for."),
-    gettext_noop("{lost} of the transactions were lost, and {part} of the time went by waiting for them."),
-    gettext_noop("Each transaction waited for an answer: {count} in flight, each {time} long, make {rate}."),
-)
-# Why a trial failed, part by part: they are joined with others.
-FAILURES = (
-    gettext_noop("the other end says"),
-    gettext_noop("the controller was silent for longer than its lease"),
-    gettext_noop("see whether its worker runs and reaches this engine"),
-    gettext_noop("the engine was stopped"),
-    gettext_noop("the engine was restarted while this session ran"),
-    gettext_noop("run the test again"),
-    gettext_noop("The engine of {name} ({address}) says: {why}"),
-    gettext_noop("The engine of {name} ({address}) answers."),
 )

@@ -74,7 +74,7 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
     return Verdict(
         state=run.state,
         trials=_trials_sentence(counts, len(trials)),
-        reason=run.reason,
+        reason=run.why,
         counts=dict(counts),
         total=len(trials),
         headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from benchweb.catalog import Chart, Kind, Parameter
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.axes import MAXIMUM_TICKS
 from benchweb.charts.history.choices import facets_of, parameter_text
 from benchweb.charts.history.query import HistoryQuery
@@ -18,7 +19,6 @@ from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
-from benchweb.phrasebook import sentence_gap
 
 _DATES = 6
 # What lines are told apart by, or put together over, on purpose.
@@ -196,7 +196,7 @@ class _Drawing:
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
             f"{_line_words(self.query.overlay, len(runs_text), len(groups), are_more_runs=self.rest.are_more_runs)}"
-            f"{sentence_gap()}"
+            f"{sentence_space()}"
             f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
             f"{_hollow_words() if any(line.is_hollow for line in series) else ''}",
             x=x,
@@ -274,7 +274,7 @@ def _point_words(overlay: str, *, is_by_night: bool) -> str:
 
 
 def _hollow_words() -> str:
-    return sentence_gap() + _("A dotted line is of sizes that fewer than half as many runs measured.")
+    return sentence_space() + _("A dotted line is of sizes that fewer than half as many runs measured.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

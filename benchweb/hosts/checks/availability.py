@@ -148,7 +148,7 @@ def _held(spans: Sequence[AvailabilitySpan], now: datetime) -> Iterator[Stretch]
     ends = [*(span.since for span in spans[1:]), now]
     for span, following in zip(spans, ends, strict=False):
         until = following if following - span.until <= PROBE_GAP else span.until
-        yield Stretch(span.state, span.since, until, span.reason)
+        yield Stretch(span.state, span.since, until, span.why)
 
 
 def _filled(stretches: Iterable[Stretch], from_time: datetime, to_time: datetime) -> Iterator[Stretch]:

@@ -8,6 +8,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 from pydantic import BaseModel, ValidationError
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common import celery_client
 from benchweb.hosts.models import Endpoint, Pair
 
@@ -17,7 +18,7 @@ PATH_PERIOD = timedelta(minutes=15)
 FAULT_PERIOD = timedelta(minutes=2)
 # A check that a worker lost is asked for again after so long: longer than one takes.
 _LOST_AFTER = timedelta(minutes=3)
-_SILENT_END = "An engine of this pair doesn't answer, so that its data path can't be checked."
+_SILENT_END = Reason("path_unchecked")
 # What one tick takes on: after an outage of ours every pair of a mesh is due at once.
 _CLAIM_LIMIT = 64
 
@@ -120,13 +121,18 @@ def paths_expire() -> int:
     overdue = Pair.objects.filter(path_due_at__lte=Now() - Value(PATH_PERIOD), archived_at=None)
     known = overdue.exclude(path_status__in=(Pair.Path.PENDING, Pair.Path.UNCHECKED))
     unanswered = known.exclude(source__status=answering, sink__status=answering)
-    return unanswered.update(path_status=Pair.Path.UNCHECKED, path_reason=_SILENT_END, path_found=None)
+    silent = reason_fields("path_reason", _SILENT_END)
+    return unanswered.update(path_status=Pair.Path.UNCHECKED, path_found=None, **silent)
 
 
 def paths_forget(*, endpoint_id: int) -> None:
     """Forget what was found of an endpoint's paths, for it has changed, and have them checked again."""
     Pair.objects.filter(Q(source=endpoint_id) | Q(sink=endpoint_id)).update(
-        path_status=Pair.Path.PENDING, path_reason="", path_found=None, path_checked_at=None, path_due_at=None
+        path_status=Pair.Path.PENDING,
+        path_found=None,
+        path_checked_at=None,
+        path_due_at=None,
+        **reason_fields("path_reason", ""),
     )
 
 
@@ -142,9 +148,9 @@ def path_record(*, pair: Pair, outcome: PathOutcome) -> bool:
     return bool(
         same.update(
             path_status=outcome.status,
-            path_reason=outcome.reason,
             path_found=outcome.found.model_dump(exclude_none=True) if outcome.found else None,
             path_checked_at=Now(),
             path_due_at=Now() + Value(period),
+            **reason_fields("path_reason", outcome.reason),
         )
     )

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce, Now
 
+from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.services import CHECK_TASK
@@ -154,12 +155,12 @@ def _write_spans(probes: Sequence[Probe], last: dict[int, AvailabilitySpan], at:
     for probe in probes:
         span = last.get(probe.endpoint_id)
         if span is not None and span.state == probe.state and at - span.until <= PROBE_GAP:
-            span.until, span.reason = at, probe.reason
+            span.until, span.why = at, probe.reason
             extended.append(span)
         else:
-            values = {"state": probe.state, "reason": probe.reason, "since": at, "until": at}
+            values = {"state": probe.state, "since": at, "until": at, **reason_fields("reason", probe.reason)}
             begun.append(AvailabilitySpan(endpoint_id=probe.endpoint_id, **values))
-    AvailabilitySpan.objects.bulk_update(extended, ["until", "reason"])
+    AvailabilitySpan.objects.bulk_update(extended, ["until", "reason", "reason_data"])
     AvailabilitySpan.objects.bulk_create(begun)
 
 
@@ -194,7 +195,7 @@ def _write_status(probes: Sequence[Probe], rows: dict[int, Endpoint], at: dateti
             continue
         since = None if answers else Coalesce(F("unreachable_since"), Value(at))
         Endpoint.objects.filter(pk=row.pk).update(
-            status=probe.status, status_reason=probe.reason, unreachable_since=since
+            status=probe.status, unreachable_since=since, **reason_fields("status_reason", probe.reason)
         )
         if answers and row.status != probe.status:
             # It is back, perhaps after a reboot or an upgrade: facts, version and clock are asked for anew.

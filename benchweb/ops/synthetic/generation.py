@@ -27,7 +27,7 @@ from benchweb.runs.bulk import new_ids
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.selectors import campaign_state
 from benchweb.schedules.models import Slot
-from benchweb.schedules.slots.settling import reason_of
+from benchweb.schedules.slots.settling import reason_of_counts
 
 # A histogram is some 150 bytes, an engine's intervals are 1.5 kB: some have them, as retention would leave it.
 _PAIRS_WITH_HISTOGRAMS = 12
@@ -164,7 +164,7 @@ def _slot(work: _Work, night: NightFate) -> Slot:
     slot = Slot(schedule=work.inventory.schedule, at=at, state=State.MISSED, reason=night.reason, claimed_at=at)
     if night.runs:
         counts = Counter(fate.state.value for fate in night.runs.values())
-        slot.state, slot.reason = campaign_state(list(counts)), reason_of(counts)
+        slot.state, slot.reason = campaign_state(list(counts)), reason_of_counts(counts)
         slot.campaign = Campaign(
             plan_version=work.inventory.plan_version,
             planned_seconds=script.planned_seconds,

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from benchweb.common.storable import storable_text
-from benchweb.runs.events import event_add
+from benchweb.catalog.reasons import Reason, reason_fields
+from benchweb.runs.events import event_add, trial_ended
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
 from benchweb.runs.queueing.dispatch import silent
 
 MAXIMUM = 3
 # No worker's name: whose lease ended, and who took its run over, is another's.
 GIVEN_UP = "-"
-_PREFIX = "a worker broke off: "
-_WITHOUT_A_WORD = "the last one was gone without a word"
+_CODE = "worker_broke_off"
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,11 @@ class BreakOff:
 
 def break_off_note(*, run_id: int, owner: str, error: BaseException) -> None:
     """Keep why a worker breaks off, where the next one and the run's readers find it."""
-    text = _error_text(error)
+    reason = _broke_off(error)
     held = Run.objects.filter(pk=run_id, lease_owner=owner, state__in=OPEN_STATES)
-    if not held.update(waiting_for=text):
+    if not held.update(**reason_fields("waiting_for", reason)):
         return
-    event_add(run_id=run_id, text=f"A worker broke off: {text.removeprefix(_PREFIX)}")
+    event_add(run_id=run_id, text=Reason("event_worker_broke_off", error=f"{type(error).__name__}: {error}"))
 
 
 def pending_count(*, run_id: int, previous_owner: str, waiting_for: str) -> str:
@@ -48,9 +47,9 @@ def pending_count(*, run_id: int, previous_owner: str, waiting_for: str) -> str:
 
 def claim_failed(*, run_id: int, error: BaseException) -> str:
     """Count a worker that could not even claim a run; return the reason when the run is to be given up."""
-    text = _error_text(error)
+    reason = _broke_off(error)
     nobodys = Run.objects.filter(Q(lease_owner="") | silent(), pk=run_id, state__in=OPEN_STATES)
-    return _run_count(run_id, text) if nobodys.update(waiting_for=text) else ""
+    return _run_count(run_id, reason) if nobodys.update(**reason_fields("waiting_for", reason)) else ""
 
 
 def running_count(*, run: Run, previous_owner: str) -> BreakOff | None:
@@ -62,28 +61,32 @@ def running_count(*, run: Run, previous_owner: str) -> BreakOff | None:
         return None
     trial = run.trials.filter(state__in=OPEN_STATES).order_by("index").first()
     if trial is None:
-        return BreakOff(reason=_run_count(run.pk, run.waiting_for))
+        return BreakOff(reason=_run_count(run.pk, run.waits_for))
     Trial.objects.filter(pk=trial.pk).update(break_offs=F("break_offs") + 1)
     trial.refresh_from_db(fields=["break_offs"])
     if trial.break_offs < MAXIMUM:
         return BreakOff(trial)
-    reason = f"{trial.break_offs} workers broke off on this trial: {_last(run.waiting_for)}"
+    last = _last(run.waits_for)
+    reason = Reason("workers_broke_off_on_trial", count=trial.break_offs, last=last)
     Trial.objects.filter(pk=trial.pk, state__in=OPEN_STATES).update(
-        state=State.FAILED, reason=reason, finished_at=Now()
+        state=State.FAILED, finished_at=Now(), **reason_fields("reason", reason)
     )
-    event_add(run_id=run.pk, text=f"Trial {trial.index} ({trial.kind}) {State.FAILED}: {reason}")
+    event_add(run_id=run.pk, text=trial_ended(trial.index, trial.kind, State.FAILED, reason))
     return BreakOff(trial, reason)
 
 
-def _error_text(error: BaseException) -> str:
-    return storable_text(f"a worker broke off: {type(error).__name__}: {error}")
+def _broke_off(error: BaseException) -> Reason:
+    return Reason(_CODE, name=type(error).__name__, error=str(error))
 
 
 def _run_count(run_id: int, last: str) -> str:
     Run.objects.filter(pk=run_id, state__in=OPEN_STATES).update(break_offs=F("break_offs") + 1)
     count = Run.objects.values_list("break_offs", flat=True).get(pk=run_id)
-    return f"{count} workers broke off on this run: {_last(last)}" if count >= MAXIMUM else ""
+    return Reason("workers_broke_off_on_run", count=count, last=_last(last)) if count >= MAXIMUM else ""
 
 
-def _last(text: str) -> str:
-    return text.removeprefix(_PREFIX) if text.startswith(_PREFIX) else _WITHOUT_A_WORD
+def _last(waiting_for: str) -> str:
+    """Say why the last worker broke off, where it could still note it."""
+    if isinstance(waiting_for, Reason) and waiting_for.code == _CODE:
+        return "{name}: {error}".format(**waiting_for.params)
+    return Reason("worker_gone")

@@ -13,8 +13,9 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.runs import endings, live
-from benchweb.runs.events import event_add, ordinal
+from benchweb.runs.events import event_add, position
 from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.break_offs import BreakOff, claim_failed, pending_count, running_count
@@ -102,7 +103,7 @@ def begin(*, claimed: Claimed, addresses: dict[str, Any] | None = None) -> bool:
         held = Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner)
         if not held.update(state=State.RUNNING, started_at=Now(), addresses=addresses, break_offs=0):
             return False
-        event_add(run_id=run_id, text="A worker took the run.")
+        event_add(run_id=run_id, text=Reason("event_worker_took_run"))
         transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": State.RUNNING}))
     return True
 
@@ -116,18 +117,18 @@ def postpone(*, claimed: Claimed, reason: str) -> bool:
         end_unbegun(claimed=claimed, reason=reason)
         return False
     again_at = timezone.now() + timedelta(seconds=campaign.retry_pause_seconds)
-    tried = f"the {ordinal(attempts)} of {campaign.retries + 1} attempts"
-    text = f"trying again at {again_at:%H:%M:%S} UTC after {tried}: {reason}"
+    tried = Reason("attempt", attempt=position(attempts), total=campaign.retries + 1)
+    waiting_for = Reason("trying_again", again_at=f"{again_at:%H:%M:%S}", tried=tried, reason=reason)
     given_back = Run.objects.filter(pk=run.pk, state=State.PENDING, lease_owner=claimed.owner).update(
         attempts=attempts,
         not_before=Now() + timedelta(seconds=campaign.retry_pause_seconds),
         lease_owner="",
         lease_until=None,
-        waiting_for=text,
+        **reason_fields("waiting_for", waiting_for),
     )
     if given_back:
         Reservation.objects.filter(run=run).update(during=None)
-        event_add(run_id=run.pk, text=f"Not begun, {text}")
+        event_add(run_id=run.pk, text=Reason("event_not_begun", waiting_for=waiting_for))
         _wake_after(_resources_of_run(run.pk))
     return True
 
@@ -171,15 +172,15 @@ def _claim(run_id: int, owner: str) -> Claimed | None:
     run = Run.objects.filter(pk=run_id)
     lease = {"lease_owner": owner, "lease_until": Now() + LEASE}
     is_due = Q(not_before=None) | Q(not_before__lte=Now())
-    if run.filter(is_due, lease_owner="", state=State.PENDING).update(waiting_for="", **lease):
+    if run.filter(is_due, lease_owner="", state=State.PENDING).update(waiting_for="", waiting_for_data=None, **lease):
         return _begun(run_id, owner)
     silent = run.filter(dispatch.silent(), state__in=OPEN_STATES).select_for_update()
-    previous = silent.values_list("state", "lease_owner", "waiting_for").first()
+    previous = silent.only("state", "lease_owner", "waiting_for", "waiting_for_data").first()
     if previous is None:
         return None
-    state, previous_owner, waiting_for = previous
-    run.update(waiting_for="", **lease)
-    if state == State.RUNNING:
+    previous_owner, waiting_for = previous.lease_owner, previous.waits_for
+    run.update(waiting_for="", waiting_for_data=None, **lease)
+    if previous.state == State.RUNNING:
         return _taken_over(run_id, owner, previous_owner, waiting_for)
     reason = pending_count(run_id=run_id, previous_owner=previous_owner, waiting_for=waiting_for)
     if not reason:
@@ -196,9 +197,9 @@ def _begun(run_id: int, owner: str) -> Claimed:
 
 
 def _taken_over(run_id: int, owner: str, previous_owner: str, waiting_for: str) -> Claimed:
-    event_add(run_id=run_id, text="The run's worker is gone; another worker goes on with it.")
+    event_add(run_id=run_id, text=Reason("event_worker_took_over"))
     loaded = _loaded(run_id)
-    loaded.waiting_for = waiting_for
+    loaded.waits_for = waiting_for
     broken_off = running_count(run=loaded, previous_owner=previous_owner)
     return Claimed(loaded, owner, taken_over=True, broken_off=broken_off)
 

@@ -11,9 +11,11 @@ from django.db import DatabaseError, connection
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
+from benchweb.catalog.reasons import Reason, reason_data
 from benchweb.common import celery_client
-from benchweb.runs.events import moment, ordinal
+from benchweb.runs.events import moment, position
 from benchweb.runs.models import Resource, Run, State
 from benchweb.runs.queueing.queues import Queues, queues
 from benchweb.runs.queueing.turns import Blocked, turns
@@ -31,8 +33,8 @@ LOST_AFTER_SECONDS = 5.0
 _REPORTED_POSITIONS = 3
 _TELL_LIMIT = 200
 _TELL = """
-UPDATE runs_run run SET waiting_for = given.text
-FROM unnest(%s::bigint[], %s::text[]) AS given(id, text)
+UPDATE runs_run run SET waiting_for = given.text, waiting_for_data = given.data
+FROM unnest(%s::bigint[], %s::text[], %s::jsonb[]) AS given(id, text, data)
 WHERE run.id = given.id AND run.state = 'pending' AND run.lease_owner = ''
 """
 _log = logging.getLogger(__name__)
@@ -186,17 +188,22 @@ def _publish_waits(blocked: Iterable[Blocked], found: Queues) -> None:
         return
     some = dict(list(changed.items())[:_TELL_LIMIT])
     with connection.cursor() as cursor:
-        cursor.execute(_TELL, [list(some), list(some.values())])
+        cursor.execute(_TELL, [list(some), list(some.values()), [Jsonb(reason_data(each)) for each in some.values()]])
 
 
-def _text(each: Blocked, names: Mapping[int, str]) -> str:
+def _text(each: Blocked, names: Mapping[int, Reason]) -> Reason:
+    resource = names[each.resource]
     if each.blocker is None:
-        return f"{ordinal(each.position)} in the queue of {names[each.resource]}"
+        return Reason("queued", position=position(each.position), resource=resource)
     if each.blocker.until <= 0:
-        return f"waiting for {names[each.resource]}: run {each.blocker.run}, which takes longer than planned"
+        return Reason("waiting_for_late_run", resource=resource, run=each.blocker.run)
     until = moment(timezone.now() + timedelta(seconds=each.blocker.until))
-    return f"waiting for {names[each.resource]}: run {each.blocker.run} until {until}"
+    return Reason("waiting_for_run", resource=resource, run=each.blocker.run, until=until)
 
 
-def _names(resource_ids: Collection[int]) -> dict[int, str]:
-    return {row.pk: str(row) for row in Resource.objects.filter(pk__in=resource_ids).select_related("host")}
+def _names(resource_ids: Collection[int]) -> dict[int, Reason]:
+    resources = Resource.objects.filter(pk__in=resource_ids).select_related("host")
+    return {
+        row.pk: Reason("host", host=row.host.name) if row.host else Reason("uplink", uplink=row.uplink)
+        for row in resources
+    }

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
+from django.utils.translation import gettext as _
+
 from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.schedules import targets
@@ -69,9 +71,9 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     own = forecast(version, pairs, resources)
     slots = _slots(schedule, rule, now)
     if schedule.plan.archived_at is not None:
-        return _impossible(own, f"Plan {schedule.plan} is archived: restore it, or choose another.")
+        return _impossible(own, _("Plan {plan} is archived: restore it, or choose another.").format(plan=schedule.plan))
     if not own.jobs or not slots:
-        return _impossible(own, "No pair is left to run on." if slots else "It has no time to come.")
+        return _impossible(own, _("No pair is left to run on.") if slots else _("It has no time to come."))
     others = others_of(schedule, resources)
     rooms = _rooms(schedule, rule, slots)
     short = _first_shortage(rooms, own, version.maximum_repetitions)
@@ -183,24 +185,46 @@ def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage 
     if conflict is None or limit is None or ends <= limit + timedelta(milliseconds=1):
         return None
     missing = -((limit - ends) // timedelta(minutes=1))
-    what = "its time closes" if limit == room.closes else "its next slot follows"
-    reason = (
-        f"Alone it would fit, but behind schedule {conflict.name} on {conflict.place} it takes until "
-        f"{time_text(ends, room.zone)}, and {what} at {time_text(limit, room.zone)}."
+    what = _("its time closes") if limit == room.closes else _("its next slot follows")
+    reason = _(
+        "Alone it would fit, but behind schedule {conflict} on {place} it takes until {ends}, and {what} at {limit}."
+    ).format(
+        conflict=conflict.name,
+        place=conflict.place,
+        ends=time_text(ends, room.zone),
+        what=what,
+        limit=time_text(limit, room.zone),
     )
     later = limit + timedelta(minutes=missing)
-    return Shortage(reason, [Change(missing, f"give it {missing:,} min more, until {time_text(later, room.zone)}")])
+    return Shortage(
+        reason,
+        [
+            Change(
+                missing,
+                _("give it {missing} min more, until {later}").format(
+                    missing=f"{missing:,}", later=time_text(later, room.zone)
+                ),
+            )
+        ],
+    )
 
 
 def _conflict_text(conflict: Conflict, zone: str) -> str:
     day = conflict.at.astimezone(zone_of(zone)).strftime("%Y-%m-%d")
     lasts = duration_text(conflict.until - conflict.at)
-    return (
-        f"On {day} at {time_text(conflict.at, zone)} schedule {conflict.name} (its slot of "
-        f"{time_text(conflict.other_slot_at, zone)}) wants {conflict.place} too, for {lasts}: runs wait for each other."
+    return _(
+        "On {day} at {at} schedule {conflict} (its slot of {other_slot_at}) wants {place} too, for {lasts}: "
+        "runs wait for each other."
+    ).format(
+        day=day,
+        at=time_text(conflict.at, zone),
+        conflict=conflict.name,
+        other_slot_at=time_text(conflict.other_slot_at, zone),
+        place=conflict.place,
+        lasts=lasts,
     )
 
 
 def _sentence(short: Shortage) -> str:
-    text = ", or ".join(change.text for change in short.changes)
+    text = _(", or ").join(change.text for change in short.changes)
     return f"{text[:1].upper()}{text[1:]}."

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from benchweb.catalog.reasons import Reason
+from benchweb.catalog.translation import reason_text
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.runs.placement.meshes import Job, Placed, arranged, lower_bound_seconds, makespan_seconds
@@ -30,7 +32,7 @@ class OccupiedResources:
 
     def _number(self, key: int | str, what: str, name: str) -> int:
         if key not in self.numbers:
-            self.names[len(self.numbers)] = f"{what} {name}"
+            self.names[len(self.numbers)] = reason_text(Reason(what, **{what: name}))
             self.numbers[key] = len(self.numbers)
         return self.numbers[key]
 

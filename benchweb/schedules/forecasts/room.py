@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.forecasts.forecast import Forecast
 from benchweb.schedules.words import duration_text, time_text
 
@@ -65,15 +67,22 @@ def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | N
     if takes <= available + _ROUNDING:
         return None
     begins = time_text(room.at, room.zone).removesuffix(f" {room.zone}")
-    there = f"from {begins} until its time closes at {time_text(room.closes, room.zone)} there are {_text(available)}"
+    there = _("from {begins} until its time closes at {closes} there are {available}").format(
+        begins=begins, closes=time_text(room.closes, room.zone), available=_text(available)
+    )
     late = _count_late(expected, available)
     if one > available + _ROUNDING:
-        reason = f"One run takes up to {_text(one)}, but {there}."
+        reason = _("One run takes up to {one}, but {there}.").format(one=_text(one), there=there)
     else:
-        reason = f"All runs take {_text(takes)}, but {there}: {_of_all(late, expected)} would not start."
+        reason = _("All runs take {takes}, but {there}: {late} would not start.").format(
+            takes=_text(takes), there=there, late=_of_all(late, expected)
+        )
     missing = _minutes(takes - available)
     until = time_text(room.closes + timedelta(minutes=missing), room.zone)
-    longer = Change((takes - available) / available, f"give it {missing:,} min more, until {until}")
+    longer = Change(
+        (takes - available) / available,
+        _("give it {missing} min more, until {until}").format(missing=f"{missing:,}", until=until),
+    )
     return _shortage(reason, longer, *_fewer(expected, repetitions, available / takes, late))
 
 
@@ -85,11 +94,14 @@ def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     if last_begins <= available + _ROUNDING:
         return None
     late = _count_late(expected, available + expected.run_seconds)
-    reason = (
-        f"The last run begins {_text(last_begins)} after the first, but all must begin within {_text(available)}: "
-        f"{_of_all(late, expected)} would not start."
+    reason = _(
+        "The last run begins {last_begins} after the first, but all must begin within {available}: {late} "
+        "would not start."
+    ).format(last_begins=_text(last_begins), available=_text(available), late=_of_all(late, expected))
+    later = Change(
+        last_begins / available - 1,
+        _("give its runs {last_begins} min to begin").format(last_begins=f"{_minutes(last_begins):,}"),
     )
-    later = Change(last_begins / available - 1, f"give its runs {_minutes(last_begins):,} min to begin")
     return _shortage(reason, later, *_fewer(expected, repetitions, available / last_begins, late))
 
 
@@ -100,8 +112,12 @@ def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     available = (room.next_at - room.at).total_seconds()
     if takes <= available + _ROUNDING:
         return None
-    reason = f"A slot follows {_text(available)} after the one before, but a campaign takes {_text(takes)}."
-    rarer = Change(takes / available - 1, f"leave at least {_minutes(takes):,} min between two slots")
+    reason = _("A slot follows {available} after the one before, but a campaign takes {takes}.").format(
+        available=_text(available), takes=_text(takes)
+    )
+    rarer = Change(
+        takes / available - 1, _("leave at least {takes} min between two slots").format(takes=f"{_minutes(takes):,}")
+    )
     return _shortage(reason, rarer, *_fewer(expected, repetitions, available / takes, _count_late(expected, available)))
 
 
@@ -115,10 +131,22 @@ def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list
     # A run is as long as it has repetitions, and so is the campaign.
     enough = int(repetitions * part + _ROUNDING)
     if 1 <= enough < repetitions:
-        found.append(Change(1 - enough / repetitions, f"repeat {enough:,} in place of {repetitions:,} times"))
+        found.append(
+            Change(
+                1 - enough / repetitions,
+                _("repeat {enough} in place of {repetitions} times").format(
+                    enough=f"{enough:,}", repetitions=f"{repetitions:,}"
+                ),
+            )
+        )
     count = len(expected.jobs)
     if 0 < late < count:
-        found.append(Change(late / count, f"run on {count - late:,} of the {count:,} pairs"))
+        found.append(
+            Change(
+                late / count,
+                _("run on {text} of the {count} pairs").format(text=f"{count - late:,}", count=f"{count:,}"),
+            )
+        )
     return found
 
 
@@ -131,7 +159,7 @@ def _count_late(expected: Forecast, available_seconds: float) -> int:
 
 
 def _of_all(late: int, expected: Forecast) -> str:
-    return f"{late:,} of {len(expected.jobs):,} runs"
+    return _("{late} of {jobs} runs").format(late=f"{late:,}", jobs=f"{len(expected.jobs):,}")
 
 
 def _text(seconds: float) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
-from benchweb.common.storable import storable_text
+from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.runs.models import State
 from benchweb.runs.queueing.break_offs import MAXIMUM
 from benchweb.schedules.models import Schedule, Slot
@@ -24,12 +24,10 @@ def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
     tried.update(break_offs=F("break_offs") + 1)
     if at is None or not tried.filter(break_offs__gte=MAXIMUM).exists():
         return
-    why = storable_text(f"{type(error).__name__}: {error}")
-    reason = f"Could not be launched: {why}"
     following = _following(schedule, now)
-    if following is None:
-        reason = f"{reason} No later slot can be told: save the schedule again."
-    values = {"claimed_at": now, "state": State.FAILED, "reason": reason}
+    broken_rule = Reason("slot_rule_broken") if following is None else ""
+    reason = joined([not_launched(error), broken_rule])
+    values = {"claimed_at": now, "state": State.FAILED, **reason_fields("reason", reason)}
     Slot.objects.get_or_create(schedule=schedule, at=at, defaults=values)
     tried.update(next_at=following, break_offs=0)
 
@@ -43,9 +41,13 @@ def waiting_break_off(schedule_id: int, error: Exception) -> None:
         return
     tried = waiting.filter(pk=longest.pk)
     tried.update(break_offs=F("break_offs") + 1)
-    why = storable_text(f"{type(error).__name__}: {error}")
     given_up = tried.filter(break_offs__gte=MAXIMUM)
-    given_up.update(state=State.FAILED, reason=f"Could not be launched: {why}")
+    given_up.update(state=State.FAILED, **reason_fields("reason", not_launched(error)))
+
+
+def not_launched(error: Exception) -> Reason:
+    """Say that a slot could not be launched by a fault that nobody foresaw."""
+    return Reason("slot_not_launched", why=f"{type(error).__name__}: {error}")
 
 
 def _following(schedule: Schedule, now: datetime) -> datetime | None:

@@ -6,6 +6,7 @@ from itertools import chain, islice, takewhile
 
 from django.db import transaction
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common.database_faults import may_pass
 from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
@@ -97,15 +98,15 @@ def _divided(schedule: Schedule, due: list[datetime], now: datetime) -> tuple[li
 
 def _record_missed(schedule: Schedule, missed: list[datetime], now: datetime) -> None:
     once = schedule.missed == Schedule.Missed.RUN_ONCE
-    then = "a later slot makes up for it" if once else "the schedule skips what it misses"
+    code = "slot_made_up_later" if once else "slot_missed"
     Slot.objects.bulk_create(
         (
             Slot(
                 schedule=schedule,
                 at=at,
                 state=State.MISSED,
-                reason=f"Found {duration_text(now - at)} after its time; {then}.",
                 claimed_at=now,
+                **reason_fields("reason", Reason(code, lateness=duration_text(now - at))),
             )
             for at in missed
         ),

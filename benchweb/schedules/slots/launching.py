@@ -1,19 +1,21 @@
 """One slot: its campaign, or the reason why there is none."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
 
-from benchweb.common.storable import storable_text
+from benchweb.catalog.reasons import Reason, joined, reason_of_error
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.runs import services as runs
 from benchweb.runs.models import Campaign, State
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.schedules import targets
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.slots.breaking_off import not_launched
 from benchweb.schedules.slots.clock import GRACE
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
@@ -43,22 +45,22 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
     """Launch the campaign of a slot that is pending and has none, or end the slot with the reason why it has none."""
     try:
         with transaction.atomic():
-            slot.campaign, slot.reason = _launched(schedule, slot.at, now, user, slot.is_extra)
+            slot.campaign, reason = _launched(schedule, slot.at, now, user, slot.is_extra)
     except (_Unlaunchable, runs.LaunchError) as refusal:
-        slot.state, slot.reason = State.NONSTART, str(refusal)
+        slot.state, reason = State.NONSTART, reason_of_error(refusal)
     except (OperationalError, InterfaceError):
         # The database's own trouble passes: nothing is kept, and the next tick tries again.
         raise
     except Exception as error:
         # A bug would fail each second anew, and hold up the schedule for ever.
         _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
-        why = storable_text(f"{type(error).__name__}: {error}")
-        slot.state, slot.reason = State.FAILED, f"Could not be launched: {why}"
+        slot.state, reason = State.FAILED, not_launched(error)
     if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
         lateness = duration_text(slot.claimed_at - slot.at)
-        slot.reason = " ".join(filter(None, [f"Found {lateness} after its time.", slot.reason]))
+        reason = joined([Reason("slot_found_late", lateness=lateness), reason])
         slot.state = State.MISSED if slot.state == State.NONSTART else slot.state
-    slot.save(update_fields=["campaign", "state", "reason"])
+    slot.why = reason
+    slot.save(update_fields=["campaign", "state", "reason", "reason_data"])
 
 
 def _launched(
@@ -71,7 +73,7 @@ def _launched(
     found = targets.resolved(schedule.target, make=True)
     left_out = _left_out(found.left_out)
     if not found.pairs:
-        raise _Unlaunchable(left_out or "No pair is left to run on.")
+        raise _Unlaunchable(left_out or Reason("slot_without_pairs"))
     _check_count(schedule, len(found.pairs))
     _check_hosts(found.pairs, now)
     return _campaign(schedule, found.pairs, user, limit.at if limit else None), left_out
@@ -94,21 +96,21 @@ def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool)
     closes = None if is_extra else closes_at(rule_of(schedule), at)
     if closes:
         takes = timedelta(seconds=run_seconds)
-        text = (
-            f"Its time closes at {time_text(closes, schedule.timezone)}, and a run takes up to {duration_text(takes)}."
-        )
-        limits.append(_Limit(closes - takes, text))
+        closing = time_text(closes, schedule.timezone)
+        why = Reason("slot_closes_too_soon", closes=closing, takes=duration_text(takes))
+        limits.append(_Limit(closes - takes, why))
     if schedule.deadline_seconds:
         deadline = timedelta(seconds=schedule.deadline_seconds)
-        limits.append(_Limit(at + deadline, f"It had to begin within {duration_text(deadline)}."))
+        limits.append(_Limit(at + deadline, Reason("slot_past_deadline", deadline=duration_text(deadline))))
     return min(limits, key=lambda limit: limit.at, default=None)
 
 
 def _check_count(schedule: Schedule, count: int) -> None:
     agreed = schedule.confirmed_runs or 0
     if count > max(runs.CONFIRM_ABOVE, GROWTH_WITHOUT_QUESTION * agreed):
-        told = f"and {agreed:,} were agreed to" if agreed else "and nobody agreed to so many"
-        raise _Unlaunchable(f"It would be {count:,} runs, {told}: save the schedule again with that number.")
+        if agreed:
+            raise _Unlaunchable(Reason("slot_too_many_runs", count=count, agreed=agreed))
+        raise _Unlaunchable(Reason("slot_too_many_runs_unconfirmed", count=count))
 
 
 def _check_hosts(pairs: list[Pair], now: datetime) -> None:
@@ -119,10 +121,11 @@ def _check_hosts(pairs: list[Pair], now: datetime) -> None:
         if end is None:
             return
         silent[end.pk] = end
-    told = [
-        f"{end} has given no valid answer since {end.unreachable_since:%Y-%m-%d %H:%M} UTC" for end in silent.values()
+    ends = [
+        Reason("end_silent", end=str(end), unreachable_since=f"{end.unreachable_since:%Y-%m-%d %H:%M}")
+        for end in silent.values()
     ]
-    raise _Unlaunchable(f"No pair can run: {_listed(told)}.")
+    raise _Unlaunchable(Reason("slot_hosts_silent", silent=_listed(ends)))
 
 
 def _is_silent(end: Endpoint, now: datetime) -> bool:
@@ -130,9 +133,9 @@ def _is_silent(end: Endpoint, now: datetime) -> bool:
 
 
 def _left_out(reasons: list[str]) -> str:
-    return f"Left out: {_listed(reasons)}." if reasons else ""
+    return Reason("slot_left_out", reasons=_listed(reasons)) if reasons else ""
 
 
-def _listed(reasons: list[str]) -> str:
+def _listed(reasons: Sequence[str]) -> str:
     left = len(reasons) - _DISPLAYED
-    return "; ".join([*reasons[:_DISPLAYED], *([f"and {left:,} more"] if left > 0 else [])])
+    return joined([*reasons[:_DISPLAYED], Reason("and_more", left=left) if left > 0 else ""], "; ")

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.common.in_parts import in_parts
-from benchweb.common.storable import storable_text
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.selectors import campaign_state
 from benchweb.schedules.models import Schedule, Slot
 
-_NAMED = {State.FINISHED: "finished", State.FAILED: "failed", State.CANCELLED: "cancelled", State.MISSED: "missed"}
-_NAMED[State.NONSTART] = "not started"
+_COUNTED = (State.FINISHED, State.FAILED, State.CANCELLED, State.MISSED, State.NONSTART)
 
 
 def settle_slots(schedule: Schedule | None = None) -> int:
@@ -45,19 +44,23 @@ def _settle_all(slots: Sequence[Slot], counts: Mapping[int, Mapping[str, int]]) 
 
 def _settle_anyhow(slot: Slot, error: Exception) -> None:
     """End a slot whose campaign can't be summed up: tried again it would fail each second, and never end."""
-    reason = storable_text(f"Its runs ended, but could not be counted: {type(error).__name__}: {error}")
-    Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES).update(state=State.FAILED, reason=reason)
+    reason = Reason("slot_not_counted", name=type(error).__name__, error=str(error))
+    _ended(slot, State.FAILED, reason)
 
 
 def _settle(slot: Slot, counts: Mapping[str, int]) -> int:
     state = campaign_state(list(counts)) if counts else State.NONSTART
-    reason = " ".join(filter(None, [slot.reason, _reason(slot, counts)]))
-    return Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES).update(state=state, reason=reason)
+    return _ended(slot, state, joined([slot.why, _reason(slot, counts)]))
+
+
+def _ended(slot: Slot, state: str, reason: str) -> int:
+    still_open = Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES)
+    return still_open.update(state=state, **reason_fields("reason", reason))
 
 
 def _reason(slot: Slot, counts: Mapping[str, int]) -> str:
     """Say how many runs ended how, and why the first of the worst did; nothing when all finished."""
-    if not reason_of(counts):
+    if not reason_of_counts(counts):
         return ""
     first = (
         Run.objects.filter(campaign=slot.campaign_id, state=campaign_state(list(counts)))
@@ -65,17 +68,17 @@ def _reason(slot: Slot, counts: Mapping[str, int]) -> str:
         .order_by("pk")
         .first()
     )
-    because = f" Run {first.pk}: {first.reason}" if first else ""
-    return reason_of(counts) + because
+    because = Reason("slot_run_reason", run=first.pk, reason=first.why) if first else ""
+    return joined([reason_of_counts(counts), because])
 
 
-def reason_of(counts: Mapping[str, int]) -> str:
+def reason_of_counts(counts: Mapping[str, int]) -> str:
     """Say how many runs ended otherwise than finished; nothing when all finished."""
     worse = {state: count for state, count in counts.items() if state != State.FINISHED}
     if not worse:
         return ""
-    ends = ", ".join(f"{count:,} {name}" for state, name in _NAMED.items() if (count := worse.get(state)))
-    return f"Of {sum(counts.values()):,} runs {ends}."
+    ends = [Reason(f"count_{state}", count=count) for state in _COUNTED if (count := worse.get(state))]
+    return Reason("slot_runs_ended", total=sum(counts.values()), ends=joined(ends, ", "))
 
 
 def _runs() -> QuerySet[Run]:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common.database_faults import may_pass
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
@@ -82,7 +83,7 @@ def waiting_count(schedule: Schedule) -> int:
 
 def end_waiting(schedule: Schedule, reason: str) -> int:
     """End the slots that wait as cancelled, with the reason; return how many."""
-    return _slots(schedule).filter(_WAITS).update(state=State.CANCELLED, reason=reason)
+    return _slots(schedule).filter(_WAITS).update(state=State.CANCELLED, **reason_fields("reason", reason))
 
 
 def _launch_or_miss(schedule: Schedule, slot: Slot, now: datetime, user: User | None, must_run: bool) -> None:
@@ -92,18 +93,19 @@ def _launch_or_miss(schedule: Schedule, slot: Slot, now: datetime, user: User | 
         slot_begin(schedule=schedule, slot=slot, now=now, user=user)
         return
     if must_run or (schedule.overlap == Schedule.Overlap.QUEUE_ONE and not waits):
-        slot.reason = f"Waits until campaign {before} has ended." if before else "Waits for the slot before it."
+        slot.why = Reason("slot_waits_for_campaign", before=before) if before else Reason("slot_waits_for_slot")
     else:
-        slot.state, slot.reason = SKIPPED, _skipped(before, waits)
-    slot.save(update_fields=["state", "reason"])
+        slot.state = SKIPPED
+        slot.why = _skipped(before, waits)
+    slot.save(update_fields=["state", "reason", "reason_data"])
 
 
 def _skipped(before: int | None, waits: bool) -> str:
     if not before:
-        return "Skipped: another slot was waiting already."
+        return Reason("slot_skipped_behind_slot")
     if waits:
-        return f"Skipped: campaign {before} had not ended, and another slot was waiting already."
-    return f"Skipped: campaign {before} had not ended."
+        return Reason("slot_skipped_behind_both", before=before)
+    return Reason("slot_skipped", before=before)
 
 
 def _begun(schedule_id: int, now: datetime) -> int:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import gettext as _
 
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.cron_text import FORM
@@ -28,7 +29,10 @@ _MOST_DAYS_CHOSEN = 27
 def cron_check(expression: str) -> None:
     """Raise TimingError unless the expression can be read and some day matches it."""
     if len(expression) > MAXIMUM_LENGTH:
-        raise TimingError("cron", f"A cron expression has at most {MAXIMUM_LENGTH} characters.")
+        raise TimingError(
+            "cron",
+            _("A cron expression has at most {maximum_length} characters.").format(maximum_length=MAXIMUM_LENGTH),
+        )
     _walk(expression, _ANY_TIME)
 
 
@@ -87,11 +91,13 @@ def _fault(expression: str) -> str:
     # With any day of the month it is sound: then it is the day that never comes.
     if len(fields) in (5, 6) and fields[-3] != "*" and _is_sound([*fields[:-3], "*", *fields[-2:]]):
         cron_part = fields[-3][:60]
-        return (
-            f"{cron_part!r} in the day of the month never comes in the months chosen: no such month has that day. "
-            f"L is the last day of a month."
-        )
-    return f"{expression[:60]!r} is not a valid cron expression: it has {FORM}."
+        return _(
+            "{cron_part} in the day of the month never comes in the months chosen: no such month has that day. "
+            "L is the last day of a month."
+        ).format(cron_part=f"{cron_part!r}")
+    return _("{expression} is not a valid cron expression: it has {form}.").format(
+        expression=f"{expression[:60]!r}", form=_(FORM)
+    )
 
 
 def _is_sound(fields: list[str]) -> bool:

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from benchweb.schedules.errors import TimingError
 
 _DISPLAYED = 40
@@ -42,21 +45,33 @@ def _named(short: Sequence[str], endings: Sequence[str], least: int, **more: str
     return names | {each: names[name] for each, name in more.items()}
 
 
-DAY = Field("the day of the month", 1, 31, "write 1 to 31, L for the last day, LW for the last weekday")
+DAY = Field(
+    gettext_noop("the day of the month"),
+    1,
+    31,
+    gettext_noop("write 1 to 31, L for the last day, LW for the last weekday"),
+)
 WEEKDAY = Field(
-    "the day of the week",
+    gettext_noop("the day of the week"),
     0,
     7,
-    "write SUN to SAT, or 0 to 7 with Sunday as 0 and 7",
+    gettext_noop("write SUN to SAT, or 0 to 7 with Sunday as 0 and 7"),
     _WEEKDAYS,
     _named(_WEEKDAYS, _LONG_WEEKDAYS, 0, TUES="TUE", WEDS="WED", THUR="THU", THURS="THU"),
 )
 FIELDS = (
-    Field("the seconds", 0, 59, "write 0 to 59"),
-    Field("the minute", 0, 59, "write 0 to 59"),
-    Field("the hour", 0, 23, "write 0 to 23"),
+    Field(gettext_noop("the seconds"), 0, 59, gettext_noop("write 0 to 59")),
+    Field(gettext_noop("the minute"), 0, 59, gettext_noop("write 0 to 59")),
+    Field(gettext_noop("the hour"), 0, 23, gettext_noop("write 0 to 23")),
     DAY,
-    Field("the month", 1, 12, "write JAN to DEC, or 1 to 12", _MONTHS, _named(_MONTHS, _LONG_MONTHS, 1, SEPT="SEP")),
+    Field(
+        gettext_noop("the month"),
+        1,
+        12,
+        gettext_noop("write JAN to DEC, or 1 to 12"),
+        _MONTHS,
+        _named(_MONTHS, _LONG_MONTHS, 1, SEPT="SEP"),
+    ),
     WEEKDAY,
 )
 
@@ -126,10 +141,16 @@ def _number(of: Field, text: str, term: str) -> int:
 
 def _step(of: Field, term: str, text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:9]) == 0:
-        _refuse(of, term, "after / comes a whole number from 1, as in */5")
+        _refuse(of, term, _("after / comes a whole number from 1, as in */5"))
     step = int(text[:9])
     if step > of.size:
-        _refuse(of, term, f"a step is at most {of.size}, for it begins anew each time; use an interval for longer ones")
+        _refuse(
+            of,
+            term,
+            _("a step is at most {size}, for it begins anew each time; use an interval for longer ones").format(
+                size=of.size
+            ),
+        )
     return step
 
 
@@ -141,34 +162,42 @@ def _of_month(base: str) -> str:
     if which == "L":
         return f"{number}L"
     if not (which.isascii() and which.isdigit()) or not 1 <= int(which[:9]) <= _MOST_WEEKS:
-        _refuse(WEEKDAY, base, "after # comes 1 to 5, as in FRI#2 for the second Friday of the month")
+        _refuse(WEEKDAY, base, _("after # comes 1 to 5, as in FRI#2 for the second Friday of the month"))
     return f"{_written(WEEKDAY, day)}#{int(which)}"
 
 
 def _check_foreign(of: Field, term: str) -> None:
     """Refuse what other dialects have and this one has not, with what to write in its place."""
     if not term:
-        raise TimingError("cron", f"There is an empty part beside a comma in {of.what}: take the comma away.")
+        raise TimingError(
+            "cron", _("There is an empty part beside a comma in {what}: take the comma away.").format(what=_(of.what))
+        )
     if _HASHED.fullmatch(term):
-        _refuse(of, term, "H is Jenkins' own: write a number, and spread starts by slip_seconds (May start later by)")
+        _refuse(
+            of, term, _("H is Jenkins' own: write a number, and spread starts by slip_seconds (May start later by)")
+        )
     if "~" in term:
-        _refuse(of, term, "a random value is not possible: write a number, and spread starts by slip_seconds")
+        _refuse(of, term, _("a random value is not possible: write a number, and spread starts by slip_seconds"))
     if term == "?":
-        _refuse(of, term, "? stands for any day only, alone in its field: write *")
+        _refuse(of, term, _("? stands for any day only, alone in its field: write *"))
     if term.startswith("/"):
-        _refuse(of, term, "a step needs what it is taken of: write *, as in */5")
+        _refuse(of, term, _("a step needs what it is taken of: write *, as in */5"))
     if of is WEEKDAY and term in ("L", "LW"):
         _refuse(
-            of, term, "say which day: FRIL is the last Friday of the month; the last weekday is LW as day of the month"
+            of,
+            term,
+            _("say which day: FRIL is the last Friday of the month; the last weekday is LW as day of the month"),
         )
     if of is DAY and _NEAREST.fullmatch(term):
         _refuse(
-            of, term, "the nearest weekday can't be asked for: write the day, or LW for the last weekday of the month"
+            of,
+            term,
+            _("the nearest weekday can't be asked for: write the day, or LW for the last weekday of the month"),
         )
     if of is DAY and term.startswith("L-"):
-        _refuse(of, term, "days before the last can't be asked for: write L for the last day, or a day such as 28")
+        _refuse(of, term, _("days before the last can't be asked for: write L for the last day, or a day such as 28"))
 
 
 def _refuse(of: Field, part: str, how: str) -> NoReturn:
-    cron_part, cron_field = part[:_DISPLAYED], of.what
-    raise TimingError("cron", f"{cron_part!r} in {cron_field}: {how}.")
+    refusal = _("{cron_part} in {cron_field}: {how}.")
+    raise TimingError("cron", refusal.format(cron_part=repr(part[:_DISPLAYED]), cron_field=_(of.what), how=_(how)))

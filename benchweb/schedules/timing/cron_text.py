@@ -6,11 +6,14 @@ Texts come from crontab, Quartz and Spring, AWS, Jenkins, Kubernetes and chats; 
 import re
 import unicodedata
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.cron_fields import FIELDS, WEEKDAY, field_normalised
 from benchweb.schedules.timing.localtime import zone_checked
 
-FORM = "five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day"
+FORM = gettext_noop("five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day")
 _DISPLAYED = 60
 _MACROS = {
     "@HOURLY": "0 * * * *",
@@ -63,7 +66,11 @@ def _is_sound(fields: list[str]) -> bool:
 
 def _one_too_many(fields: list[str]) -> TimingError:
     cron_part, first = fields[-1][:_DISPLAYED], " ".join(fields[:-1])[:_DISPLAYED]
-    return _fault(f"{cron_part!r} is one field too many: six fields begin with seconds. Write {first!r} without it.")
+    return _fault(
+        _("{cron_part} is one field too many: six fields begin with seconds. Write {first} without it.").format(
+            cron_part=f"{cron_part!r}", first=f"{first!r}"
+        )
+    )
 
 
 def _plain(text: str) -> str:
@@ -91,8 +98,10 @@ def _without_zone(expression: str, timezone: str) -> str:
     if rest and zone.casefold() != timezone.casefold():
         zone, rest = zone[:_DISPLAYED], rest[:_DISPLAYED]
         raise _fault(
-            f"The expression names the time zone {zone}, the schedule's is {timezone}: write {rest!r} here, and {zone} "
-            f"as the time zone."
+            _(
+                "The expression names the time zone {zone}, the schedule's is {timezone}: write {rest} here, "
+                "and {zone_2} as the time zone."
+            ).format(zone=zone, timezone=timezone, rest=f"{rest!r}", zone_2=zone)
         )
     return rest
 
@@ -100,8 +109,10 @@ def _without_zone(expression: str, timezone: str) -> str:
 def _of_call(name: str, inside: str) -> str:
     inside = inside[:_DISPLAYED]
     if name.upper() == "RATE":
-        return f"rate({inside}) is an interval: set the schedule to an interval, such as PT5M, in place of cron."
-    return f"Leave out 'cron(' and ')', and the year at the end: write {FORM}."
+        return _(
+            "rate({inside}) is an interval: set the schedule to an interval, such as PT5M, in place of cron."
+        ).format(inside=inside)
+    return _("Leave out 'cron(' and ')', and the year at the end: write {form}.").format(form=_(FORM))
 
 
 def _of_macro(macro: str) -> str:
@@ -110,12 +121,22 @@ def _of_macro(macro: str) -> str:
     shown = macro[:_DISPLAYED].lower()
     if macro == "@REBOOT":
         raise _fault(
-            "@reboot is no time: a schedule runs by the clock. Let the host's start-up script ask for a run, by "
-            "POST /api/v1/schedules/ID/run, or press Run now."
+            _(
+                "@reboot is no time: a schedule runs by the clock. Let the host's start-up script ask for a "
+                "run, by POST /api/v1/schedules/ID/run, or press Run now."
+            )
         )
     if macro.startswith("@EVERY"):
-        raise _fault(f"{shown!r} is an interval: set the schedule to an interval, such as PT5M, in place of cron.")
-    raise _fault(f"{shown!r} is not known: write @hourly, @daily, @midnight, @weekly, @monthly or @yearly, or {FORM}.")
+        raise _fault(
+            _("{shown} is an interval: set the schedule to an interval, such as PT5M, in place of cron.").format(
+                shown=f"{shown!r}"
+            )
+        )
+    raise _fault(
+        _("{shown} is not known: write @hourly, @daily, @midnight, @weekly, @monthly or @yearly, or {form}.").format(
+            shown=f"{shown!r}", form=_(FORM)
+        )
+    )
 
 
 def _five_or_six(fields: list[str]) -> list[str]:
@@ -124,12 +145,16 @@ def _five_or_six(fields: list[str]) -> list[str]:
     if count == _SEVEN and fields[-1] in ("*", "?"):
         fields = fields[:-1]
     elif count == _SEVEN and _YEAR.fullmatch(fields[-1]):
-        raise _year_fault(fields[-1], "seventh")
+        raise _year_fault(fields[-1], _("seventh"))
     elif count == _SIX and _YEAR.fullmatch(fields[-1]):
-        raise _year_fault(fields[-1], "sixth")
+        raise _year_fault(fields[-1], _("sixth"))
     elif count == _SIX and "?" in (fields[2], fields[4]):
         first = " ".join(fields[:5])
-        raise _fault(f"Six fields begin with seconds here. Without the year at the end it is {first!r}.")
+        raise _fault(
+            _("Six fields begin with seconds here. Without the year at the end it is {first}.").format(
+                first=f"{first!r}"
+            )
+        )
     elif count not in (5, _SIX):
         raise _count_fault(fields)
     if len(fields) == _SIX and "?" in fields[3:]:
@@ -140,30 +165,46 @@ def _five_or_six(fields: list[str]) -> list[str]:
 def _check_named(weekday: str) -> None:
     number = re.search(r"(?:^|[,-])(\d)", weekday)
     if number:
-        cron_part, cron_field = number.group(1), WEEKDAY.what
+        cron_part, cron_field = number.group(1), _(WEEKDAY.what)
         raise _fault(
-            f"{cron_part!r} in {cron_field}: where ? is written, as in Quartz, days count from SUN = 1, in cron from "
-            f"SUN = 0. Write the day's name, such as MON."
+            _(
+                "{cron_part} in {cron_field}: where ? is written, as in Quartz, days count from SUN = 1, in "
+                "cron from SUN = 0. Write the day's name, such as MON."
+            ).format(cron_part=f"{cron_part!r}", cron_field=cron_field)
         )
 
 
 def _year_fault(part: str, place: str) -> TimingError:
     cron_part = part[:_DISPLAYED]
     return _fault(
-        f"{cron_part!r} in the {place} field: a cron expression has no year here. Leave it out, and set when the "
-        f"schedule starts and ends."
+        _(
+            "{cron_part} in the {place} field: a cron expression has no year here. Leave it out, and set when "
+            "the schedule starts and ends."
+        ).format(cron_part=f"{cron_part!r}", place=place)
     )
 
 
 def _count_fault(fields: list[str]) -> TimingError:
     count, shown = len(fields), " ".join(fields)[:_DISPLAYED].lower()
     if count == 0:
-        return _fault(f"The cron expression is empty: write {FORM}.")
+        return _fault(_("The cron expression is empty: write {form}.").format(form=_(FORM)))
     if count == 1:
-        return _fault(f"{shown!r} is no cron expression: write {FORM}, or @hourly, @daily, @weekly, @monthly, @yearly.")
+        return _fault(
+            _("{shown} is no cron expression: write {form}, or @hourly, @daily, @weekly, @monthly, @yearly.").format(
+                shown=f"{shown!r}", form=_(FORM)
+            )
+        )
     if count >= _SEVEN:
-        return _fault(f"The expression has {count} fields: write {FORM}, without a user or a command.")
-    return _fault(f"{shown!r} has {count} fields: a cron expression has {FORM}.")
+        return _fault(
+            _("The expression has {count} fields: write {form}, without a user or a command.").format(
+                count=count, form=_(FORM)
+            )
+        )
+    return _fault(
+        _("{shown} has {count} fields: a cron expression has {form}.").format(
+            shown=f"{shown!r}", count=count, form=_(FORM)
+        )
+    )
 
 
 def _fault(message: str) -> TimingError:

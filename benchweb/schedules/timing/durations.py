@@ -2,6 +2,8 @@
 
 import re
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.errors import TimingError
 
 LONGEST_SECONDS = 10 * 366 * 86_400
@@ -18,12 +20,17 @@ def duration_seconds(text: str) -> int:
     match = _DURATION.fullmatch(text.strip().upper())
     given = {unit: int(count) for unit, count in match.groupdict().items() if count is not None} if match else {}
     if not given:
-        raise TimingError("every", f"{text[:60]!r} is no ISO 8601 duration in whole units, such as PT30M, PT6H or P1D.")
+        raise TimingError(
+            "every",
+            _("{text} is no ISO 8601 duration in whole units, such as PT30M, PT6H or P1D.").format(
+                text=f"{text[:60]!r}"
+            ),
+        )
     if "years" in given or "months" in given:
         raise TimingError(
-            "every", "Months and years differ in length: say it in weeks, days and hours, or use cron ('0 2 1 * *')."
+            "every", _("Months and years differ in length: say it in weeks, days and hours, or use cron ('0 2 1 * *').")
         )
     total = sum(count * _UNIT_SECONDS[unit] for unit, count in given.items())
     if not 1 <= total <= LONGEST_SECONDS:
-        raise TimingError("every", f"An interval is from 1 second to 10 years; {text[:60]} is not.")
+        raise TimingError("every", _("An interval is from 1 second to 10 years; {text} is not.").format(text=text[:60]))
     return total

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.errors import TimingError
 
 _SECOND = timedelta(seconds=1)
@@ -26,7 +28,10 @@ def zone_of(name: str) -> ZoneInfo:
     # A name may also be a folder of the database, too long, or climb out of it.
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise TimingError(
-            "timezone", f"{name[:60]!r} is no time zone of the IANA database: write it as in Asia/Shanghai or UTC."
+            "timezone",
+            _("{name} is no time zone of the IANA database: write it as in Asia/Shanghai or UTC.").format(
+                name=f"{name[:60]!r}"
+            ),
         ) from error
 
 
@@ -37,11 +42,22 @@ def zone_checked(name: str) -> ZoneInfo:
     zone = name[:60]
     plain = re.sub(r"^(?:posix|right)/", "", name)
     if plain != name and plain in zone_keys():
-        raise TimingError("timezone", f"{zone!r} is a variant of {plain} for old systems: write {plain}.")
+        raise TimingError(
+            "timezone",
+            _("{zone} is a variant of {plain} for old systems: write {plain_2}.").format(
+                zone=f"{zone!r}", plain=plain, plain_2=plain
+            ),
+        )
     if name in _NO_PLACES:
-        raise TimingError("timezone", f"{zone!r} names no place: write the zone itself, such as Asia/Shanghai or UTC.")
+        raise TimingError(
+            "timezone",
+            _("{zone} names no place: write the zone itself, such as Asia/Shanghai or UTC.").format(zone=f"{zone!r}"),
+        )
     if meant := _meant(name):
-        raise TimingError("timezone", f"{zone!r} is no time zone of the IANA database: write {meant}.")
+        raise TimingError(
+            "timezone",
+            _("{zone} is no time zone of the IANA database: write {meant}.").format(zone=f"{zone!r}", meant=meant),
+        )
     return zone_of(name)
 
 

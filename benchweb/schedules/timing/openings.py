@@ -6,6 +6,8 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.defaults import MAXIMUM_BLACKOUTS
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.localtime import instant, reading
@@ -68,14 +70,19 @@ def window_of(values: Mapping[str, Any] | None) -> DailySpan | None:
         return None
     begins, ends = (_time_of_day(values.get(key), "window") for key in ("from", "until"))
     if begins == ends:
-        raise TimingError("window", "A window ends at another time than it begins: leave it out for the whole day.")
+        raise TimingError("window", _("A window ends at another time than it begins: leave it out for the whole day."))
     return DailySpan(begins, ends)
 
 
 def blackouts_of(values: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> tuple[Span, ...]:
     """Read [{"from", "until"}], each of two times of day or two dates with or without a time; raise TimingError."""
     if len(values) > MAXIMUM_BLACKOUTS:
-        raise TimingError("blackouts", f"{len(values):,} blackouts; at most {MAXIMUM_BLACKOUTS} are possible.")
+        raise TimingError(
+            "blackouts",
+            _("{values} blackouts; at most {maximum_blackouts} are possible.").format(
+                values=f"{len(values):,}", maximum_blackouts=MAXIMUM_BLACKOUTS
+            ),
+        )
     return tuple(_blackout(value, zone) for value in values)
 
 
@@ -95,7 +102,11 @@ def _daily(span: DailySpan, at: datetime, zone: ZoneInfo) -> tuple[datetime, dat
         ends = instant(datetime.combine(day + over_midnight, span.ends), zone)
         if ends > at and ends > begins:
             return begins, ends
-    raise AssertionError(f"no {span} near {at}: a zone skipped {len(_DAYS_AROUND)} days")
+    raise AssertionError(
+        _("no {span} near {at}: a zone skipped {days_around} days").format(
+            span=span, at=at, days_around=len(_DAYS_AROUND)
+        )
+    )
 
 
 def _blackout(value: Mapping[str, Any], zone: ZoneInfo) -> Span:
@@ -103,11 +114,16 @@ def _blackout(value: Mapping[str, Any], zone: ZoneInfo) -> Span:
     if all(len(text) <= len("00:00:00") for text in texts):
         begins, ends = (_time_of_day(text, "blackouts") for text in texts)
         if begins == ends:
-            raise TimingError("blackouts", "A blackout ends at another time than it begins.")
+            raise TimingError("blackouts", _("A blackout ends at another time than it begins."))
         return DailySpan(begins, ends)
     first, last = (_dated(text, zone) for text in texts)
     if first >= last:
-        raise TimingError("blackouts", f"The blackout from {texts[0]} ends before it begins, at {texts[1]}.")
+        raise TimingError(
+            "blackouts",
+            _("The blackout from {texts} ends before it begins, at {texts_2}.").format(
+                texts=texts[0], texts_2=texts[1]
+            ),
+        )
     return DatedSpan(first, last)
 
 
@@ -118,7 +134,10 @@ def _time_of_day(value: Any, field: str) -> time:
     except ValueError:
         found = None
     if found is None or found.tzinfo or found.microsecond:
-        raise TimingError(field, f"{str(value)[:60]!r} is no time of day in the schedule's zone, such as 02:00.")
+        raise TimingError(
+            field,
+            _("{value} is no time of day in the schedule's zone, such as 02:00.").format(value=f"{str(value)[:60]!r}"),
+        )
     return found
 
 
@@ -127,6 +146,9 @@ def _dated(text: str, zone: ZoneInfo) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise TimingError(
-            "blackouts", f"{text[:60]!r} is no date with or without a time, such as 2026-12-24 or 2026-12-24T18:00."
+            "blackouts",
+            _("{text} is no date with or without a time, such as 2026-12-24 or 2026-12-24T18:00.").format(
+                text=f"{text[:60]!r}"
+            ),
         ) from error
     return found.astimezone(UTC) if found.tzinfo else instant(found, zone)

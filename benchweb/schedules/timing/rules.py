@@ -7,6 +7,8 @@ from datetime import UTC, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.cron import MAXIMUM_LENGTH
@@ -56,7 +58,7 @@ def rule_from(
     every_seconds = duration_seconds(every) if every else 0
     if starts_at is None:
         if now is None:
-            raise TimingError("starts_at", "Say when the schedule starts.")
+            raise TimingError("starts_at", _("Say when the schedule starts."))
         starts_at = spread_start(every_seconds, seed, now) if every_seconds else now
     rule = Rule(
         starts_at=_instant(starts_at, zone).replace(microsecond=0),
@@ -76,10 +78,18 @@ def rule_from(
 def cron_typed(text: str, timezone: str) -> str:
     """Return an expression normalised, or empty where nothing was typed; raise TimingError."""
     if len(text) > MAXIMUM_LENGTH:
-        raise TimingError("cron", f"A cron expression has at most {MAXIMUM_LENGTH} characters.")
+        raise TimingError(
+            "cron",
+            _("A cron expression has at most {maximum_length} characters.").format(maximum_length=MAXIMUM_LENGTH),
+        )
     cron = cron_normalised(text, timezone) if text.strip() else ""
     if len(cron) > MAXIMUM_LENGTH:
-        raise TimingError("cron", f"Written out it has {len(cron)} characters, at most {MAXIMUM_LENGTH} are possible.")
+        raise TimingError(
+            "cron",
+            _("Written out it has {cron} characters, at most {maximum_length} are possible.").format(
+                cron=len(cron), maximum_length=MAXIMUM_LENGTH
+            ),
+        )
     return cron
 
 
@@ -97,13 +107,21 @@ def never_fires(rule: Rule, after: datetime) -> ScheduleError:
     """Say why a rule has no time after `after`: the field is the one without which it would have."""
     endless = replace(rule, ends_at=None)
     if rule.ends_at and (first := _first(endless, after)):
-        return TimingError("ends_at", f"It never fires: it ends before its next time, {first:%Y-%m-%d %H:%M:%S} UTC.")
+        return TimingError(
+            "ends_at",
+            _("It never fires: it ends before its next time, {first} UTC.").format(first=f"{first:%Y-%m-%d %H:%M:%S}"),
+        )
     if rule.window and _first(replace(endless, window=None), after):
         span = f"{rule.window.begins:%H:%M} to {rule.window.ends:%H:%M}"
-        return TimingError("window", f"It never fires: none of its times lies in its window, {span} {rule.timezone}.")
+        return TimingError(
+            "window",
+            _("It never fires: none of its times lies in its window, {span} {timezone}.").format(
+                span=span, timezone=rule.timezone
+            ),
+        )
     if rule.blackouts and _first(replace(endless, window=None, blackouts=()), after):
-        return TimingError("blackouts", "It never fires: all of its times lie in blackouts.")
-    return TimingError("cron" if rule.cron else "every", "It never fires: no day matches within fifty years.")
+        return TimingError("blackouts", _("It never fires: all of its times lie in blackouts."))
+    return TimingError("cron" if rule.cron else "every", _("It never fires: no day matches within fifty years."))
 
 
 def _first(rule: Rule, after: datetime) -> datetime | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain, pairwise
 
+from django.utils.translation import gettext as _
+
 from benchweb.schedules.defaults import MAXIMUM_SLIP_SECONDS
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.cron import cron_check, cron_instants
@@ -45,15 +47,20 @@ def rule_check(rule: Rule) -> None:
     """Raise TimingError for a rule that can't be read; whether it ever fires is `occurrences`' to tell."""
     zone_of(rule.timezone)
     if bool(rule.cron) == bool(rule.every_seconds):
-        raise TimingError("cron", "Say when by `cron` or by `every`, one of the two.")
+        raise TimingError("cron", _("Say when by `cron` or by `every`, one of the two."))
     if rule.cron:
         cron_check(rule.cron)
     if rule.starts_at >= END_OF_TIME:
-        raise TimingError("starts_at", f"A schedule starts before the year {END_OF_TIME.year}.")
+        raise TimingError("starts_at", _("A schedule starts before the year {year}.").format(year=END_OF_TIME.year))
     if rule.ends_at and rule.ends_at < rule.starts_at:
-        raise TimingError("ends_at", "The schedule ends before it starts.")
+        raise TimingError("ends_at", _("The schedule ends before it starts."))
     if not 0 <= rule.slip_seconds <= MAXIMUM_SLIP_SECONDS:
-        raise TimingError("slip_seconds", f"The slip is from 0 to {MAXIMUM_SLIP_SECONDS:,} s.")
+        raise TimingError(
+            "slip_seconds",
+            _("The slip is from 0 to {maximum_slip_seconds} s.").format(
+                maximum_slip_seconds=f"{MAXIMUM_SLIP_SECONDS:,}"
+            ),
+        )
 
 
 def occurrences(rule: Rule, after: datetime) -> Iterator[datetime]:

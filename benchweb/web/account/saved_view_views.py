@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_POST
 from benchweb.accounts import saved_views
 from benchweb.accounts.models import SavedView
 from benchweb.accounts.saved_views import SavedViewError
-from benchweb.phrasebook import translated
 
 
 @login_required
@@ -41,7 +40,7 @@ def view_save(request: HttpRequest) -> HttpResponse:
     try:
         view = saved_views.view_save(user=cast(User, request.user), name=request.POST.get("name", ""), path=path)
     except SavedViewError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, error.message)
         return redirect("web:saved_views")
     messages.success(request, _("Saved as {name}. You find it in the Views menu.").format(name=view.name))
     return redirect(view.path)
@@ -60,7 +59,7 @@ def view_change(request: HttpRequest, view_id: int) -> HttpResponse:
         else:
             is_done = saved_views.view_rename(user=user, view_id=view_id, name=request.POST.get("name", ""))
     except SavedViewError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, error.message)
         return redirect("web:saved_views")
     if not is_done and not SavedView.objects.filter(user=user, pk=view_id).exists():
         raise Http404

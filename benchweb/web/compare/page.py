@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.comparison.rows import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.spec import ChartSpec
-from benchweb.phrasebook import translated
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import run_lines
@@ -153,7 +153,7 @@ def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
         label=column.short,
         entry=entry,
         words=words(entry, measure.metric, column.judged),
-        missing=translated(entry.reason) if entry.is_planned else _("not in this run's plan"),
+        missing=reason_text(entry.reason) if entry.is_planned else _("not in this run's plan"),
     )
 
 

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from benchweb.catalog import Metric
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.comparison.rows import Entry
 from benchweb.common.formatting import significant, three_digits
-from benchweb.phrasebook import sentence_gap
 from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
@@ -136,7 +136,7 @@ def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> s
         notes.append(
             _("A difference is in the metric's own unit where its interval in per cent would reach below −100 %.")
         )
-    return sentence_gap().join(notes)
+    return sentence_space().join(notes)
 
 
 def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str:

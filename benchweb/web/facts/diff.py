@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchweb.catalog.reasons import Reason, joined
 from benchweb.web.facts.page import facts_groups
 
 # Two hosts always differ in these: marking them would hide what matters.
@@ -125,7 +126,7 @@ def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
 
 def _labelled(document: dict[str, Any]) -> dict[str, str]:
     return {
-        f"{group.title.removeprefix('Interface ')} {label}" if group.title.startswith("Interface ") else label: value
+        joined([group.title.params["interface"], label]) if isinstance(group.title, Reason) else label: value
         for group in facts_groups(document)
         for label, value in group.lines
         if label not in _UNTOLD and group.title not in _UNTOLD

@@ -7,6 +7,9 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.reasons import Reason
+
 _SYSTEM = {
     "hostname": gettext_noop("Host name"),
     "operating_system": gettext_noop("Operating system"),
@@ -37,7 +40,9 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
         FactsGroup(gettext_noop("CPU and memory"), _machine(document)),
         FactsGroup(gettext_noop("Network stack"), _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
-        FactsGroup(gettext_noop("Missing"), [("", _plain(str(line))) for line in document.get("missing") or []]),
+        FactsGroup(
+            gettext_noop("Missing"), [("", engine_reason(_plain(str(line)))) for line in document.get("missing") or []]
+        ),
     ]
     return [group for group in groups if group.lines]
 
@@ -94,17 +99,17 @@ def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _interface(entry: dict[str, Any]) -> FactsGroup:
-    lines = _lines(entry, {"driver": gettext_noop("Driver")})
-    lines += [("MTU", f"{entry['mtu']} B")] if entry.get("mtu") else []
-    lines += [(gettext_noop("Speed"), _speed(entry))] if _speed(entry) else []
+    lines = _lines(entry, {"driver": Reason("fact_driver")})
+    lines += [(Reason("fact_mtu"), f"{entry['mtu']} B")] if entry.get("mtu") else []
+    lines += [(Reason("fact_speed"), _speed(entry))] if _speed(entry) else []
     physical = entry.get("physical") or []
-    lines += [(gettext_noop("Physical interfaces"), ", ".join(map(str, physical)))] if physical else []
-    lines += [(gettext_noop("Addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
+    lines += [(Reason("fact_physical"), ", ".join(map(str, physical)))] if physical else []
+    lines += [(Reason("fact_addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
     offloads = entry.get("offloads") or {}
-    for label, wanted in ((gettext_noop("Offloads on"), True), (gettext_noop("Offloads off"), False)):
+    for label, wanted in ((Reason("fact_offloads_on"), True), (Reason("fact_offloads_off"), False)):
         names = _names(offloads, wanted)
         lines += [(label, names)] if names else []
-    return FactsGroup(f"Interface {entry.get('name', '')}", lines)
+    return FactsGroup(Reason("interface", interface=entry.get("name", "")), lines)
 
 
 def _names(offloads: dict[str, Any], wanted: bool) -> str:

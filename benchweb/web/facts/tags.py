@@ -9,7 +9,7 @@ from django import template
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from benchweb import phrasebook
+from benchweb.catalog.translation import reason_text
 from benchweb.web.facts.page import FactsGroup
 from benchweb.web.tags.escaping import escaped
 
@@ -49,4 +49,4 @@ def _section(group: FactsGroup, language: str | None) -> str:
 @lru_cache(maxsize=4_096)
 def _translated(text: str, _language: str | None) -> str:
     """Say a stored text, escaped; kept, for all hosts have the same labels."""
-    return escape(phrasebook.translated(text))
+    return escape(reason_text(text))

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext_noop, pgettext
 from django.utils.translation import gettext as _
 
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.host_charts import host_charts
 from benchweb.charts.spec import ChartSpec
 from benchweb.common.formatting import Quantity, duration, quantity
@@ -28,7 +29,6 @@ from benchweb.hosts.checks.availability import (
 from benchweb.hosts.checks.indicators import Hour, Measured, indicators, probe_loads
 from benchweb.hosts.checks.probes import PROBE_GAP
 from benchweb.hosts.models import Endpoint
-from benchweb.phrasebook import translated
 
 # Before an endpoint was added: no state of it, and no gap in what is known.
 NOT_ADDED = "not_added"
@@ -337,7 +337,7 @@ def _silence(watched: _Watched, availability: Availability, probes: int, texts: 
         return watched.unknown_reason(), ""
     last = next((each for each in reversed(availability.stretches) if each.state != UNKNOWN), None)
     sentence = texts.invalid if last and last.state == ENGINE_DOWN else texts.unanswered
-    return sentence, pgettext("before a figure", ": ") + translated(last.reason) if last and last.reason else ""
+    return sentence, pgettext("before a figure", ": ") + reason_text(last.reason) if last and last.reason else ""
 
 
 _NO_INTERFACE = gettext_noop("no interface of the host has the address of the test traffic")

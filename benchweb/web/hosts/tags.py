@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchweb.phrasebook import translated
+from benchweb.catalog.translation import reason_text
 from benchweb.web.hosts.availability import Cell, StripCell, StripPart
 
 register = template.Library()
@@ -35,7 +35,7 @@ def missing_alike(cells: Sequence[tuple[str, Cell]]) -> str:
 def indicator(cell: Cell) -> SafeString:
     """Show an indicator's figure and what it rests on, or why it is missing."""
     if cell.figure is None:
-        return format_html('<span class="missing" title="{}">—</span>', translated(cell.reason))
+        return format_html('<span class="missing" title="{}">—</span>', reason_text(cell.reason))
     number, unit, full = map(escape, cell.figure)
     basis = f' <span class="meta">{escape(cell.basis)}</span>' if cell.basis else ""
     looks = "quantity little-known" if cell.is_little_known else "quantity"

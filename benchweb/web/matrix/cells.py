@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import Equivalent, Metric, catalog
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.choices import parameter_text
 from benchweb.charts.matrix.difference import Difference, baseline_cell, difference, sequential_level
 from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.common.formatting import Quantity, plain, quantity, repetitions
-from benchweb.phrasebook import translated
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.state_words import state_word
 from benchweb.web.matrix.query import MatrixQuery
@@ -80,7 +80,7 @@ class CellMaker:
         return ShownCell(
             css="failed",
             href=self._history(cell, table.axes.environment),
-            title=translated(end.reason),
+            title=reason_text(end.reason),
             word=state_word(end.state),
             word_css=f"state-{end.state}",
             word_href=reverse("web:run", args=[end.id]),

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.catalog.translation import reason_text
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
-from benchweb.phrasebook import translated
 from benchweb.web.notifications.forms import CHANNEL_FORMS, ChannelForm
 from benchweb.web.shared.lists import Column, listing
 
@@ -110,7 +110,7 @@ def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     attempt = channels.channel_test(channel=channel)
     answer = " ".join(str(part) for part in (attempt.status, attempt.answer) if part)
     if attempt.error:
-        told = _("The test failed: {error}").format(error=translated(attempt.error))
+        told = _("The test failed: {error}").format(error=reason_text(attempt.error))
         messages.error(request, f"{told} {answer}")
     else:
         messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))

@@ -1,21 +1,15 @@
 """Endpoints that don't answer: those with one kind of reason are told together."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
+from benchweb.catalog.reasons import Reason, reason_of
 from benchweb.hosts.models import Endpoint, Host
 
 _MOST_NAMES = 6
 _MOST_GROUPS = 6
-# As workers/engine_client names an engine at the start of a sentence: its endpoint, of which a part may be in brackets
-# too, and its address.
-_ENGINE_NAME = re.compile(r"^The engine of .+? \([^()]*:[0-9]+\)")
-_ANY_ENGINE = gettext_noop("The engine")
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup],
     """
     alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        alike.setdefault((row["status"], _ENGINE_NAME.sub(_ANY_ENGINE, row["reason"])), []).append(row)
+        alike.setdefault((row["status"], _unnamed(_why(row))), []).append(row)
     groups = [_group(*key, each) for key, each in list(alike.items())[:_MOST_GROUPS]]
     return groups, sum(map(len, alike.values())) - sum(len(group.shown) for group in groups)
 
@@ -47,8 +41,19 @@ def _group(status: str, kind: str, rows: Sequence[Mapping[str, Any]]) -> SilentG
     times = [datetime.fromisoformat(row["since"]) for row in rows if row["since"]]
     since = max(times, default=None)
     is_longer = since is not None and _to_the_minute(since) > _to_the_minute(min(times))
-    reason = rows[0]["reason"] if len(rows) == 1 else kind
+    reason = _why(rows[0]) if len(rows) == 1 else kind
     return SilentGroup(status, reason, [_endpoint(row) for row in rows[:_MOST_NAMES]], since, is_longer)
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    return reason_of(row["reason"], row["reason_data"])
+
+
+def _unnamed(reason: str) -> str:
+    """Return a reason without the name of its engine: what it has in common with others'."""
+    if isinstance(reason, Reason) and "engine" in reason.params:
+        return Reason(reason.code, **(reason.params | {"engine": Reason("engine_unnamed")}))
+    return reason
 
 
 def _to_the_minute(at: datetime) -> datetime:

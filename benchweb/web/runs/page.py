@@ -8,11 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
+from benchweb.catalog.translation import reason_text
 from benchweb.charts.run.confidence import ShownCombination, displayed_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
-from benchweb.phrasebook import translated
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
@@ -92,14 +92,18 @@ def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
 
 def noted(warnings: Iterable[str], facts_note: str) -> list[str]:
     """Put together what the trials' flags and the hosts' facts tell, in the reader's language."""
-    return [translated(each) for each in (*warnings, facts_note) if each]
+    return [each for each in (*warnings, facts_note) if each]
 
 
 def _shown(trial: TrialRow, run: Run) -> ShownTrial:
     kind = catalog().kinds.get(trial.kind)
     metric = kind.metrics[kind.headline] if kind else None
     value = trial.metrics.get(metric.key) if metric else None
-    missing = trial.reason or _("the trial is {state}").format(state=state_word(trial.state)) if value is None else ""
+    missing = (
+        reason_text(trial.why) or _("the trial is {state}").format(state=state_word(trial.state))
+        if value is None
+        else ""
+    )
     return ShownTrial(
         trial=trial,
         metric=metric,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.phrasebook import translated
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.durations import duration_seconds
 
@@ -49,7 +48,7 @@ def read_duration(text: str) -> int:
         try:
             return duration_seconds(text)
         except TimingError as error:
-            raise forms.ValidationError(translated(error.message)) from error
+            raise forms.ValidationError(error.message) from error
     parts = _PART.findall(text.lower())
     rest = _PART.sub("", text.lower()).strip()
     factors = [_UNITS.get(unit.removesuffix("s") if unit != "s" else unit) for _, unit in parts]

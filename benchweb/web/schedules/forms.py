@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment, Pair
-from benchweb.phrasebook import translated
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
 from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, MAX_RUNS, RETRIES
@@ -210,7 +209,7 @@ class ScheduleForm(PageForm):
         try:
             return zone_checked(str(self.cleaned_data["timezone"])).key
         except TimingError as error:
-            raise forms.ValidationError(translated(error.message)) from None
+            raise forms.ValidationError(error.message) from None
 
     def clean(self) -> dict[str, Any]:
         """Require what was chosen to be given, and read local times in the schedule's zone."""

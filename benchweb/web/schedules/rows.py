@@ -58,6 +58,6 @@ def slot_rows(slots: Sequence[Slot]) -> list[SlotRow]:
     ids = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
     summaries, reasons = campaign_summaries(ids), first_reasons(ids)
     return [
-        SlotRow(slot, summaries.get(slot.campaign_id or 0), slot.reason or reasons.get(slot.campaign_id or 0, ""))
+        SlotRow(slot, summaries.get(slot.campaign_id or 0), slot.why or reasons.get(slot.campaign_id or 0, ""))
         for slot in slots
     ]

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.catalog.translation import reason_text, sentence_space
 from benchweb.common.names import searched
 from benchweb.common.rows import row_id
 from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
-from benchweb.phrasebook import sentence_gap, translated
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -174,7 +174,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     if services.schedule_pause(schedule=schedule):
         told = _("Paused: {schedule} starts nothing until it is resumed.").format(schedule=schedule.name)
         if running := campaign_under_way(schedule):
-            told += sentence_gap()
+            told += sentence_space()
             told += _("Campaign {campaign} is still running: cancel it to stop it now.").format(campaign=running)
         messages.success(request, told)
     return redirect("web:schedule", schedule_id)
@@ -210,11 +210,11 @@ def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     try:
         slot = services.run_now(schedule, cast(User, request.user))
     except (ScheduleError, LaunchError) as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, error.message)
         return redirect("web:schedule", schedule_id)
     if slot.campaign_id is None:
         level = messages.INFO if slot.state == State.PENDING else messages.ERROR
-        messages.add_message(request, level, translated(slot.reason))
+        messages.add_message(request, level, reason_text(slot.why))
         return redirect("web:schedule", schedule_id)
     return redirect("web:campaign", slot.campaign_id)
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from benchweb.phrasebook import sentence_gap
+from benchweb.catalog.translation import sentence_space
 from benchweb.runs.models import OPEN_STATES, Run
 
 Noun = Literal["endpoint", "pair", "run", "series", "slot"]
@@ -49,7 +49,7 @@ def retained_runs(runs: QuerySet[Run], besides: str = "") -> str:
     runs_text = pgettext("between items of a list", " and ").join(parts)
     text = _("Kept, with results and links: {runs}.").format(runs=runs_text)
     if going_on := runs.filter(state__in=OPEN_STATES).count():
-        text += sentence_gap()
+        text += sentence_space()
         text += ngettext(
             "{number} of these runs has not completed: it continues unless it is cancelled.",
             "{number} of these runs have not completed: they continue unless they are cancelled.",

@@ -9,8 +9,6 @@ from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.phrasebook import translated
-
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
@@ -37,7 +35,7 @@ class PageForm(forms.Form):
 
 def with_link(message: str, url: str) -> str:
     """Return a refusal in the reader's language, with a link to the row that it speaks of where there is one."""
-    return format_html('{} <a href="{}">{}</a>', translated(message), url, _("Show it")) if url else translated(message)
+    return format_html('{} <a href="{}">{}</a>', message, url, _("Show it")) if url else message
 
 
 def text_field(

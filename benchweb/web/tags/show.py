@@ -15,9 +15,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
-from benchweb import phrasebook, state_words
+from benchweb import state_words
 from benchweb.catalog import Kind, catalog, value_text
+from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.equivalents import Equivalent
+from benchweb.catalog.translation import reason_text, sentence_space
 from benchweb.charts.axes import with_unit
 from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
@@ -40,7 +42,7 @@ _LONGEST_WHOLE = 32
 @register.simple_tag
 def sentence_gap() -> str:
     """Return what stands between two whole sentences in the reader's language."""
-    return phrasebook.sentence_gap()
+    return sentence_space()
 
 
 @register.simple_tag
@@ -55,7 +57,7 @@ def metric(
     """Show a number with its unit, and where given the spread and count of its repetitions, small."""
     if value is None:
         return format_html(
-            '<span class="missing" title="{}">—</span>', translated(reason) or _("missing: not measured")
+            '<span class="missing" title="{}">—</span>', reason_text(reason) or _("missing: not measured")
         )
     return SafeString(number_shown(value, unit, extremes=extremes, n=n))
 
@@ -84,13 +86,13 @@ def plain(value: float, equivalent: Equivalent) -> SafeString:
 @register.simple_tag
 def state(value: str, reason: str = "") -> SafeString:
     """Show a state as a word with a dot; the style sheet knows the colours by the class."""
-    return SafeString(state_shown(value, reason, get_language()))
+    return SafeString(state_shown(value, reason_text(reason), get_language()))
 
 
 @lru_cache(maxsize=4_096)
 def state_shown(value: str, reason: str, _language: str | None) -> str:
     """Return a state as markup; kept, for lists say the same states and reasons again and again."""
-    title = escape(translated(reason)) if reason else ""
+    title = escape(reason)
     return f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
 
 
@@ -102,8 +104,14 @@ def state_word(value: str) -> str:
 
 @register.filter
 def translated(sentence: object) -> str:
-    """Say a stored sentence, such as a reason, in the reader's language."""
-    return phrasebook.translated(str(sentence or ""))
+    """Say a reason, or a text that is marked for translation as a whole, in the reader's language."""
+    return reason_text(sentence) if isinstance(sentence, str) else str(sentence or "")
+
+
+@register.filter
+def engine_text(sentence: str) -> str:
+    """Say a sentence of an engine's document in the reader's language."""
+    return reason_text(engine_reason(sentence))
 
 
 @register.simple_tag

@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext as _
 
 from benchweb.common.formatting import duration
-from benchweb.phrasebook import translated
 from benchweb.schedules.forecasts.feasibility import Feasibility
 from benchweb.web.shared.zones import zone_named
 from benchweb.web.timeline.lanes import Bar, Lane, Lanes, lanes_of
@@ -27,7 +26,7 @@ def gantt(found: Feasibility, zone_name: str) -> Lanes | None:
     end = max(each.ends for each in found.bars)
     return lanes_of(
         _("The next campaign, by host"),
-        [Lane(translated(resource), bars) for resource, bars in by_resource.items()],
+        [Lane(resource, bars) for resource, bars in by_resource.items()],
         begin=found.starts_at,
         end=max(end, found.starts_at + timedelta(seconds=1)),
         zone=zone_named(zone_name) or ZoneInfo("UTC"),

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from benchweb.catalog.translation import reason_text
 from benchweb.common.formatting import duration
 from benchweb.common.names import name_key
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.phrasebook import translated
 from benchweb.runs.lists import RunLine, listed_runs
 from benchweb.runs.models import Run, State
 from benchweb.runs.summaries import campaign_summaries
@@ -176,7 +176,7 @@ _SINGLY = 4
 def _entry(each: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
     if isinstance(each, Coming):
         return Entry(each.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[each.schedule.pk]))
-    return Entry(each.schedule, each.state, text, each.reason, _slot_url(each), each.campaign_id in mixed)
+    return Entry(each.schedule, each.state, text, each.why, _slot_url(each), each.campaign_id in mixed)
 
 
 def _slot_url(slot: Slot) -> str:
@@ -191,7 +191,7 @@ def _run_bar(run: RunLine, now: datetime) -> Bar:
     state = state_word(run.state)
     if run.started_at:
         state += pgettext("between parts of a sentence", ", ") + duration((end - begin).total_seconds())
-    reason = f": {translated(run.reason)}" if run.reason else ""
+    reason = f": {reason_text(run.why)}" if run.reason else ""
     label = _("Run {run} · {plan} · {pair} · {state}{reason}").format(
         run=run.pk, plan=run.plan, pair=run.pair, state=state, reason=reason
     )
@@ -200,7 +200,7 @@ def _run_bar(run: RunLine, now: datetime) -> Bar:
 
 def _slot_bar(slot: Slot) -> Bar:
     seconds = (slot.campaign.planned_seconds if slot.campaign else None) or _UNKNOWN_SECONDS
-    reason = f": {translated(slot.reason)}" if slot.reason else ""
+    reason = f": {reason_text(slot.why)}" if slot.reason else ""
     label = f"{slot.schedule.name} · {state_word(slot.state)}{reason}"
     return Bar(slot.at, slot.at + timedelta(seconds=seconds), slot.state, label, _slot_url(slot))
 

@@ -10,6 +10,7 @@ from django.utils import translation
 
 from benchweb.annotations.services import annotation_create
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.lines import DASHES
 from benchweb.charts.history.points import history_points
@@ -135,10 +136,12 @@ def test_a_gap_stays_when_one_looks_closer_though_its_run_waited_for_its_turn() 
 def test_why_there_is_a_gap_is_said_in_the_readers_language() -> None:
     pair, plan = make_pair(), make_plan(steps=STREAM)
     past_run(plan, pair, NIGHT, *throughput(1e9))
-    failed = past_run(plan, pair, NIGHT + DAY, state=State.FAILED, reason="1 of 12 trials failed")
+    failed = past_run(plan, pair, NIGHT + DAY, state=State.FAILED)
+    why = reason_fields("reason", Reason("trials_failed", failed=1, total=12))
+    Run.objects.filter(pk=failed.pk).update(**why)
     mine = make_schedule(plan=plan, target={"pairs": [pair.pk]})
-    reason = "others were before it in the queues of host a and host b"
-    Slot.objects.create(schedule=mine, at=NIGHT + 2 * DAY, state="missed", reason=reason, claimed_at=NIGHT)
+    reason = reason_fields("reason", Reason("queued_behind_others", source="a", sink="b"))
+    Slot.objects.create(schedule=mine, at=NIGHT + 2 * DAY, state="missed", claimed_at=NIGHT, **reason)
     with translation.override("zh-hans"):
         reasons = [point.reason for point in only(look()).points]
     assert reasons[1] == f"运行 {failed.pk} 失败：12 个测试项中 1 个失败"

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
@@ -121,13 +122,18 @@ def test_a_host_whose_answering_endpoint_is_archived_is_not_counted_as_answering
 
 
 def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Client) -> None:
-    lost = "can't be reached (timed out). Is benchweb-engine serve running there?"
+    lost = (
+        "can't be reached (timed out). Is benchweb-engine serve running there, "
+        "and does a firewall let the port through?"
+    )
     for name, endpoint in (("ash", "ash"), ("birch", "birch (host)"), ("cedar", "cedar (terway)")):
         host = make_endpoint(host_name=name).host
-        reason = f"The engine of {endpoint} ({name}.example:7410) {lost}"
-        host.endpoints.update(status="unreachable", status_reason=reason, checked_at=timezone.now())
-    refused = "The engine of dogwood (10.0.0.4:7410) refused the token."
-    make_endpoint(host_name="dogwood").host.endpoints.update(status="refused", status_reason=refused)
+        engine = Reason("engine", name=endpoint, address=f"{name}.example:7410")
+        reason = reason_fields("status_reason", Reason("engine_unreachable", engine=engine, error="timed out"))
+        host.endpoints.update(status="unreachable", checked_at=timezone.now(), **reason)
+    refused = Reason("engine_refused_token", engine=Reason("engine", name="dogwood", address="10.0.0.4:7410"))
+    fourth = make_endpoint(host_name="dogwood").host
+    fourth.endpoints.update(status="refused", **reason_fields("status_reason", refused))
     groups = signed_in.get("/").context["silent"]
     told = [([each.host.name for each in group.shown], group.status, group.reason) for group in groups]
     assert told == [
@@ -169,7 +175,8 @@ def test_it_costs_ten_queries_however_much_happened(
 
 def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client) -> None:
     make_endpoint()
-    Endpoint.objects.update(status="unreachable", status_reason="1 of 12 trials failed")
+    reason = Reason("trials_failed", failed=1, total=12)
+    Endpoint.objects.update(status="unreachable", **reason_fields("status_reason", reason))
     text = signed_in.get("/", headers={"Accept-Language": "zh-CN"}).content.decode()
     assert "12 个测试项中 1 个失败" in words(text)
 
@@ -271,7 +278,8 @@ def test_a_figure_of_an_earlier_night_names_it() -> None:
 def test_hosts_that_fell_silent_in_several_minutes_are_silent_since_the_last_or_longer(
     second: str, is_longer: bool
 ) -> None:
-    row = {"host": "alder", "host_id": 1, "name": "", "network_mode": "host", "status": "refused", "reason": "no"}
+    row = {"host": "alder", "host_id": 1, "name": "", "network_mode": "host", "status": "refused"}
+    row |= {"reason": "no", "reason_data": None}
     [group], hidden = silent_groups([row | {"since": f"2026-11-23T{at}+00:00"} for at in ("11:15:40", second)])
     assert (group.is_longer, hidden) == (is_longer, 0)
 

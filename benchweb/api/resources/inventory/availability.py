@@ -1,7 +1,7 @@
 """A host's availability and load over a time."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Identifier, Item, Moment
+from benchweb.api.schemas import Identifier, Item, Moment, reason_items
 from benchweb.hosts.checks.availability import (
     ANSWERED,
     ENGINE_DOWN,
@@ -51,6 +51,8 @@ class StretchItem(Item):
     since: datetime
     until: datetime
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
 
 
 class AvailabilityItem(Item):
@@ -141,7 +143,12 @@ def _endpoint(endpoint: Endpoint, availability: Availability, hours: list[Hour])
         left_to_receive_bps=_measured(load.left_to_receive_bps),
         left_to_send_bps=_measured(load.left_to_send_bps),
         stretches=[
-            StretchItem(state=stretch.state, since=stretch.since, until=stretch.until, reason=stretch.reason)
+            StretchItem(
+                state=stretch.state,
+                since=stretch.since,
+                until=stretch.until,
+                **reason_items("reason", stretch.reason),
+            )
             for stretch in availability.stretches
         ],
         **_figures(availability).model_dump(),

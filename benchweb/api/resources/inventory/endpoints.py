@@ -1,6 +1,7 @@
 """Endpoints: ways to reach a host's engine. Tokens go in, and never come out."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -8,7 +9,7 @@ from ninja import Query, Router, Status
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name, given
+from benchweb.api.schemas import Body, Identifier, Item, Name, given, reason_items
 from benchweb.hosts import services
 from benchweb.hosts.models import Endpoint, Host
 
@@ -65,6 +66,8 @@ class EndpointItem(Item):
     link_bps: float | None
     status: str
     status_reason: str
+    status_reason_code: str | None
+    status_reason_params: dict[str, Any] | None
     checked_at: datetime | None
     engine_version: str
     catalog_version: int | None
@@ -160,7 +163,7 @@ def _item(endpoint: Endpoint) -> EndpointItem:
         same_machine=endpoint.same_machine,
         link_bps=endpoint.link_bps,
         status=endpoint.status,
-        status_reason=endpoint.status_reason,
+        **reason_items("status_reason", endpoint.why),
         checked_at=endpoint.checked_at,
         engine_version=endpoint.engine_version,
         catalog_version=endpoint.catalog_version,

@@ -1,6 +1,7 @@
 """Pairs: source endpoint to sink endpoint in an environment."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -9,7 +10,7 @@ from ninja import Query, Router, Status
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.resources.inventory.endpoints import Accepted
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.api.schemas import Body, Identifier, Item, reason_items
 from benchweb.hosts import services
 from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.models import Endpoint, Environment, Pair
@@ -49,6 +50,8 @@ class PairItem(Item):
     # What the last check of the data path found.
     path_status: str
     path_reason: str
+    path_reason_code: str | None
+    path_reason_params: dict[str, Any] | None
     path_checked_at: datetime | None
     path: PathFound | None
     created_at: datetime
@@ -134,7 +137,7 @@ def _item(pair: Pair) -> PairItem:
         environment=pair.environment_id,
         environment_name=pair.environment.name,
         path_status=pair.path_status,
-        path_reason=pair.path_reason,
+        **reason_items("path_reason", pair.path_why),
         path_checked_at=pair.path_checked_at,
         path=path_found(pair),
         created_at=pair.created_at,

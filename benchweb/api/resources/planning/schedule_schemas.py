@@ -7,7 +7,7 @@ from pydantic import Field
 
 from benchweb.api.paging import ArchivableQuery
 from benchweb.api.resources.planning.targets import TargetBody, names_target, target_of
-from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
+from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name, reason_items
 from benchweb.plans.models import Plan
 from benchweb.schedules.defaults import (
     DEFAULT_RETRIES,
@@ -151,6 +151,8 @@ class SlotItem(Item):
     at: datetime
     state: str
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
     campaign: int | None
     # The first thousand: `GET /runs?campaign=` lists all.
     runs: list[int]
@@ -254,7 +256,7 @@ def slot_item(slot: Slot, run_ids: list[int], run_count: int) -> SlotItem:
         id=slot.pk,
         at=slot.at,
         state=slot.state,
-        reason=slot.reason,
+        **reason_items("reason", slot.why),
         campaign=slot.campaign_id,
         runs=run_ids,
         run_count=run_count,

@@ -5,16 +5,20 @@ from pathlib import Path
 
 from django.utils import translation
 
-from benchweb.hosts.facts.missing_words import LINES
-from benchweb.phrasebook import translated
+from benchweb.catalog.engine_reasons import engine_reason
+from benchweb.catalog.messages.engine_sentences import MESSAGES
+from benchweb.catalog.translation import reason_text
 
+LINES = [text for code, text in MESSAGES.items() if code.startswith("missing_")]
 CRATES = Path(__file__).parents[2] / "engine/crates"
 
 
 def test_a_line_is_said_with_the_interface_it_is_about() -> None:
     with translation.override("zh-hans"):
-        assert translated("speed of eth0: the driver tells none") == "eth0 的速率：驱动未提供"
-        assert translated("/proc/meminfo: No such file or directory (os error 2)").startswith("/proc/meminfo: No such")
+        assert reason_text(engine_reason("speed of eth0: the driver tells none")) == "eth0 的速率：驱动未提供"
+        assert reason_text(engine_reason("/proc/meminfo: No such file or directory (os error 2)")).startswith(
+            "/proc/meminfo: No such"
+        )
 
 
 def test_every_feature_of_the_engine_and_every_reason_of_its_own_is_known() -> None:
