@@ -28,6 +28,7 @@ mod limits;
 mod line;
 mod link;
 mod load;
+mod loops;
 mod measurements;
 mod pacer;
 mod part;

@@ -3,30 +3,30 @@
 mod message;
 mod pacing;
 mod page_aligned;
+mod sending;
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use net::Errno;
 use proto::{EndReport, Metrics, Params, RunResult, SessionSpec, TcpFigures};
 
-use self::message::{Message, Sender};
-use self::pacing::Cuts;
+use self::message::Message;
 use self::page_aligned::PageAligned;
+use self::sending::send_messages;
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::features;
-use crate::gate::Phase;
 use crate::kind::{Cut, Kind};
 use crate::limits::arrival;
+use crate::loops::receive_until_end;
 use crate::measurements::{DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent};
-use crate::pacer::{self, Pacer};
 use crate::part::Part;
 use crate::roles::other;
 use crate::settings::{Settings, text};
-use crate::signal::Signal;
 use crate::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::task::{Cue, Task};
 use crate::tcp_window;
@@ -198,137 +198,6 @@ impl TcpStream {
     }
 }
 
-/// Sends until the test is over.
-fn send_messages(end: &End, cue: &Cue, share: pacer::Share, message: &Message) -> Finished {
-    let socket = end.flow(cue.flow);
-    let mut sent = Sent {
-        flow: cue.flow,
-        connection_before: net::tcp_info(socket).map(Box::new),
-        ..Sent::default()
-    };
-    let mut sender = match Sender::new(socket, message) {
-        Ok(sender) => sender,
-        Err(reason) => {
-            let fault = Some(format!("flow {}: {reason}", cue.flow));
-            return Finished { outcome: Outcome::Sent(sent), fault };
-        }
-    };
-    let Some(opened_at) = cue.start() else {
-        return Finished { outcome: Outcome::Sent(sent), fault: None };
-    };
-    let mut timing = Timing::new((end, cue), share, message.len(), opened_at);
-    let fault = send_until_over(&mut timing, message.len(), &mut sender, &mut sent);
-    sent.span = timing.has_window().then(|| (timing.begin, Instant::now()));
-    sent.connection_after = net::tcp_info(socket).map(Box::new);
-    sent.missed = timing.pacer.map(|pacer| pacer.missed()).unwrap_or_default();
-    sent.is_copied = sender.was_copied();
-    Finished { outcome: Outcome::Sent(sent), fault }
-}
-
-/// The send loop: the phase is looked at once per message, the clock never.
-#[inline]
-fn send_until_over(
-    timing: &mut Timing<'_>,
-    length: usize,
-    sender: &mut Sender<'_>,
-    sent: &mut Sent,
-) -> Option<String> {
-    let cue = timing.cue;
-    // Where the message goes on, and where the piece of it ends that is due.
-    let (mut place, mut until) = (0, length);
-    loop {
-        let phase = timing.wait(place, &mut until);
-        if phase != timing.phase && timing.enter(phase, sent) == Phase::Over {
-            return None;
-        }
-        match sender.send(place, until) {
-            Ok(bytes) => {
-                sent.bytes += bytes as u64;
-                place += bytes;
-                if place == length {
-                    sent.messages += 1;
-                    place = 0;
-                }
-            }
-            Err(net::Errno::INTR) => {}
-            Err(_) if cue.pulse.phase() == Phase::Over => return None,
-            Err(error) => {
-                let reason = sender.explain(error);
-                return Some(format!("flow {}: send failed: {reason}", cue.flow));
-            }
-        }
-    }
-}
-
-/// When a sending flow's pieces are due, and in which phase it is.
-struct Timing<'a> {
-    end: &'a End,
-    cue: &'a Cue,
-    cuts: Cuts,
-    pacer: Option<Pacer>,
-    phase: Phase,
-    /// When the window began, once it has.
-    begin: Instant,
-}
-
-impl<'a> Timing<'a> {
-    fn new(
-        (end, cue): (&'a End, &'a Cue),
-        share: pacer::Share,
-        length: usize,
-        opened_at: Instant,
-    ) -> Self {
-        let cuts = Cuts::of(length, share.rate_bps);
-        let pacer = Pacer::of_pieces(share, cuts.gap(), opened_at);
-        if pacer.is_some() {
-            pacing::hold_back(end.flow(cue.flow), &cuts);
-        }
-        // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
-        let phase = Phase::first(!end.settings.warmup.is_zero());
-        Self { end, cue, cuts, pacer, phase, begin: opened_at }
-    }
-
-    /// Waits until the piece from `place` on is due, and says where it ends; the phase by then.
-    #[inline]
-    fn wait(&mut self, place: usize, until: &mut usize) -> Phase {
-        match self.pacer.as_mut().filter(|_| place == 0 || place == *until) {
-            None => self.cue.pulse.phase(),
-            Some(pacer) => {
-                *until = self.cuts.piece_after(place);
-                pacer.wait(&self.cue.pulse)
-            }
-        }
-    }
-
-    /// Goes on to the next phase; the warm-up's end is told.
-    #[cold]
-    fn enter(&mut self, phase: Phase, sent: &mut Sent) -> Phase {
-        if self.phase == Phase::Warmup {
-            self.begin = Instant::now();
-            mark(self.end, self.cue, sent);
-            if let Some(pacer) = self.pacer.as_mut() {
-                pacer.begin_window();
-            }
-        }
-        self.phase = phase;
-        phase
-    }
-
-    fn has_window(&self) -> bool {
-        self.phase != Phase::Warmup || self.end.settings.warmup.is_zero()
-    }
-}
-
-/// Ends the warm-up of one flow: what was sent is the offset, and counting begins anew.
-fn mark(end: &End, cue: &Cue, sent: &mut Sent) {
-    let signal = Signal::Mark { flow: cue.flow, offset_bytes: sent.bytes };
-    // A session that is over needs no mark.
-    let _ = cue.signals.send(signal);
-    sent.bytes = 0;
-    sent.messages = 0;
-    sent.connection_before = net::tcp_info(end.flow(cue.flow)).map(Box::new);
-}
-
 /// Receives to the end of the stream; the clock is read at the first and the last byte.
 fn receive_all(end: &End, cue: &Cue) -> Finished {
     let socket = end.flow(cue.flow);
@@ -338,25 +207,25 @@ fn receive_all(end: &End, cue: &Cue) -> Finished {
     let mut buffer = PageAligned::zeros(RECEIVE_BYTES.min(share.max(LEAST_RECEIVE_BYTES)));
     let mut bytes = 0_u64;
     let mut first = None;
-    let fault = loop {
-        match net::receive(socket, buffer.as_mut()) {
-            Ok(0) => break None,
-            Ok(received) => {
-                if bytes == 0 {
-                    first = Some(Instant::now());
-                }
-                cue.receipts.set_waiting(false);
-                bytes += received as u64;
-                cue.counter.set_bytes(bytes);
-                cue.receipts.note(socket, bytes);
-                cue.receipts.set_waiting(received < buffer.as_mut().len());
+    let fault = receive_until_end(
+        cue,
+        |error| error == Errno::INTR,
+        || {
+            let received = net::receive(socket, buffer.as_mut())?;
+            if received == 0 {
+                return Ok(false);
             }
-            Err(net::Errno::INTR) => {}
-            // The other end waits no longer for what this one still has to send.
-            Err(_) if cue.pulse.phase() == Phase::Over => break None,
-            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
-        }
-    };
+            if bytes == 0 {
+                first = Some(Instant::now());
+            }
+            cue.receipts.set_waiting(false);
+            bytes += received as u64;
+            cue.counter.set_bytes(bytes);
+            cue.receipts.note(socket, bytes);
+            cue.receipts.set_waiting(received < buffer.as_mut().len());
+            Ok(true)
+        },
+    );
     let received = Received {
         flow: cue.flow,
         bytes,

@@ -3,10 +3,13 @@
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
+use net::Errno;
+
 use super::receiver::Receiver;
 use super::{Header, MARKERS, SendMode, UdpStream, nanoseconds_since};
 use crate::end::End;
-use crate::gate::Phase;
+use crate::gate::{Phase, Pulse};
+use crate::loops::{Sending, receive_until_end, send_until_over};
 use crate::measurements::{Finished, Outcome, Sent};
 use crate::pacer::Pacer;
 use crate::streams;
@@ -22,39 +25,60 @@ pub fn send_batches(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     if let Err(fault) = sender.set_up() {
         return sender.finish(None, Some(fault));
     }
-    let most = sender.batch.most;
-    let mut pacer = Pacer::new(kind.stream.share(cue.flow), kind.stream.message_bytes, opened_at);
-    let mut begin = opened_at;
-    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
-    let mut phase = Phase::first(!end.settings.warmup.is_zero());
-    sender.batch.is_measured = phase == Phase::Measured;
-    let fault = loop {
-        let (now_phase, due) = match pacer.as_mut() {
-            Some(pacer) => pacer.wait_for_some(&cue.pulse, most),
-            None => (cue.pulse.phase(), most),
-        };
-        if now_phase != phase {
-            if phase == Phase::Warmup {
-                if let Err(fault) = sender.begin_window() {
-                    break Some(fault);
-                }
-                begin = Instant::now();
-                if let Some(pacer) = pacer.as_mut() {
-                    pacer.begin_window();
-                }
-            }
-            phase = now_phase;
-            if phase == Phase::Over {
-                break None;
-            }
-        }
-        if let Err(fault) = sender.send(due, opened_at) {
-            break (cue.pulse.phase() != Phase::Over).then_some(fault);
-        }
+    let has_warmup = !end.settings.warmup.is_zero();
+    sender.batch.is_measured = !has_warmup;
+    let share = kind.stream.share(cue.flow);
+    let mut flow = Flow {
+        pacer: Pacer::new(share, kind.stream.message_bytes, opened_at),
+        opened_at,
+        due: 0,
+        sender,
     };
-    let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
-    sender.sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
-    sender.finish(has_begun.then_some(begin), fault)
+    let (begin, fault) = send_until_over(cue, (opened_at, has_warmup), &mut flow);
+    let mut sender = flow.sender;
+    sender.sent.missed = flow.pacer.map(|pacer| pacer.missed()).unwrap_or_default();
+    sender.finish(begin, fault)
+}
+
+/// A sending flow, and how many datagrams of it are due.
+struct Flow<'a> {
+    pacer: Option<Pacer>,
+    opened_at: Instant,
+    due: usize,
+    sender: Sender<'a>,
+}
+
+impl Sending for Flow<'_> {
+    #[inline]
+    fn wait(&mut self, pulse: &Pulse) -> Phase {
+        let most = self.sender.batch.most;
+        let (phase, due) = match self.pacer.as_mut() {
+            Some(pacer) => pacer.wait_for_some(pulse, most),
+            None => (pulse.phase(), most),
+        };
+        self.due = due;
+        phase
+    }
+
+    #[cold]
+    fn begin_window(&mut self) -> Result<Instant, String> {
+        self.sender.begin_window()?;
+        let begin = Instant::now();
+        if let Some(pacer) = self.pacer.as_mut() {
+            pacer.begin_window();
+        }
+        Ok(begin)
+    }
+
+    #[inline]
+    fn send(&mut self) -> Result<(), Errno> {
+        self.sender.send(self.due, self.opened_at)
+    }
+
+    #[cold]
+    fn explain(&self, error: Errno) -> String {
+        self.sender.explain(error)
+    }
 }
 
 /// One flow's sending end.
@@ -102,16 +126,16 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends `due` datagrams, however many calls it takes.
-    fn send(&mut self, due: usize, opened_at: Instant) -> Result<(), String> {
+    fn send(&mut self, due: usize, opened_at: Instant) -> Result<(), Errno> {
         let mut left = due;
         while left > 0 {
             self.batch.stamp(left, opened_at);
             let (taken, refused) = match self.hand_over(left) {
                 Ok(taken) => (taken, usize::from(taken < left)),
-                Err(net::Errno::INTR) => (0, 0),
+                Err(Errno::INTR) => (0, 0),
                 // A full queue, a path that is cut, or a sink whose port closed for a moment: the link tells of a lost peer.
                 Err(error) if net::may_pass(error) => (0, if self.is_segmented { left } else { 1 }),
-                Err(error) => return Err(self.fault(error)),
+                Err(error) => return Err(error),
             };
             self.batch.sequence += taken as u64;
             self.sent.messages += taken as u64;
@@ -122,7 +146,7 @@ impl<'a> Sender<'a> {
     }
 
     /// How many of the batch's first `count` datagrams the kernel took.
-    fn hand_over(&self, count: usize) -> Result<usize, net::Errno> {
+    fn hand_over(&self, count: usize) -> Result<usize, Errno> {
         let data = &self.batch.data[..count * self.batch.length];
         if self.is_segmented {
             // A datagram, and what becomes several is one, is taken whole or not at all.
@@ -131,17 +155,18 @@ impl<'a> Sender<'a> {
         net::send_each(self.socket, data, self.batch.length)
     }
 
-    fn fault(&self, error: net::Errno) -> String {
+    /// What an error of a send means.
+    fn explain(&self, error: Errno) -> String {
         let hint = match error {
-            net::Errno::INVAL | net::Errno::MSGSIZE if self.is_segmented => {
+            Errno::INVAL | Errno::MSGSIZE if self.is_segmented => {
                 "; segments are never fragmented: a message must fit the path's MTU with its headers"
             }
-            net::Errno::IO if self.is_segmented => {
+            Errno::IO if self.is_segmented => {
                 "; this kernel segments only for interfaces that compute UDP checksums"
             }
             _ => "",
         };
-        format!("flow {}: send failed: {error}{hint}", self.sent.flow)
+        format!("{error}{hint}")
     }
 
     fn finish(mut self, begin: Option<Instant>, fault: Option<String>) -> Finished {
@@ -190,23 +215,20 @@ pub fn receive_segments(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let socket = end.flow(cue.flow);
     let mut receiver = Receiver::new(end, kind);
     let mut buffer = vec![0; net::RECEIVE_BYTES];
-    let joining = net::join_receives(socket);
-    let fault = loop {
-        if let Err(error) = joining {
-            break Some(format!("flow {}: UDP_GRO failed: {error}", cue.flow));
-        }
-        match net::receive_joined(socket, &mut buffer) {
-            Ok((0, _)) => break None,
-            Ok((bytes, length)) => {
-                let now = Instant::now();
-                for datagram in split(&buffer[..bytes], length) {
-                    receiver.take(datagram, cue, || now);
-                }
-                receiver.receives += 1;
+    let fault = match net::join_receives(socket) {
+        Err(error) => Some(format!("flow {}: UDP_GRO failed: {error}", cue.flow)),
+        Ok(()) => receive_until_end(cue, net::may_pass, || {
+            let (bytes, length) = net::receive_joined(socket, &mut buffer)?;
+            if bytes == 0 {
+                return Ok(false);
             }
-            Err(error) if net::may_pass(error) => {}
-            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
-        }
+            let now = Instant::now();
+            for datagram in split(&buffer[..bytes], length) {
+                receiver.take(datagram, cue, || now);
+            }
+            receiver.receives += 1;
+            Ok(true)
+        }),
     };
     Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
 }

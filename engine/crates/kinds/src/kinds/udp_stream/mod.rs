@@ -4,6 +4,7 @@ mod batches;
 mod header;
 mod limits;
 mod receiver;
+mod singles;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,16 +13,16 @@ use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
 
 use self::batches::{receive_segments, send_batches};
 use self::receiver::Receiver;
+use self::singles::send_datagrams;
 
 use crate::counter::Count;
 use crate::end::End;
 use crate::features;
-use crate::gate::Phase;
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome, Sent};
-use crate::pacer::Pacer;
+use crate::loops::receive_until_end;
+use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome};
 use crate::part::Part;
 use crate::roles::other;
 use crate::settings::{Settings, text};
@@ -170,95 +171,6 @@ impl UdpStream {
     }
 }
 
-/// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
-fn send_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
-    let socket = end.flow(cue.flow);
-    let mut sent = Sent { flow: cue.flow, ..Sent::default() };
-    let Some(opened_at) = cue.start() else {
-        return Finished { outcome: Outcome::Sent(sent), fault: None };
-    };
-    let message_bytes = kind.stream.message_bytes;
-    let mut message = Message::new(kind.header(end), message_bytes, cue.flow);
-    let mut pacer = Pacer::new(kind.stream.share(cue.flow), message_bytes, opened_at);
-    let mut begin = opened_at;
-    // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
-    let mut phase = Phase::first(!end.settings.warmup.is_zero());
-    message.is_measured = phase == Phase::Measured;
-    let fault = loop {
-        let now_phase =
-            pacer.as_mut().map_or_else(|| cue.pulse.phase(), |pacer| pacer.wait(&cue.pulse));
-        if now_phase != phase {
-            if phase == Phase::Warmup {
-                message.is_measured = true;
-                message.send_markers(socket);
-                begin = Instant::now();
-                if let Some(pacer) = pacer.as_mut() {
-                    pacer.begin_window();
-                }
-                (sent.messages, sent.failed) = (0, 0);
-            }
-            phase = now_phase;
-            if phase == Phase::Over {
-                break None;
-            }
-        }
-        message.stamp(opened_at);
-        match net::send(socket, message.bytes()) {
-            Ok(_) => {
-                sent.messages += 1;
-                message.sequence += 1;
-            }
-            Err(net::Errno::INTR) => {}
-            Err(_) if cue.pulse.phase() == Phase::Over => break None,
-            // A full queue, a path that is cut, or a sink whose port closed for a moment: the link tells of a lost peer.
-            Err(error) if net::may_pass(error) => sent.failed += 1,
-            Err(error) => break Some(format!("flow {}: send failed: {error}", cue.flow)),
-        }
-    };
-    sent.missed = pacer.map(|pacer| pacer.missed()).unwrap_or_default();
-    sent.bytes = sent.messages * message_bytes as u64;
-    let has_begun = phase != Phase::Warmup || end.settings.warmup.is_zero();
-    sent.span = has_begun.then(|| (begin, Instant::now()));
-    Finished { outcome: Outcome::Sent(sent), fault }
-}
-
-/// A datagram being sent again and again with another header.
-struct Message {
-    header: Header,
-    payload: Vec<u8>,
-    length: usize,
-    sequence: u64,
-    is_measured: bool,
-}
-
-impl Message {
-    fn new(header: Header, length: usize, flow: u32) -> Self {
-        let mut payload = streams::payload(length + 1);
-        header.begin(&mut payload, flow);
-        Self { header, payload, length, sequence: 0, is_measured: false }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.payload[..self.length]
-    }
-
-    #[inline]
-    fn stamp(&mut self, opened_at: Instant) {
-        let nanoseconds = if self.header.has_time() { nanoseconds_since(opened_at) } else { 0 };
-        self.header.write(&mut self.payload, self.sequence, self.is_measured, nanoseconds);
-    }
-
-    /// Ends the warm-up of messages that carry no header.
-    fn send_markers(&self, socket: std::os::fd::BorrowedFd<'_>) {
-        if self.header.is_blind() {
-            for _ in 0..MARKERS {
-                // One of them will do.
-                let _ = net::send(socket, &self.payload);
-            }
-        }
-    }
-}
-
 /// Nanoseconds of a test of a day fit u64 600,000 times over.
 #[allow(clippy::cast_possible_truncation)]
 #[inline]
@@ -271,14 +183,13 @@ fn receive_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let socket = end.flow(cue.flow);
     let mut buffer = vec![0; kind.stream.message_bytes + SPARE_BYTES];
     let mut receiver = Receiver::new(end, kind);
-    let fault = loop {
-        match net::receive(socket, &mut buffer) {
-            Ok(0) => break None,
-            Ok(bytes) => receiver.take(&buffer[..bytes], cue, Instant::now),
-            Err(error) if net::may_pass(error) => {}
-            Err(error) => break Some(format!("flow {}: receive failed: {error}", cue.flow)),
+    let fault = receive_until_end(cue, net::may_pass, || {
+        let bytes = net::receive(socket, &mut buffer)?;
+        if bytes > 0 {
+            receiver.take(&buffer[..bytes], cue, Instant::now);
         }
-    };
+        Ok(bytes > 0)
+    });
     Finished { outcome: Outcome::Received(receiver.finish(cue.flow)), fault }
 }
 
