@@ -160,11 +160,11 @@ def _chart(
 def _caption(indicator: _Indicator) -> str:
     if indicator.extreme_name:
         return _("each point is the mean of the probes of {length}, or its busiest minute")
-    return _("each point is the mean of the probes of {length}; the whiskers reach from the least to the most")
+    return _("each point is the mean of the probes of {length}; whiskers show the minimum and maximum")
 
 
 def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:
-    missing = _("no probe told")
+    missing = _("not reported")
     return ChartSeries(
         id=key,
         label=label,
@@ -179,7 +179,7 @@ def _extreme_series(
 ) -> ChartSeries:
     extreme_of = attrgetter(line.extreme)
     extreme = indicator.extreme_name
-    missing = _("no probe told")
+    missing = _("not reported")
     return replace(
         mean,
         id=f"{mean.id}-extreme",

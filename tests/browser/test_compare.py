@@ -51,7 +51,7 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
     tab_to(page, "Headline")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(rf"\?runs={second},{first}&show=headline$"))
-    assert "Table of measures" in tab_to(page, "Table")
+    assert "Table of metrics" in tab_to(page, "Table")
     page.keyboard.press("Enter")
     chart = page.get_by_role("region", name="Throughput by message size", exact=True)
     expect(chart.get_by_role("table").get_by_role("row")).to_have_count(1 + 2 * 3)
@@ -68,7 +68,7 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
 def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: list[int]) -> None:
     log_in(page)
     page.goto(f"/compare?runs={runs[0]},{runs[1]}")
-    page.get_by_role("link", name="As in the plan").click()
+    page.get_by_role("link", name="Plan order").click()
     expect(page).to_have_url(re.compile(r"&sort=plan$"))
     rows = page.locator(".compare-table tbody:last-child tr")
     in_plan = rows.all_inner_texts()
@@ -77,7 +77,7 @@ def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: l
     travel(page, page.go_back)
     expect(page.get_by_role("link", name="Worst first")).to_have_attribute("aria-current", "true")
     travel(page, page.go_forward)
-    expect(page.get_by_role("link", name="As in the plan")).to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("link", name="Plan order")).to_have_attribute("aria-current", "true")
     assert rows.all_inner_texts() == in_plan
     assert min(ink_of(page)) > 1000
 

@@ -52,7 +52,7 @@ def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
     page.get_by_role("button", name="Share…").focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name=f"Share run {run.pk}")
-    expect(dialog.get_by_text("No link to this run yet.")).to_be_visible()
+    expect(dialog.get_by_text("No links to this run yet.")).to_be_visible()
     dialog.get_by_label("Replace host names and addresses").focus()
     page.keyboard.press("Space")
     page.keyboard.press("Tab")

@@ -256,7 +256,7 @@ def test_an_unknown_token_is_404_and_says_so(run: Run) -> None:
             answer = Client().get(guess + part)
             assert answer.status_code == 404
             assert secrets_in(answer.content.decode()) == []
-    assert "There is no report behind this address." in Client().get("/s/guess").content.decode()
+    assert "There is no report at this address." in Client().get("/s/guess").content.decode()
 
 
 def test_a_token_opens_nothing_but_its_own_report(run: Run) -> None:

@@ -169,8 +169,8 @@ class _Drawing:
         if not number:
             return ""
         words = ngettext(
-            "%(number)s run or slot in this time gave no whole result.",
-            "%(number)s runs or slots in this time gave no whole result.",
+            "%(number)s run or slot in this time range is incomplete.",
+            "%(number)s runs or slots in this time range are incomplete.",
             number,
         )
         return sentence_space() + words % {"number": f"{number:,}"}
@@ -263,7 +263,7 @@ def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | Non
     if is_percentiles:
         bands = _("the bands lie between percentiles")
     else:
-        bands = _("the band reaches from the lowest to the highest of all repetitions")
+        bands = _("the band spans the lowest to the highest of all repetitions")
     parts = _point_words()[step] + pgettext("between parts of a sentence", "; ") + bands
     return common + pgettext("between sentences", ". ") + parts + pgettext("end of a sentence", ".")
 
@@ -271,10 +271,10 @@ def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | Non
 def _point_words() -> dict[str, str]:
     return {
         "run": _("Each point is the median of a run's repetitions"),
-        "hour": _("Each point is the median of an hour's runs, placed at the first"),
-        "day": _("Each point is the median of a day's runs, placed at the first"),
-        "week": _("Each point is the median of a week's runs, placed at the first"),
-        "month": _("Each point is the median of a month's runs, placed at the first"),
+        "hour": _("Each point is the median of an hour's runs, shown at the first run"),
+        "day": _("Each point is the median of a day's runs, shown at the first run"),
+        "week": _("Each point is the median of a week's runs, shown at the first run"),
+        "month": _("Each point is the median of a month's runs, shown at the first run"),
     }
 
 

@@ -151,7 +151,7 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
         before = start + step.covered
         index = bisect_right(said_at, before)
         if index == len(said_at) or said_at[index] >= after:
-            found.append(Break(before + (after - before) / 2, _("nothing was measured in this time")))
+            found.append(Break(before + (after - before) / 2, _("nothing measured in this time range")))
     return sorted(found, key=attrgetter("at"))
 
 

@@ -221,14 +221,15 @@ def _words(drawn: int, total: int) -> str:
     if drawn == total:
         # Two texts: a language with one form for all numbers would call the only one "one of 1".
         if total == 1:
-            return _("The only column is the run's repetition with the middle median; its width is no duration.")
+            return _("The column is the run's repetition with the middle median; its width is not a duration.")
         words = _(
-            "Each column is one of %(total)s runs: its repetition with the middle median. Its width is no duration."
+            "Each column is one of %(total)s runs: its repetition with the middle median. "
+            "The width of a column is not a duration."
         )
         return words % {"total": f"{total:,}"}
     words = _(
-        "Each column is a run's repetition with the middle median and stands for the runs up to the next column: "
-        "%(drawn)s of %(total)s runs."
+        "Each column is one run's repetition with the middle median, and represents the runs up to the next column: "
+        "%(drawn)s of %(total)s runs are shown."
     )
     return words % {"drawn": f"{drawn:,}", "total": f"{total:,}"}
 
@@ -284,7 +285,7 @@ def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Col
     ]
     if found or following is None or not drawn.has_rhythm or following.at - column.at <= drawn.longest:
         return found
-    return [Break(end, _("nothing was measured in this time"))]
+    return [Break(end, _("nothing measured in this time range"))]
 
 
 def _quantile(column: _Column, share: float) -> float | None:

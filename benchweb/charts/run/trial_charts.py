@@ -54,7 +54,7 @@ def _subtitle(intervals: list[dict[str, Any]]) -> str:
     parts = max(interval.get("parts") or 1 for interval in intervals)
     if parts == 1:
         return plain
-    joined = _("up to {count} intervals are joined in a point, shaded from the lowest of them to the highest")
+    joined = _("each point combines up to {count} intervals; shaded from the lowest to the highest")
     return f"{plain}; {joined.format(count=parts)}"
 
 

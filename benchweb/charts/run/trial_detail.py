@@ -189,7 +189,7 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     background = sorted((window.get("background") or {}).items())
     before = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in background]
     frequency = window.get("cpu_frequency_hertz") or []
-    bounds = zip((_("Least CPU frequency"), _("Greatest CPU frequency")), frequency, strict=False)
+    bounds = zip((_("Minimum CPU frequency"), _("Maximum CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
     interfaces = [
         (_interface_name(each), {_INTERFACE_NAMES.get(key, key): value for key, value in sorted(each.items())})

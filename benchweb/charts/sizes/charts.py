@@ -247,7 +247,7 @@ def _line_words(overlay: str, drawn: int, total: int, *, are_more_runs: bool) ->
         "environment": _("A line for each environment"),
         "pair": _("A line for each pair"),
         "date": _("A line for each span of dates"),
-        "run": _("A line for each of the latest runs; there are earlier ones that match")
+        "run": _("A line for each of the latest runs; earlier runs match too")
         if are_more_runs
         else _("A line for each run"),
     }[overlay]
@@ -274,7 +274,7 @@ def _point_words(overlay: str, *, is_by_night: bool) -> str:
 
 
 def _hollow_words() -> str:
-    return sentence_space() + _("A dotted line is of sizes that fewer than half as many runs measured.")
+    return sentence_space() + _("A dotted line marks sizes measured by fewer than half as many runs.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

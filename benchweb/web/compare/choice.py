@@ -39,12 +39,12 @@ def choice(query: CompareQuery, runs: Sequence[Run]) -> Choice:
 def _groups(query: CompareQuery, runs: Sequence[Run]) -> list[tuple[str, list[Offered]]]:
     found = neighbours(runs[0])
     earlier: list[tuple[str, Sequence[Run | None]]] = [
-        (_("The same plan on this pair, before"), found.earlier),
+        (_("Earlier runs of this plan on this pair"), found.earlier),
         (_("The night before"), [found.night_before]),
         (_("A week before"), [found.week_before]),
     ]
     groups = [(title, _offered(query, runs, offered, is_earlier=True)) for title, offered in earlier]
-    groups.append((_("Launched together, other pairs"), _offered(query, runs, found.elsewhere, is_earlier=False)))
+    groups.append((_("Launched together on other pairs"), _offered(query, runs, found.elsewhere, is_earlier=False)))
     return [(title, offered) for title, offered in groups if offered]
 
 

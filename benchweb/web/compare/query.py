@@ -71,13 +71,13 @@ class Switch:
 def switches(query: CompareQuery, kinds: Sequence[tuple[str, str]]) -> list[Switch]:
     """Return what else the page could show of the same runs."""
     shows = zip(SHOWN, (_("Main"), _("Headline"), _("All")), strict=True)
-    sorts = zip(SORTS, (_("Worst first"), _("As in the plan")), strict=True)
+    sorts = zip(SORTS, (_("Worst first"), _("Plan order")), strict=True)
     found = [
         Switch(
             _("Rows"),
             [
                 (label, query.url(is_differing=only), query.is_differing == only)
-                for label, only in ((_("All"), False), (_("What differs"), True))
+                for label, only in ((_("All"), False), (_("Differences only"), True))
             ],
         ),
         Switch(_("Metrics"), [(label, query.url(show=name), query.show == name) for name, label in shows]),

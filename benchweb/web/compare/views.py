@@ -64,7 +64,7 @@ def _requested(request: HttpRequest) -> tuple[list[Run], RunsComparison]:
     query = compare_query(request.GET, reader_zone(request))
     runs = requested_runs(query)
     if len(runs) < 2:
-        raise Http404(_("A comparison takes two runs or more: ?runs=1,2"))
+        raise Http404(_("A comparison needs two or more runs: ?runs=1,2"))
     trials = trial_rows_of_runs([run.pk for run in runs])
     found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     return runs, narrowed(found, kind=query.kind, only_differing=query.is_differing)
@@ -82,11 +82,11 @@ def _notices(query: CompareQuery, runs: list[Run]) -> list[str]:
     gone = [str(pk) for pk in query.runs if pk not in known]
     notices = []
     if query.unread:
-        notices.append(_("Not a run's number: %(words)s.") % {"words": ", ".join(query.unread)})
+        notices.append(_("Not a run number: %(words)s.") % {"words": ", ".join(query.unread)})
     if gone:
         text = ngettext("Run %(ids)s doesn't exist.", "Runs %(ids)s don't exist.", len(gone))
         notices.append(text % {"ids": ", ".join(gone)})
     if query.too_many:
         numbers = {"count": query.too_many, "most": MOST_RUNS}
-        notices.append(_("Only the first %(most)s runs are shown: %(count)s more were asked for.") % numbers)
+        notices.append(_("Only the first %(most)s runs are shown; %(count)s more were requested.") % numbers)
     return notices

@@ -25,13 +25,13 @@ _OUTCOMES = {
     "worse": _lazy("%(count)s worse"),
     "better": _lazy("%(count)s better"),
     "changed": _lazy("%(count)s changed"),
-    Verdict.PERHAPS: _lazy("%(count)s perhaps changed"),
-    Verdict.NONE_SHOWN: _lazy("%(count)s without a difference that these repetitions can show"),
-    Verdict.SAME: _lazy("%(count)s the same in every repetition"),
-    Verdict.TOO_FEW: _lazy("%(count)s with too few repetitions to tell"),
+    Verdict.PERHAPS: _lazy("%(count)s possibly changed"),
+    Verdict.NONE_SHOWN: _lazy("%(count)s without a significant change"),
+    Verdict.SAME: _lazy("%(count)s identical in every repetition"),
+    Verdict.TOO_FEW: _lazy("%(count)s with too few repetitions"),
     "elsewhere": _lazy("%(count)s not in its plan"),
     "missing": _lazy("%(count)s missing"),
-    "alone": _lazy("%(count)s that the baseline doesn't have"),
+    "alone": _lazy("%(count)s not in the baseline"),
 }
 
 
@@ -69,7 +69,7 @@ def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
         interval="" if entry.verdict == Verdict.TOO_FEW else _interval(found, metric, texts),
         full=_full(found, metric.unit, texts),
         is_in_unit=metric.unit != "ratio" and _is_below_nothing(found),
-        # "Large", or an interval that leaves out 0, beside "too few to tell" would say two things at once.
+        # "Large", or an interval that leaves out 0, beside "too few repetitions" would say two things at once.
         effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
         verdict=_verdict(entry, metric, judged, texts),
         verdict_full=_whole_verdict(entry, metric, texts),
@@ -105,16 +105,16 @@ def _texts(_language: str | None) -> _Texts:
         points=_("points"),
         full=_("%(difference)s; 95 %% of resamples: %(interval)s"),
         between=_("%(low)s to %(high)s"),
-        same=_("the same in every repetition"),
-        too_few=_("too few to tell"),
-        perhaps=_("perhaps: among %(count)s comparisons chance does as much"),
-        none_shown=_("no difference that these repetitions can show"),
+        same=_("identical in every repetition"),
+        too_few=_("too few repetitions"),
+        perhaps=_("possibly: among %(count)s comparisons this can be chance"),
+        none_shown=_("no significant change"),
         none_in_short=_("no significant change"),
         not_by_rank=_("%(text)s by the rank-sum test"),
-        least_shown=_("%(text)s; one of %(least)s would show"),
-        least_rise_shown=_("%(text)s; a rise of %(least)s would show, no fall would"),
-        single=_("one repetition has no spread: this can show no difference"),
-        few=_("%(n)s and %(m)s repetitions are too few: it takes %(needed)s each"),
+        least_shown=_("%(text)s; smallest detectable change: %(least)s"),
+        least_rise_shown=_("%(text)s; detectable: a rise of %(least)s, no fall"),
+        single=_("a single repetition has no spread, so no change can be detected"),
+        few=_("%(n)s and %(m)s repetitions are too few (minimum %(needed)s each)"),
     )
 
 
@@ -124,17 +124,20 @@ def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> s
     notes = []
     if Verdict.NONE_SHOWN in found:
         notes.append(
-            _("“No difference shown”: no difference that these repetitions can show, which is not that there is none.")
+            _(
+                "“No significant change” doesn't mean that there is no change: "
+                "the number of repetitions limits what can be detected."
+            )
         )
     if Verdict.TOO_FEW in found:
         text = _(
-            "“Too few to tell”: of so few repetitions no difference could be shown, however large. "
-            "It takes %(needed)s of each run, and more where many measures are judged together."
+            "“Too few repetitions” to compare runs: the minimum is %(needed)s of each run, "
+            "and more if many metrics are compared."
         )
         notes.append(text % {"needed": repetitions_needed()})
     if has_own_units:
         notes.append(
-            _("A difference is in the metric's own unit where its interval in per cent would reach below −100 %.")
+            _("A difference is shown in the metric's own unit if its interval in percent would reach below −100 %.")
         )
     return sentence_space().join(notes)
 
@@ -250,11 +253,11 @@ def apart_words(baseline: Run, run: Run) -> str:
     if ours.pk == theirs.pk:
         return ""
     if (ours.source_id, ours.sink_id) == (theirs.sink_id, theirs.source_id):
-        text = _("The other direction of the baseline's path: %(pair)s instead of %(baseline)s.")
+        text = _("Reverse direction of the baseline's path: %(pair)s instead of %(baseline)s.")
     elif (ours.source_id, ours.sink_id) == (theirs.source_id, theirs.sink_id):
         return ""
     else:
-        text = _("Another path than the baseline's: %(pair)s instead of %(baseline)s.")
+        text = _("Different path from the baseline: %(pair)s instead of %(baseline)s.")
     return text % {"pair": ours, "baseline": theirs}
 
 

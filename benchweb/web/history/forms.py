@@ -27,7 +27,7 @@ class LocalTimeField(forms.Field):
             label=label,
             required=required,
             widget=forms.TextInput(attrs={"type": "datetime-local", "class": "form-control"}),
-            error_messages={"required": _("Say when it was.")},
+            error_messages={"required": _("Enter a time.")},
         )
         self.zone = zone
 
@@ -37,9 +37,9 @@ class LocalTimeField(forms.Field):
         try:
             found = datetime.fromisoformat(str(value))
         except ValueError as error:
-            raise forms.ValidationError(_("This is no time: choose a day and a time of day.")) from error
+            raise forms.ValidationError(_("This is not a valid time: choose a date and a time of day.")) from error
         if not FIRST_YEAR <= found.year <= LAST_YEAR:
-            raise forms.ValidationError(_("Nothing was measured in that year: choose another."))
+            raise forms.ValidationError(_("No results in that year: choose another."))
         # In UTC: PostgreSQL knows no offset of 16 hours or more.
         return (found if found.tzinfo else found.replace(tzinfo=self.zone)).astimezone(UTC)
 
@@ -51,7 +51,7 @@ class AnnotationForm(PageForm):
         label=_("Note"),
         max_length=MOST_CHARACTERS,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        error_messages={"required": _("Say in a few words what happened.")},
+        error_messages={"required": _("Describe briefly what happened.")},
     )
 
     def __init__(self, *args: Any, zone: tzinfo, scopes: list[tuple[str, str]], **kwargs: Any) -> None:
@@ -71,5 +71,5 @@ class AnnotationForm(PageForm):
         model, pk = _SCOPES.get(what), row_id(number)
         row = model.objects.filter(pk=pk).first() if model and pk is not None else None
         if row is None:
-            raise forms.ValidationError(_("There is no such host, pair or environment: choose one of the list."))
+            raise forms.ValidationError(_("No such host, pair or environment: choose one from the list."))
         return {what: row}

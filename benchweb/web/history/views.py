@@ -81,7 +81,7 @@ def annotation_add(request: HttpRequest) -> HttpResponse:
 def annotation_remove(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """Take a note from the charts."""
     if not annotation_archive(annotation_id=annotation_id):
-        messages.warning(request, _("The note was removed already."))
+        messages.warning(request, _("The note has already been removed."))
     return redirect(f"/history{changed(request.GET)}")
 
 

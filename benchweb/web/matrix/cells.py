@@ -63,7 +63,7 @@ class CellMaker:
             case "itself":
                 return ShownCell("itself", "", _("the same endpoint"))
             case "unconfigured":
-                return ShownCell("unconfigured", "", _("no pair from here to there"), word="·")
+                return ShownCell("unconfigured", "", _("no pair in this direction"), word="·")
             case "empty":
                 title = _("no result of this test yet")
                 return ShownCell("without-result", self._history(cell, table.axes.environment), title, word="—")
@@ -76,7 +76,7 @@ class CellMaker:
         before = ""
         if cell.found:
             stands = repetitions(cell.found.median, cell.found.extremes, self.metric.unit, cell.found.n)
-            before = _("before: %(value)s") % {"value": f"{self._written(cell.found.median)} · {stands}"}
+            before = _("previously: %(value)s") % {"value": f"{self._written(cell.found.median)} · {stands}"}
         return ShownCell(
             css="failed",
             href=self._history(cell, table.axes.environment),
@@ -195,7 +195,7 @@ def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
         return "", ""
     size = _size(found, metric)
     if not found.is_distinct:
-        return _("no significant change"), _("%(size)s, within the spread of these repetitions") % {"size": size}
+        return _("no significant change"), _("%(size)s, within the spread") % {"size": size}
     return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
 
 

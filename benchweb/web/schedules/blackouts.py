@@ -19,7 +19,7 @@ class BlackoutsField(forms.CharField):
             label=_("Blackouts"),
             required=False,
             help_text=_(
-                "A line each: 12:00 to 13:00 every day, or 2026-12-24 to 2026-12-27, or with both date and time."
+                "One per line: 12:00 to 13:00 for every day, or 2026-12-24 to 2026-12-27, or with date and time."
             ),
             widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": "12:00 to 13:00"}),
         )
@@ -34,7 +34,7 @@ class BlackoutsField(forms.CharField):
         lines = [line.strip() for line in (value or "").splitlines() if line.strip()]
         if len(lines) > MOST_LINES:
             raise forms.ValidationError(
-                _("{count} blackouts; at most {most} are possible.").format(count=len(lines), most=MOST_LINES)
+                _("{count} blackouts; the maximum is {most}.").format(count=len(lines), most=MOST_LINES)
             )
         return [_read(line) for line in lines]
 
@@ -43,7 +43,7 @@ def _read(line: str) -> dict[str, str]:
     parts = _BETWEEN.split(line)
     if len(parts) != 2 or not all(parts):
         raise forms.ValidationError(
-            _("{line} is no blackout: write it as 12:00 to 13:00.").format(line=f"{line[:60]!r}")
+            _("{line} is not a valid blackout: use the form 12:00 to 13:00.").format(line=f"{line[:60]!r}")
         )
     begin, until = (_BLANK_IN_TIME.sub("T", part.strip()) for part in parts)
     return {"from": begin, "until": until}

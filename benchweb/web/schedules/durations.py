@@ -18,7 +18,7 @@ _UNITS = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 
 _UNITS |= {"d": 86_400, "day": 86_400, "w": 604_800, "week": 604_800}
 _PART = re.compile(r"(\d{1,9})\s*([a-z]+)", re.ASCII)
 _LONGEST_TEXT = 60
-_FORM = _("Enter a length of time, such as 30 min, 6 h or 1 day.")
+_FORM = _("Enter a duration, such as 30 min, 6 h or 1 day.")
 
 
 class DurationField(forms.CharField):

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 TARGETS = [
-    ("pairs", _("Pairs, one by one")),
+    ("pairs", _("Individual pairs")),
     ("environment", _("All pairs of an environment")),
-    ("label", _("All pairs between hosts with a label")),
-    ("mesh", _("A mesh: every ordered pair of chosen endpoints")),
+    ("label", _("All pairs of hosts with a label")),
+    ("mesh", _("Full mesh of selected endpoints")),
     ("modes", _("Network modes: each source mode to each sink mode")),
 ]
 REPEATS = [("cron", _("At times of day: a cron expression")), ("every", _("At an interval"))]
@@ -64,7 +64,7 @@ class LocalTimeField(forms.CharField):
             raise forms.ValidationError(_("Enter a date and a time, such as 2026-12-24T02:00.")) from None
         if found.tzinfo is not None or not 1970 <= found.year <= 2200:
             raise forms.ValidationError(
-                _("Enter a date from 1970 to 2200, without a zone: it is in the schedule's own.")
+                _("Enter a date from 1970 to 2200 without a time zone: the schedule's zone is used.")
             )
         return found
 
@@ -105,12 +105,12 @@ class ScheduleForm(PageForm):
         empty_label=_("Choose a plan"),
         error_messages={"required": _("Choose a plan to run."), "invalid_choice": _("This plan is archived.")},
     )
-    target = forms.ChoiceField(label=_("Runs on"), choices=TARGETS, initial="pairs")
+    target = forms.ChoiceField(label=_("Targets"), choices=TARGETS, initial="pairs")
     pairs = forms.ModelMultipleChoiceField(
         label=_("Pairs"),
         queryset=Pair.objects.none(),
         required=False,
-        error_messages={"invalid_choice": _("A chosen pair is archived by now: look over the choice again.")},
+        error_messages={"invalid_choice": _("A selected pair has been archived: check the selection.")},
     )
     environment = forms.ModelChoiceField(
         label=_("Environment"),
@@ -118,19 +118,21 @@ class ScheduleForm(PageForm):
         required=False,
         empty_label=_("Choose an environment"),
     )
-    label = text_field(_("Label"), max_length=60, list="labels", help_text=_("Pairs whose two hosts both carry it."))
+    label = text_field(
+        _("Label"), max_length=60, list="labels", help_text=_("Pairs whose two hosts both have this label.")
+    )
     endpoints = EndpointChoices(
         label=_("Endpoints"),
         queryset=Environment.objects.none(),
         required=False,
-        error_messages={"invalid_choice": _("A chosen endpoint is archived by now: look over the choice again.")},
+        error_messages={"invalid_choice": _("A selected endpoint has been archived: check the selection.")},
     )
     mesh_environment = forms.ModelChoiceField(
         label=_("Environment"),
         queryset=Environment.objects.none(),
         required=False,
-        empty_label=_("The one that most of their pairs use"),
-        help_text=_("Pairs that don't exist yet are made in it."),
+        empty_label=_("The environment that most of their pairs use"),
+        help_text=_("Missing pairs are created in it."),
     )
     source_modes = modes_field(_("From"))
     sink_modes = modes_field(_("To"))
@@ -153,29 +155,30 @@ class ScheduleForm(PageForm):
         _("Every"), help_text=_("30 min, 6 h, 1 day, or ISO 8601 such as PT30M; counted from its start.")
     )
     timezone = text_field(_("Time zone"), max_length=60, required=True, list="zones", spellcheck="false")
-    starts_at = LocalTimeField(label=_("Starts"), required=False, help_text=_("Empty: at once."))
-    ends_at = LocalTimeField(label=_("Ends"), required=False, help_text=_("Empty: never."))
-    max_runs = number(_("At most so many slots"), MAX_RUNS.most, MAX_RUNS.least, required=False)
+    starts_at = LocalTimeField(label=_("Starts"), required=False, help_text=_("If empty: immediately."))
+    ends_at = LocalTimeField(label=_("Ends"), required=False, help_text=_("If empty: never."))
+    max_runs = number(_("Maximum slots"), MAX_RUNS.most, MAX_RUNS.least, required=False)
     window_from = time_of_day(
-        _("Window from"), _("Times outside of the window are no slots. Give both or neither; it may go over midnight.")
+        _("Window from"),
+        _("Times outside the window have no slots. Enter both or neither; a window may span midnight."),
     )
-    window_until = time_of_day(_("Window until"), _("A run begins only if it can be done by then."))
+    window_until = time_of_day(_("Window until"), _("A run starts only if it can finish by then."))
     blackouts = BlackoutsField()
     deadline = DurationField(
-        _("Begin within"), help_text=_("Runs that have not begun so long after their slot never do.")
+        _("Start within"), help_text=_("Runs that have not started within this time after their slot don't start.")
     )
-    slip = DurationField(_("May start later by"), help_text=_("Lets a cron time be moved away from a crowded moment."))
+    slip = DurationField(_("Maximum slip"), help_text=_("Allows a cron time to move away from a busy moment."))
     missed = forms.ChoiceField(label=_("Missed slots"), choices=Schedule.Missed.choices, initial=Schedule.Missed.SKIP)
     overlap = forms.ChoiceField(
-        label=_("When the previous campaign has not ended"),
+        label=_("If the previous campaign is still running"),
         choices=Schedule.Overlap.choices,
         initial=Schedule.Overlap.QUEUE_ONE,
         required=False,
     )
     retries = number(
-        _("Retries"), RETRIES.most, initial=DEFAULT_RETRIES, help_text=_("When an engine is unreachable or refuses.")
+        _("Retries"), RETRIES.most, initial=DEFAULT_RETRIES, help_text=_("If an engine is unreachable or refuses.")
     )
-    retry_pause = DurationField(_("Pause before a retry"), initial=DEFAULT_RETRY_PAUSE_SECONDS)
+    retry_pause = DurationField(_("Pause before retry"), initial=DEFAULT_RETRY_PAUSE_SECONDS)
     confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -223,7 +226,7 @@ class ScheduleForm(PageForm):
                 self.cleaned_data[name] = naive.replace(tzinfo=zone)
         begin, end = self.cleaned_data.get("window_from"), self.cleaned_data.get("window_until")
         if (begin is None) != (end is None) and not {"window_from", "window_until"} & set(self.errors):
-            self.add_error("window_until" if end is None else "window_from", _("A window has both: from and until."))
+            self.add_error("window_until" if end is None else "window_from", _("A window needs both from and until."))
         return self.cleaned_data
 
     def chosen(self, name: str) -> str:
@@ -278,10 +281,10 @@ _NEEDED = {
 _MISSING = {
     "pairs": _("Choose at least one pair."),
     "environment": _("Choose an environment."),
-    "label": _("Enter the label that the hosts carry."),
+    "label": _("Enter a host label."),
     "endpoints": _("Choose at least two endpoints."),
-    "source_modes": _("Choose at least one mode to send from."),
-    "sink_modes": _("Choose at least one mode to send to."),
+    "source_modes": _("Choose at least one source mode."),
+    "sink_modes": _("Choose at least one sink mode."),
     "modes_environment": _("Choose an environment."),
     "cron": _("Enter a cron expression, such as 0 2 * * *."),
     "every": _("Enter an interval, such as 30 min."),

@@ -172,7 +172,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Begin nothing until it is resumed; say what is still running."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_pause(schedule=schedule):
-        told = _("Paused: {schedule} starts nothing until it is resumed.").format(schedule=schedule.name)
+        told = _("Paused: {schedule} launches nothing until it is resumed.").format(schedule=schedule.name)
         if running := campaign_under_way(schedule):
             told += sentence_space()
             told += _("Campaign {campaign} is still running: cancel it to stop it now.").format(campaign=running)
@@ -186,7 +186,7 @@ def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Go on with the first time from now on."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_resume(schedule=schedule):
-        messages.success(request, _("Resumed: {schedule} goes on with its next slot.").format(schedule=schedule.name))
+        messages.success(request, _("Resumed: {schedule} continues with its next slot.").format(schedule=schedule.name))
     return redirect("web:schedule", schedule_id)
 
 
@@ -228,7 +228,7 @@ def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
         request,
         title=_("schedule {schedule}").format(schedule=schedule.name),
         losses=[
-            _("It starts nothing any more: what waits is cancelled, runs under way go on."),
+            _("It launches nothing more: queued runs are cancelled, running ones continue."),
             _("Kept, with campaigns, runs and results: {slots}.").format(slots=counted(schedule.slots.count(), "slot")),
         ],
         back=reverse("web:schedule", args=[schedule.pk]),
@@ -244,7 +244,8 @@ def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_restore(schedule=schedule):
         messages.success(
-            request, _("Schedule {schedule} is back, and goes on with its next slot.").format(schedule=schedule.name)
+            request,
+            _("Schedule {schedule} is restored and continues with its next slot.").format(schedule=schedule.name),
         )
     return redirect("web:schedule", schedule_id)
 

@@ -35,7 +35,7 @@ def cron_hint(cron: str) -> str:
         return ""
     if not lacking:
         return ""
-    return _("Months without that day have no slot: L stands for the last day of every month.")
+    return _("Months without that day have no slot: use L for the last day of every month.")
 
 
 def bounds_words(schedule: Schedule) -> str:
@@ -58,7 +58,7 @@ def bounds_words(schedule: Schedule) -> str:
     if schedule.max_runs:
         parts.append(_("at most {slots}").format(slots=counted(schedule.max_runs, "slot")))
     if schedule.deadline_seconds:
-        parts.append(_("begun within {length}").format(length=duration(schedule.deadline_seconds)))
+        parts.append(_("started within {length}").format(length=duration(schedule.deadline_seconds)))
     if schedule.slip_seconds:
         parts.append(_("up to {length} later").format(length=duration(schedule.slip_seconds)))
     return ", ".join(parts)
@@ -79,9 +79,9 @@ def target_words(target: Mapping[str, Any], environments: Mapping[int, str]) -> 
             environment=environments.get(target["environment"], _("an environment"))
         )
     if "label" in target:
-        return _("all pairs between hosts labelled {label}").format(label=target["label"])
+        return _("all pairs of hosts labelled {label}").format(label=target["label"])
     if "endpoints" in mesh:
-        return _("a mesh of {endpoints}{inside}").format(
+        return _("full mesh of {endpoints}{inside}").format(
             endpoints=counted(len(mesh["endpoints"]), "endpoint"), inside=inside
         )
     return _("{sources} to {sinks}{inside}").format(

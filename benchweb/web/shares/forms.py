@@ -14,18 +14,18 @@ _LASTS = [
     ("7", _("7 days")),
     ("30", _("30 days")),
     ("365", _("a year")),
-    (_NEVER, _("until it is revoked")),
+    (_NEVER, _("never (until revoked)")),
 ]
 
 
 class ShareForm(PageForm):
     """For how long, and whether with names."""
 
-    lasts = forms.ChoiceField(label=_("Holds for"), choices=_LASTS, initial="30")
+    lasts = forms.ChoiceField(label=_("Expires after"), choices=_LASTS, initial="30")
     anonymise = forms.BooleanField(
         label=_("Replace host names and addresses"),
         required=False,
-        help_text=_("By pseudonyms, the same everywhere in the report and its downloads."),
+        help_text=_("With pseudonyms, used consistently in the report and its downloads."),
     )
 
     @property

@@ -89,7 +89,7 @@ def test_a_missed_night_breaks_the_line() -> None:
         past_run(plan, pair, NIGHT + night * DAY, *throughput(1e9))
     line = only(look())
     assert [point.y for point in line.points] == [1e9, 1e9, 1e9, None, 1e9, 1e9]
-    assert line.points[3].reason == "nothing was measured in this time"
+    assert line.points[3].reason == "nothing measured in this time range"
     assert [point.low for point in line.points] == [1e9, 1e9, 1e9, None, 1e9, 1e9]
 
 
@@ -220,8 +220,8 @@ def test_runs_without_a_result_are_counted_where_points_stand_for_several(monkey
     for hour in range(0, 96, 8):
         past_run(plan, pair, NIGHT + timedelta(hours=hour), *throughput(1e9))
     past_run(plan, make_pair(), NIGHT + HALF_AN_HOUR, state=State.FAILED, reason="no route")
-    told = "in this time gave no whole result."
-    for hours, words in ((1, "1 run or slot"), (9, "2 runs or slots")):
+    told = "incomplete."
+    for hours, words in ((1, "1 run or slot in this time range is"), (9, "2 runs or slots in this time range are")):
         past_run(plan, pair, NIGHT + timedelta(hours=hours), state=State.FAILED, reason="no route")
         with monkeypatch.context() as few:
             few.setattr("benchweb.charts.history.points.MOST_OF_A_LINE", 8)

@@ -79,10 +79,10 @@ def test_what_is_worse_comes_first_with_interval_effect_and_count(signed_in: Cli
     baseline, other = cells(page, 0)
     assert baseline.split() == ["10.0", "Gbit/s", "±0.20", "%", "·", "n=5"]
     assert "9.10 Gbit/s ±0.20 % · n=5 ▼ −9.0 % worse (−9.3 to −8.7 %) δ −1.00 large" in other
-    assert "no significant change; one of 0.30 % would show" in cells(page, 1)[1]
-    assert 'title="no difference that these repetitions can show; one of 0.30 % would show"' in page
-    assert text_of(page).count("no difference that these repetitions can show, which is not that there is none.") == 1
-    assert "1 worse, 1 without a difference that these repetitions can show." in text_of(page)
+    assert "no significant change; smallest detectable change: 0.30 %" in cells(page, 1)[1]
+    assert 'title="no significant change; smallest detectable change: 0.30 %"' in page
+    assert text_of(page).count("doesn&#x27;t mean that there is no change") == 1
+    assert "1 worse, 1 without a significant change." in text_of(page)
 
 
 def test_the_baseline_is_the_first_in_the_address_and_turns_the_sign(signed_in: Client, slower: list[Run]) -> None:
@@ -96,21 +96,16 @@ def test_three_repetitions_say_that_they_can_show_nothing(signed_in: Client) -> 
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
     text = text_of(page)
     # Once above the table, in two words in each cell, and whole on hover.
-    assert (
-        text.count(
-            "of so few repetitions no difference could be shown, however large. It takes 4 of each run, and more where"
-        )
-        == 1
-    )
-    assert all("too few to tell" in cells(page, row)[1] for row in (0, 1))
-    assert page.count('title="3 and 3 repetitions are too few: it takes 4 each"') == 2
+    assert text.count("to compare runs: the minimum is 4 of each run, and more if many metrics are compared.") == 1
+    assert all("too few repetitions" in cells(page, row)[1] for row in (0, 1))
+    assert page.count('title="3 and 3 repetitions are too few (minimum 4 each)"') == 2
     assert "worse" not in text.split("How to read this")[0]
 
 
 def test_a_single_repetition_has_no_spread_and_no_interval(signed_in: Client) -> None:
     runs = [finished({64: [1e9], 1024: [1e9]}), finished({64: [2e9], 1024: [1e9]})]
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
-    assert 'title="one repetition has no spread: this can show no difference"' in page
+    assert 'title="a single repetition has no spread, so no change can be detected"' in page
     assert " to +" not in cells(page, 0)[1]
 
 
@@ -121,7 +116,7 @@ def test_what_one_run_lacks_is_missing_with_its_reason(signed_in: Client) -> Non
     page = page_of(signed_in, f"runs={one.pk},{both.pk}")
     assert "5 of 5 failed: the sink died" in cells(page, 0)[1]
     assert "not in this run&#x27;s plan" in cells(page, 1)[0]
-    assert "1 missing, 1 that the baseline doesn&#x27;t have." in text_of(page)
+    assert "1 missing, 1 not in the baseline." in text_of(page)
 
 
 def test_runs_of_another_duration_are_compared_and_say_so(signed_in: Client) -> None:
@@ -144,7 +139,7 @@ def test_facts_that_differ_stand_beside_the_figures_and_equal_ones_do_not(signed
 
 def test_equal_facts_are_said_to_be_equal(signed_in: Client, slower: list[Run]) -> None:
     text = text_of(page_of(signed_in, f"runs={slower[0].pk},{slower[1].pk}"))
-    assert "The facts that the hosts told are the same in all of these runs" in text.replace("'", "&#x27;")
+    assert "All reported host facts are the same in these runs" in text.replace("'", "&#x27;")
 
 
 def test_the_curves_have_a_line_for_each_run(signed_in: Client, slower: list[Run]) -> None:
@@ -166,10 +161,10 @@ def test_metrics_kind_and_order_are_in_the_address(signed_in: Client) -> None:
     assert "Retransmits" not in page_of(signed_in, query)
     every = page_of(signed_in, f"{query}&show=all&sort=plan")
     assert every.count("Retransmits<br>") == 2
-    assert "the same in every repetition" in every
+    assert "identical in every repetition" in every
     assert f'href="/compare/results.csv?{query}&amp;show=all&amp;sort=plan"' in every
-    assert "None of these runs has measured" in page_of(signed_in, f"{query}&kind=udp_rr")
-    assert "Nothing differs that these repetitions can show." in page_of(signed_in, f"{query}&rows=differing")
+    assert "These runs have no comparable results" in page_of(signed_in, f"{query}&kind=udp_rr")
+    assert "No significant changes." in page_of(signed_in, f"{query}&rows=differing")
 
 
 def test_ticked_runs_lead_to_one_address_with_the_oldest_as_the_baseline(signed_in: Client, slower: list[Run]) -> None:
@@ -180,9 +175,9 @@ def test_ticked_runs_lead_to_one_address_with_the_oldest_as_the_baseline(signed_
 def test_what_cannot_be_shown_is_said(signed_in: Client, slower: list[Run]) -> None:
     ids = f"{slower[0].pk},{slower[1].pk}"
     assert "Run 999999 doesn&#x27;t exist." in page_of(signed_in, f"runs={ids},999999")
-    assert "Not a run&#x27;s number: x." in page_of(signed_in, f"runs={ids},x,{slower[0].pk}")
+    assert "Not a run number: x." in page_of(signed_in, f"runs={ids},x,{slower[0].pk}")
     many = ",".join(str(900_000 + number) for number in range(7))
-    assert "Only the first 8 runs are shown: 1 more were asked for." in page_of(signed_in, f"runs={ids},{many}")
+    assert "Only the first 8 runs are shown; 1 more were requested." in page_of(signed_in, f"runs={ids},{many}")
 
 
 def test_a_single_run_is_offered_its_neighbours(signed_in: Client) -> None:
@@ -192,10 +187,10 @@ def test_a_single_run_is_offered_its_neighbours(signed_in: Client) -> None:
     Run.objects.filter(pk=second.pk).update(state=State.FINISHED)
     page = page_of(signed_in, f"runs={second.pk}")
     # Another plan: among the latest, but no neighbour.
-    assert "The same plan on this pair, before" not in page
+    assert "Earlier runs of this plan on this pair" not in page
     Run.objects.filter(pk=first.pk).update(plan_version=second.plan_version)
     page = page_of(signed_in, f"runs={second.pk}")
-    assert "The same plan on this pair, before" in page
+    assert "Earlier runs of this plan on this pair" in page
     assert f'href="/compare?runs={first.pk},{second.pk}"' in page
 
 
@@ -212,7 +207,7 @@ def test_runs_that_only_their_time_sets_apart_are_called_by_it_in_the_readers_zo
 
 
 def test_without_a_run_the_page_says_what_it_is_for(signed_in: Client) -> None:
-    assert "There is no run yet." in page_of(signed_in, "")
+    assert "No runs yet." in page_of(signed_in, "")
     run = make_run()
     page = page_of(signed_in, "")
     assert f'name="runs" value="{run.pk}"' in page
@@ -278,7 +273,7 @@ def test_where_nothing_can_be_told_no_interval_stands_beside_it(signed_in: Clien
     runs = [finished({64: around(1e9, 3), 1024: around(1e9, 3)}), finished({64: around(2e9, 3), 1024: around(5e9, 3)})]
     page = page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}")
     for row in (0, 1):
-        assert re.search(r"▲ \+\d00 % too few to tell", cells(page, row)[1])
+        assert re.search(r"▲ \+\d00 % too few repetitions", cells(page, row)[1])
 
 
 def test_an_interval_that_would_be_below_nothing_is_told_in_the_unit(signed_in: Client) -> None:
@@ -294,11 +289,11 @@ def test_a_run_of_another_path_says_so_and_of_the_other_direction(signed_in: Cli
     back, other = make_pair(source=there.sink, sink=there.source, environment=there.environment.name), make_pair()
     runs = [finished({64: around(1e9), 1024: around(1e9)}, pair=pair) for pair in (there, there, back, other)]
     text = text_of(page_of(signed_in, "runs=" + ",".join(str(run.pk) for run in runs)))
-    assert text.count("The other direction of the baseline&#x27;s path") == 1
-    assert text.count("Another path than the baseline&#x27;s") == 1
+    assert text.count("Reverse direction of the baseline&#x27;s path") == 1
+    assert text.count("Different path from the baseline") == 1
 
 
-@pytest.mark.parametrize(("least", "words"), [(2e9, "one of 20 % would show"), (1.3201e9, ""), (1.2e9, "")])
+@pytest.mark.parametrize(("least", "words"), [(2e9, "smallest detectable change: 20 %"), (1.3201e9, ""), (1.2e9, "")])
 def test_no_smaller_difference_is_said_to_show_than_one_that_did_not(least: float, words: str) -> None:
     found = replace(
         difference(around(10e9), around(10e9)), difference=-1.32e9, is_constant=False, least_shift_shown=least
@@ -318,7 +313,7 @@ def test_what_a_run_never_planned_is_not_counted_as_missing(signed_in: Client) -
     both, one = finished({64: around(1e9), 1024: around(1e9)}), finished({1024: around(1e9)}, steps=steps)
     text = text_of(page_of(signed_in, f"runs={both.pk},{one.pk}"))
     assert "1 not in its plan" in text
-    assert "missing" not in text.split("Measures")[0]
+    assert "missing" not in text.split("Metrics")[0]
 
 
 def test_where_the_interval_leaves_out_zero_it_says_that_the_ranks_do_not_tell(signed_in: Client) -> None:

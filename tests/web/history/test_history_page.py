@@ -61,7 +61,7 @@ def test_a_kind_that_was_never_measured_is_named_and_has_no_figures_to_choose(si
     page = signed_in.get("/history?kind=tcp_rr").content.decode()
     assert re.search(r'<option value="tcp_rr" selected>', page)
     assert 'id="filter-metric"' not in page
-    assert "Nothing that was measured in this time matches these filters." in page
+    assert "No results in this time range match these filters." in page
 
 
 @pytest.mark.parametrize("address", ["/history", "/history/charts.json", "/history.csv"])
@@ -93,10 +93,10 @@ def test_what_is_chosen_stays_chosen_when_it_is_archived(signed_in: Client, pair
 def test_a_sweep_over_part_of_the_series_says_so(signed_in: Client, pair, monkeypatch: pytest.MonkeyPatch) -> None:
     make = make_plan(steps=STREAM, name="other")
     past_run(make, make_pair(), timezone.now() - timedelta(days=1), {"throughput_bps": 1e9})
-    assert "Of the first" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
+    assert "Based on the first" not in signed_in.get("/history?view=sizes&over=30d").content.decode()
     for name in ("_LEAST_SERIES", "_MOST_SERIES"):
         monkeypatch.setattr(size_lines, name, 1)
-    assert "Of the first 1 of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
+    assert "Based on the first 1 of 2 series." in signed_in.get("/history?view=sizes&over=30d").content.decode()
 
 
 def test_the_csv_has_every_point(signed_in: Client, pair) -> None:
@@ -130,7 +130,7 @@ def test_before_anything_was_measured_it_names_the_next_step(signed_in: Client) 
 
 def test_filters_that_match_nothing_offer_everything(signed_in: Client, pair) -> None:
     page = signed_in.get("/history?pair=999").content.decode()
-    assert "Nothing that was measured in this time matches these filters." in page
+    assert "No results in this time range match these filters." in page
 
 
 def test_htmx_pushes_the_address_without_empty_filters(signed_in: Client, pair) -> None:
@@ -160,12 +160,12 @@ def test_a_notes_time_with_an_offset_is_that_time(signed_in: Client, pair) -> No
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({"text": "", "at": "2026-03-01T02:00"}, "Say in a few words what happened."),
-        ({"text": "fan", "at": "soon"}, "This is no time"),
-        ({"text": "fan", "at": "0001-01-01T00:00"}, "Nothing was measured in that year"),
+        ({"text": "", "at": "2026-03-01T02:00"}, "Describe briefly what happened."),
+        ({"text": "fan", "at": "soon"}, "This is not a valid time"),
+        ({"text": "fan", "at": "0001-01-01T00:00"}, "No results in that year"),
         ({"text": "fan", "at": "2026-03-01T02:00", "until": "2026-02-01T02:00"}, "ends before it begins"),
-        ({"text": "fan", "at": "2026-03-01T02:00", "about": "host:999"}, "There is no such host"),
-        ({"text": "fan", "at": "2026-03-01T02:00", "about": "user:1"}, "There is no such host"),
+        ({"text": "fan", "at": "2026-03-01T02:00", "about": "host:999"}, "No such host"),
+        ({"text": "fan", "at": "2026-03-01T02:00", "about": "user:1"}, "No such host"),
     ],
 )
 def test_a_note_that_cannot_be_is_refused_at_its_field(signed_in: Client, pair, form, message: str) -> None:
@@ -180,7 +180,7 @@ def test_a_note_is_removed_once(signed_in: Client, pair) -> None:
     response = signed_in.post(f"/history/notes/{note.pk}/remove?over=7d")
     assert response["Location"] == "/history?over=7d"
     again = signed_in.post(f"/history/notes/{note.pk}/remove", follow=True).content.decode()
-    assert "The note was removed already." in again
+    assert "The note has already been removed." in again
 
 
 @pytest.mark.parametrize("address", ["/history", "/history.csv", "/history/charts.json"])
@@ -190,7 +190,7 @@ def test_a_stranger_is_asked_to_log_in(db: None, address: str) -> None:
 
 def test_a_kind_without_the_view_that_was_asked_for_is_shown_over_time(signed_in: Client, pair) -> None:
     page = signed_in.get("/history?view=heat&kind=tcp_stream").content.decode()
-    assert "Nothing that was measured" not in page
+    assert "No results in this time range" not in page
     assert charts(page)[0]["form"] == "time"
     assert re.search(r'<a href="[^"]*" aria-current="page">Over time</a>', page)
     (sent,) = signed_in.get("/history/charts.json?view=heat&kind=tcp_stream").json()["charts"]
@@ -206,7 +206,7 @@ def test_a_run_that_is_asked_for_by_message_size_is_found_behind_hundreds_of_ser
         monkeypatch.setattr(size_lines, name, 1)
     page = signed_in.get(f"/history?view=sizes&overlay=run&runs={run.pk}&over=30d").content.decode()
     assert [line["label"][: len(f"run {run.pk}")] for line in charts(page)[0]["series"]] == [f"run {run.pk}"]
-    assert "Of the first" not in page
+    assert "Based on the first" not in page
 
 
 def test_sizes_that_few_runs_measured_are_no_part_of_the_others_line(signed_in: Client, pair) -> None:

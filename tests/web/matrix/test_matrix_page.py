@@ -84,11 +84,11 @@ def test_no_data_failed_and_not_configured_are_told_apart(signed_in: Client, pla
     joined(zone, at["beta", "host"], at["gamma", "host"])
     page = shown(signed_in)
     _, alpha, beta = cells(page)
-    assert alpha[2] == "failed before: 2.00 Gbit/s · ±0 % · n=3"
+    assert alpha[2] == "failed previously: 2.00 Gbit/s · ±0 % · n=3"
     assert f'href="/runs/{failed.pk}" title="The sink is &lt;unreachable&gt;."' in page
     assert beta[1:] == ["the same endpoint", "— no result of this test yet"]
     joined(zone, at["gamma", "host"], at["alpha", "host"])
-    assert cells(shown(signed_in))[3][2] == "· no pair from here to there"
+    assert cells(shown(signed_in))[3][2] == "· no pair in this direction"
 
 
 def modes_of_two_zones(plan: Plan) -> tuple[Environment, Environment]:
@@ -137,7 +137,7 @@ def test_a_difference_within_the_spread_has_no_colour_and_says_so(signed_in: Cli
     measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [9e9, 10e9, 11e9])
     start = f"?base_row={at['alpha', 'host'].pk}&base_column={at['beta', 'host'].pk}"
     page = shown(signed_in, start)
-    assert 'title="−9.1 %, within the spread of these repetitions">no significant change<' in page
+    assert 'title="−9.1 %, within the spread">no significant change<' in page
     assert "level-down" not in page.split("matrix-legend")[0]
 
 
@@ -159,11 +159,11 @@ def test_it_says_when_the_newest_and_the_oldest_value_were_measured(signed_in: C
     assert context.oldest == context.newest is not None
     measured_run(plan, joined(zone, at["alpha", "host"], at["gamma", "host"]), [1e9] * 3)
     assert "Measured" in text_of(shown(signed_in, "?by=mode"))
-    assert "the oldest" not in text_of(shown(signed_in, "?by=mode"))
+    assert "Measured between" not in text_of(shown(signed_in, "?by=mode"))
     Point.objects.filter(series__pair=first).update(at=timezone.now() - timedelta(hours=5))
     text = text_of(shown(signed_in, "?by=mode"))
-    assert "The newest was measured" in text
-    assert ", the oldest " in text
+    assert "Measured between" in text
+    assert "(oldest) and" in text
     assert "synthetic" not in text
     Environment.objects.update(is_synthetic=True)
     assert "synthetic" in text_of(shown(signed_in))
@@ -237,10 +237,13 @@ def test_without_environments_pairs_or_results_it_says_the_next_step(signed_in: 
     assert "Next step: add a host." in shown(signed_in)
     zone, at = environment_create(name="lab"), endpoints(["alpha", "beta"])
     text = text_of(shown(signed_in))
-    assert "No pair is in this environment. Here it would show every pair at once" in text
-    assert "any metric in the cells. Next step: create a pair of two endpoints" in text
+    assert (
+        "No pairs in this environment. The matrix shows all pairs: rows are sources, columns are sinks, cells show"
+        in text
+    )
+    assert "any metric. Next step: create a pair of two endpoints" in text
     joined(zone, at["alpha", "host"], at["beta", "host"])
-    assert "launch a plan on them" in shown(signed_in)
+    assert "Launch a plan on these pairs" in shown(signed_in)
 
 
 def test_htmx_gets_the_filters_that_are_set_into_the_address_bar(signed_in: Client, plan: Plan) -> None:

@@ -64,5 +64,5 @@ def test_what_an_older_version_saved_is_said_or_shown_as_it_is():
 
 
 def test_days_that_some_months_lack_hint_at_the_last_day():
-    assert "L stands for the last day" in cron_hint("0 2 31 * *")
+    assert "use L for the last day" in cron_hint("0 2 31 * *")
     assert cron_hint("0 2 L * *") == cron_hint("") == ""

@@ -61,5 +61,5 @@ def test_blackouts_are_a_line_each(line, begin, until):
 
 @pytest.mark.parametrize("line", ["12:00", "to 13:00", "12:00 to 13:00 to 14:00"])
 def test_a_line_that_is_no_blackout_is_named(line):
-    with pytest.raises(forms.ValidationError, match="write it as 12:00 to 13:00"):
+    with pytest.raises(forms.ValidationError, match="use the form 12:00 to 13:00"):
         BlackoutsField().clean(line)

@@ -35,11 +35,11 @@ def made(client: Client, **fields) -> Schedule:
 
 def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
     text = signed_in.get("/schedules").content.decode()
-    assert "Next step: add a host." in text and "Make the first schedule" not in text
+    assert "Next step: add a host." in text and "Create the first schedule" not in text
     make_pair()
     make_plan()
     text = signed_in.get("/schedules").content.decode()
-    assert "Make the first schedule" in text and "Next step" not in text
+    assert "Create the first schedule" in text and "Next step" not in text
 
 
 def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client) -> None:
@@ -69,7 +69,7 @@ def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
     monkeypatch.setattr("benchweb.web.schedules.views.DISPLAYED_ENDPOINTS", 1)
     page = signed_in.get(f"/schedules/{schedule.pk}/edit")
     assert [each.pk for each in page.context["endpoints"]] == [ends[2], ends[3], ends[0]]
-    assert "There are more endpoints than this list holds" in page.content.decode()
+    assert "Too many endpoints to list" in page.content.decode()
 
 
 def test_a_ticked_pair_is_shown_even_where_the_list_is_too_long(
@@ -275,31 +275,31 @@ def test_the_preview_names_the_hosts_that_give_no_usable_answer(signed_in: Clien
     found = preview(signed_in, plan=plan.pk, pairs=[pair.pk]).feasibility
     assert (found.silent_hosts, found.hosts) == (["alder"], 2)
     text = signed_in.post("/schedules/preview", filled(plan=plan.pk, pairs=[pair.pk])).content.decode()
-    assert "1 of its 2 hosts gave no usable answer at the last probe (alder)" in text
+    assert "1 of its 2 hosts gave no valid answer at the last probe (alder)" in text
     others = [make_pair(source=make_endpoint(host_name=f"birch-{number}")).pk for number in range(7)]
     Endpoint.objects.filter(host__name__startswith="birch").update(status="refused")
     text = signed_in.post("/schedules/preview", filled(plan=plan.pk, pairs=[pair.pk, *others])).content.decode()
-    assert "8 of its 16 hosts gave no usable answer" in text
+    assert "8 of its 16 hosts gave no valid answer" in text
     assert "birch-4, …)" in text
 
 
 def test_the_preview_of_a_paused_schedule_says_that_its_times_do_not_come(signed_in: Client) -> None:
     schedule = make_schedule()
     address = f"/schedules/preview?schedule={schedule.pk}"
-    assert "Paused: none of this comes" not in signed_in.post(address, filled()).content.decode()
+    assert "Paused: nothing runs" not in signed_in.post(address, filled()).content.decode()
     signed_in.post(f"/schedules/{schedule.pk}/pause")
     plan = Plan.objects.first()
     text = signed_in.post(address, filled(plan=plan.pk, pairs=schedule.target["pairs"])).content.decode()
-    assert "Paused: none of this comes until it is resumed" in text
+    assert "Paused: nothing runs until it is resumed" in text
 
 
 def test_pause_and_resume(signed_in: Client) -> None:
     schedule = make_schedule()
     signed_in.post(f"/schedules/{schedule.pk}/pause")
     page = signed_in.get(f"/schedules/{schedule.pk}").content.decode()
-    assert "no slot comes until it is resumed" in page
-    assert "it is over" not in page
-    assert "Were it resumed now:" in signed_in.get(f"/schedules/{schedule.pk}/outlook").content.decode()
+    assert "no slots until it is resumed" in page
+    assert "the schedule has ended" not in page
+    assert "If resumed now:" in signed_in.get(f"/schedules/{schedule.pk}/outlook").content.decode()
     assert Schedule.objects.get().paused_at is not None
     signed_in.post(f"/schedules/{schedule.pk}/resume")
     assert Schedule.objects.get().paused_at is None
@@ -323,7 +323,7 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
     ("language", "cron", "told"),
     [
         ("en", "0 2 13 * FRI", "At 02:00 on the 13th of every month or on Friday"),
-        ("en", "0 2 31 * *", "L stands for the last day of every month."),
+        ("en", "0 2 31 * *", "use L for the last day of every month."),
         ("en", "0 24 * * *", "&#x27;24&#x27; in the hour: write 0 to 23."),
         ("zh-hans", "0 2 13 * FRI", "每月 13 日或每星期五 02:00"),
         ("zh-hans", "0 24 * * *", "时字段中的 &#x27;24&#x27;：请写 0 至 23。"),
@@ -342,7 +342,7 @@ def test_a_schedule_is_saved_as_typed_and_its_page_says_it(signed_in: Client) ->
     assert schedule.cron == "0 22-23,0-4 31 * *"
     page = signed_in.get(f"/schedules/{schedule.pk}").content.decode()
     assert "Every hour from 22:00 to 04:00 on the 31st of every month" in page
-    assert "L stands for the last day of every month." in page
+    assert "use L for the last day of every month." in page
 
 
 def test_a_zone_that_is_no_place_is_refused_with_what_to_write(signed_in: Client) -> None:
@@ -373,7 +373,7 @@ def test_a_run_that_goes_on_after_a_pause_is_named(signed_in: Client) -> None:
     Slot.objects.update(at=timezone.now() - timedelta(minutes=5))
     waits = signed_in.post(f"/schedules/{schedule.pk}/run", follow=True).content.decode()
     campaign = Campaign.objects.get().pk
-    assert f"Waits until campaign {campaign} has ended." in waits and "1 slot waits for its end" in waits
+    assert f"Waits until campaign {campaign} has ended." in waits and "1 slot queued behind it" in waits
     text = signed_in.post(f"/schedules/{schedule.pk}/pause", follow=True).content.decode()
     assert f"Campaign {campaign} is still running: cancel it to stop it now." in text
     assert "The schedule was paused before its turn came." in text

@@ -163,7 +163,7 @@ def test_it_narrows_by_host_and_by_campaign(signed_in: Client, ran: Run) -> None
 
 
 def test_an_empty_timeline_names_the_next_step(signed_in: Client) -> None:
-    urls = {"/timeline": "Create a schedule", "/timeline/week": "Make the first schedule"}
+    urls = {"/timeline": "Create a schedule", "/timeline/week": "Create the first schedule"}
     for url, words in urls.items():
         text = signed_in.get(url).content.decode()
         assert "Next step: add a host." in text and words not in text

@@ -110,7 +110,7 @@ def test_its_chart_has_a_point_for_some_of_them_with_the_extremes_of_all(reader:
     packets = next(chart for chart in charts if chart["series"][0]["id"] == "sent_packets")["series"][0]
     assert packets["bands"] == [] and packets["points"][0]["low"] == packets["points"][0]["y"]
     joined_in_one = PARTS * MOST_INTERVALS // len(points)
-    assert f"up to {joined_in_one} intervals are joined in a point" in charts[0]["subtitle"]
+    assert f"up to {joined_in_one} intervals; shaded" in charts[0]["subtitle"]
 
 
 def test_its_table_has_the_first_and_says_where_the_others_are(reader: Client, day: Run) -> None:
