@@ -5,7 +5,7 @@ from math import ceil, isfinite, pi, sqrt
 from statistics import median
 
 from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW
-from benchweb.statistics.changes.judge import LEAST_ERRORS
+from benchweb.statistics.changes.judge import least_errors
 from benchweb.statistics.changes.noise import inflation, noise_of_residuals
 
 # A change should show within so many runs.
@@ -25,7 +25,7 @@ def smallest_detectable_change(
     known = [value for value in values[since:] if value is not None and isfinite(value)][-window:]
     if len(known) < LEAST_RUNS or not median(known):
         return None
-    return max(floor, LEAST_ERRORS * _error(known) / abs(median(known)))
+    return max(floor, least_errors(len(known)) * _error(known) / abs(median(known)))
 
 
 def repetitions_to_halve(

@@ -7,6 +7,9 @@ from operator import sub
 
 from benchweb.statistics.changes.potts import boundaries
 
+# Quantiles are so many times ln n.
+_QUANTILES = 4
+
 
 def entropy_changes(values: Sequence[float], price: float, shortest: int) -> list[int]:
     """Return where segments of at least `shortest` values begin, the first left out.
@@ -16,6 +19,7 @@ def entropy_changes(values: Sequence[float], price: float, shortest: int) -> lis
     """
     count = len(values)
     below, weight = _counts_below(values)
+    entropies = [_entropies(length).__getitem__ for length in range(count + 1)]
     best = [inf] * (count + 1)
     best[0] = -price
     previous = [0] * (count + 1)
@@ -25,17 +29,16 @@ def entropy_changes(values: Sequence[float], price: float, shortest: int) -> lis
     for end in range(shortest, count + 1):
         if end >= 2 * shortest:
             beginnings.append(end - shortest)
-        beginnings = [each for each in beginnings if each not in pruned.get(end, ())]
+        if gone := pruned.get(end):
+            beginnings = [each for each in beginnings if each not in gone]
         row = below[end]
         costs = [
-            best[start] + weight * sum(map(_entropies(end - start).__getitem__, map(sub, row, below[start])))
-            for start in beginnings
+            best[start] + weight * sum(map(entropies[end - start], map(sub, row, below[start]))) for start in beginnings
         ]
         least = min(costs)
         best[end], previous[end] = least + price, beginnings[costs.index(least)]
         # An end may be a beginning only `shortest` later: until then the pruned may still be the best.
-        gone = {start for start, cost in zip(beginnings, costs, strict=True) if cost > best[end]}
-        pruned[end + shortest] = gone
+        pruned[end + shortest] = {start for start, cost in zip(beginnings, costs, strict=True) if cost > best[end]}
     return boundaries(previous)
 
 
@@ -53,7 +56,7 @@ def _counts_below(values: Sequence[float]) -> tuple[list[list[int]], float]:
     """Return twice how many of the first values lie below each quantile, for each number of first ones; the weight."""
     ordered = sorted(values)
     count = len(values)
-    wanted = min(count, int(4 * log(count)) + 1)
+    wanted = min(count, int(_QUANTILES * log(count)) + 1)
     scale = log(2 * count - 1)
     shares = [1 / (1 + exp(scale * (1 - (2 * index + 1) / wanted))) for index in range(wanted)]
     quantiles = [ordered[int((count - 1) * share)] for share in shares]

@@ -6,21 +6,27 @@ from itertools import pairwise
 from math import isfinite, log, log1p
 from statistics import median
 
-from benchweb.statistics.bootstrap import median_difference_interval
 from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW, Change
+from benchweb.statistics.changes.drift import drifts
 from benchweb.statistics.changes.entropy import entropy_changes
 from benchweb.statistics.changes.judge import Bounds, lasting
+from benchweb.statistics.changes.modes import Modes, share_change, two_modes
 from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
 from benchweb.statistics.changes.potts import potts_changes
 from benchweb.statistics.changes.windows import windows
+from benchweb.statistics.median_interval import quick_median_difference_interval
+from benchweb.statistics.rank_sum import quick_p_value
 
 # The prices of a jump, in ln n: of L1-Potts' in standard deviations of the noise too.
-_POTTS_PRICE = 2.0
-_ENTROPY_PRICE = 6.0
+_POTTS_PRICE = 5.0
+_LAST_POTTS_PRICE = 2.0
+_ENTROPY_PRICE = 7.0
 # Fewer values are no level.
 SHORTEST = 3
 # Both methods must find a change, at most so many values apart.
 _AGREEMENT = 3
+# Of the last one ED-PELT knows less exactly where it is: it sees a few values by a few quantiles.
+_LAST_AGREEMENT = 10
 # Even a series that stands still is taken to vary by that share of its level: what is rounded shows less noise.
 _LEAST_NOISE_RATIO = 0.001
 
@@ -63,31 +69,52 @@ def _changes(values: Sequence[float], floor: float, least: float, log_scale: boo
     scaled = [log(value) for value in values] if is_log else values
     least_noise = _LEAST_NOISE_RATIO * (1.0 if is_log else abs(median(values)))
     noise = max(noise_of_steps(scaled), least_noise)
-    places = without_spikes(scaled, noise)
-    scaled = [scaled[place] for place in places]
-    raw = [values[place] for place in places]
-    candidates = _agreed(scaled, noise)
     bounds = Bounds(0.0, log1p(floor), least_noise) if is_log else Bounds(floor, least, least_noise)
-    jumps = lasting(scaled, candidates, bounds) if candidates else []
-    ends = [0, *(jump.index for jump in jumps), len(raw)]
-    segments = [raw[start:end] for start, end in pairwise(ends)]
-    found = [
-        _change(places[jump.index], before, after, jump.p)
-        for jump, (before, after) in zip(jumps, pairwise(segments), strict=True)
-    ]
+    modes = two_modes(scaled)
+    found = _of_modes(values, scaled, modes, bounds) if modes else _of_levels(values, scaled, noise, bounds)
     return [change for change in found if abs(change.after - change.before) >= least]
+
+
+def _of_levels(values: Sequence[float], scaled: Sequence[float], noise: float, bounds: Bounds) -> list[Change]:
+    places = without_spikes(scaled, noise)
+    kept = [scaled[place] for place in places]
+    jumps = [jump.index for jump in lasting(kept, _agreed(kept, noise), bounds)]
+    together = drifts(kept, jumps, noise)
+    ends = [0, *(steps[0] for steps, _ in together), len(kept)]
+    raw = [values[place] for place in places]
+    return [
+        _change(places[steps[0]], raw[start : steps[0]], raw[steps[-1] : end], is_drift)
+        for (steps, is_drift), start, end in zip(together, ends, ends[2:], strict=False)
+    ]
+
+
+def _of_modes(values: Sequence[float], scaled: Sequence[float], modes: Modes, bounds: Bounds) -> list[Change]:
+    """Return changes to levels that are neither mode, or else of the modes' shares."""
+    distances = modes.distances(scaled)
+    noise = max(noise_of_steps(distances), bounds.noise)
+    least = max(bounds.difference, bounds.ratio * abs(modes.low))
+    jumps = [
+        jump.index for jump in lasting(distances, _agreed(distances, noise), replace(bounds, ratio=0, difference=least))
+    ]
+    if not jumps and (share := share_change(modes.is_high(scaled))):
+        jumps = [share]
+    ends = [0, *jumps, len(values)]
+    segments = [values[start:end] for start, end in pairwise(ends)]
+    return [_change(index, before, after) for index, (before, after) in zip(jumps, pairwise(segments), strict=True)]
 
 
 def _agreed(values: Sequence[float], noise: float) -> list[int]:
     """Return where L1-Potts jumps and ED-PELT does too."""
-    jumps = potts_changes(values, _POTTS_PRICE * log(len(values)) * noise, SHORTEST)
-    # Without a jump of the one, the other need not be asked: so most series cost half a millisecond.
+    unit = log(len(values)) * noise
+    jumps = potts_changes(values, _POTTS_PRICE * unit, _LAST_POTTS_PRICE * unit, SHORTEST)
+    # Without a jump of the one, the other need not be asked: it is slower.
     others = entropy_changes(values, _ENTROPY_PRICE * log(len(values)), SHORTEST) if jumps else []
-    return [jump for jump in jumps if any(abs(jump - other) <= _AGREEMENT for other in others)]
+    within = dict.fromkeys(jumps[:-1], _AGREEMENT) | dict.fromkeys(jumps[-1:], _LAST_AGREEMENT)
+    return [jump for jump, distance in within.items() if any(abs(jump - other) <= distance for other in others)]
 
 
-def _change(index: int, before: Sequence[float], after: Sequence[float], p: float) -> Change:
-    low, high = median_difference_interval(before, after)
+def _change(index: int, before: Sequence[float], after: Sequence[float], is_drift: bool = False) -> Change:
+    low, high = quick_median_difference_interval(before, after)
     level, new = median(before), median(after)
     return Change(
         index=index,
@@ -96,7 +123,8 @@ def _change(index: int, before: Sequence[float], after: Sequence[float], p: floa
         difference_ratio=_share(new - level, level),
         interval_low_ratio=_share(low, level),
         interval_high_ratio=_share(high, level),
-        p=p,
+        p=quick_p_value(before, after),
+        is_drift=is_drift,
     )
 
 

@@ -12,7 +12,9 @@ from benchweb.statistics.rank_sum import quick_p_value
 # Of equal segments at most so many differ in their ranks as much.
 _LARGEST_P = 0.001
 # A difference of levels counts from so many of its standard errors on.
-LEAST_ERRORS = 5.0
+_LEAST_ERRORS = 6.5
+# The fewer values, the less is known of their noise: a share more of n.
+_MORE_ERRORS_OF_FEW = 6
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Jump:
     index: int
     p: float
     holds: bool
+
+
+def least_errors(count: int) -> float:
+    """Return from how many of its standard errors on a difference of levels counts, among so many values."""
+    return _LEAST_ERRORS * (1 + _MORE_ERRORS_OF_FEW / count)
 
 
 def lasting(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
@@ -57,5 +64,5 @@ def _judged(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) 
         p = quick_p_value(before, after)
         errors = abs(high - low) / (error * sqrt(1 / len(before) + 1 / len(after))) if error else inf
         is_large = abs(high - low) >= max(bounds.ratio * abs(low), bounds.difference) and high != low
-        jumps.append(Jump(index, p, p < _LARGEST_P and errors >= LEAST_ERRORS and is_large))
+        jumps.append(Jump(index, p, p < _LARGEST_P and errors >= least_errors(len(values)) and is_large))
     return jumps

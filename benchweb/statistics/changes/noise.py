@@ -1,7 +1,7 @@
 """The noise of a series: how wide, how much each value has of the one before, and which values are single spikes."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from math import sqrt
 from statistics import median
 
@@ -12,6 +12,8 @@ _SPIKE_TIMES = 6.0
 # Beyond so many standard deviations a residual counts as that far, lest one decides.
 _CLIPPED_AT = 3.0
 _MOST_CORRELATION = 0.9
+# Segments' levels are not taken to hide more of the variance.
+_MOST_TAKEN = 0.75
 
 
 def noise_of_steps(values: Sequence[float]) -> float:
@@ -25,10 +27,10 @@ def noise_of_residuals(residuals: Sequence[float]) -> float:
 
 
 def inflation(residuals: Sequence[float], noise: float, segments: int) -> float:
-    """Return how many correlated values are worth one: (1 + ρ) / (1 − ρ), at least 1.
+    """Return by how much the variance of a level exceeds that of as many independent values with these residuals.
 
-    ρ is the correlation of neighbours. That of residuals from segments' own levels is too small by (1 + 3ρ) / length
-    (Kendall 1954), which is added.
+    (1 + ρ) / (1 − ρ), where ρ is the correlation of neighbours. Segments' own levels take from the residuals what is
+    slow: ρ is too small by (1 + 3ρ) / length (Kendall 1954), and their variance by that of the levels.
     """
     bound = _CLIPPED_AT * noise
     clipped = [max(-bound, min(bound, each)) for each in residuals]
@@ -38,7 +40,8 @@ def inflation(residuals: Sequence[float], noise: float, segments: int) -> float:
     raw = sum(before * after for before, after in pairwise(clipped)) / power
     share = segments / len(clipped)
     correlation = min(_MOST_CORRELATION, max(0.0, raw + (1 + 3 * raw) * share))
-    return (1 + correlation) / (1 - correlation)
+    times = (1 + correlation) / (1 - correlation)
+    return times / (1 - min(_MOST_TAKEN, times * share))
 
 
 def without_spikes(values: Sequence[float], noise: float) -> list[int]:
@@ -52,10 +55,9 @@ def without_spikes(values: Sequence[float], noise: float) -> list[int]:
 
 def _is_spike(values: Sequence[float], index: int, bound: float) -> bool:
     value = values[index]
-    before, after = values[max(0, index - 2) : index], values[index + 1 : index + 3]
-    if any(abs(value - each) <= bound for each in (*before, *after)):
+    before, after = values[max(0, index - 3) : index], values[index + 1 : index + 4]
+    if any(abs(value - each) <= bound for each in (*before[-2:], *after[:2])):
         return False
-    # The two nearest: one on each side, or at the ends both on one.
-    first, second = (before[-1], after[0]) if before and after else (before or after)
-    # Where these differ too, the value is on the way from one level to another, or all is noise.
-    return abs(first - second) <= bound
+    # Whether the level before comes back; at the ends, whether there was one. Else it is on the way to another one.
+    pairs = product(before, after) if before and after else combinations(before or after, 2)
+    return any(abs(first - second) <= bound for first, second in pairs)

@@ -71,7 +71,7 @@ def test_a_change_smaller_than_the_floor_is_not_told() -> None:
 
 
 def test_a_change_smaller_than_the_least_difference_is_not_told() -> None:
-    losses = [0.0] * 40 + [0.0002, 0.0003, 0.0004] * 5
+    losses = [0.0] * 40 + [0.0002 + 0.00001 * index for index in range(15)]
     [found] = find_changes(losses)
     assert (found.index, found.before, found.difference_ratio) == (40, 0.0, None)
     assert find_changes(losses, least=0.001) == []
