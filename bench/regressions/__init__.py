@@ -1,0 +1,1 @@
+"""How well changes are detected: labelled traces, simulated nights, speed."""
