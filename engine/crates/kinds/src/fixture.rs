@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use proto::{EndReport, Metrics, Params, Role};
 
-use crate::counter::Count;
 use crate::end::End;
+use crate::flow::counter::Count;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::kind::Kind;
 use crate::kinds;
-use crate::measurements::{Finished, Measured, Outcome};
-use crate::part::Part;
-use crate::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::outcome::measurements::{Finished, Measured, Outcome};
+use crate::outcome::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::outcome::streams::joint_seconds;
 use crate::settings::{Settings, size};
-use crate::streams::joint_seconds;
-use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
 
 const METRIC: &str = "probe_round_trip_seconds";

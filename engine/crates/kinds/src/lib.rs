@@ -8,56 +8,35 @@
 // "line" and "link", "sent" and "set" are this domain's words.
 #![allow(clippy::similar_names)]
 
-mod buffers;
-mod compose;
-mod counter;
-mod course;
 mod end;
 mod facts;
 mod failure;
 mod features;
 #[doc(hidden)]
 pub mod fixture;
+mod flow;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
 mod host_window;
 mod kind;
 mod kinds;
 mod limits;
 mod line;
-mod link;
 mod load;
-mod loops;
-mod measurements;
-mod pacer;
-mod part;
-mod path_check;
-mod path_probe;
-mod patience;
-mod receipts;
-mod requests;
+mod outcome;
+mod path;
 mod roles;
 mod session;
 mod settings;
-mod signal;
-mod steps;
-mod streams;
-mod supply;
-mod task;
-mod tcp_window;
-mod thread_times;
-mod traffic;
 mod transport;
-mod window;
 
 use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
-pub use path_check::check_path;
-pub use patience::patience;
-pub use supply::{Outbox, Supply};
+pub use line::patience::patience;
+pub use line::supply::{Outbox, Supply};
+pub use path::check::check_path;
 
 /// Runs one session to its end and reports every event, the final one included, through `outbox`.
 // A session owns its outbox: that is the contract with the agent.

@@ -7,17 +7,17 @@ use std::time::Instant;
 
 use proto::{EndReport, Metrics, Params, Role, TcpFigures};
 
-use crate::counter::Count;
 use crate::end::End;
-use crate::gate::Phase;
+use crate::flow::counter::Count;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::kind::Kind;
-use crate::measurements::{Finished, Measured, Outcome};
-use crate::part::Part;
-use crate::requests::{self, Exchange, Timekeeper, receive_whole, send_whole};
+use crate::outcome::measurements::{Finished, Measured, Outcome};
+use crate::outcome::requests::{self, Exchange, Timekeeper, receive_whole, send_whole};
+use crate::outcome::streams::{self, payload};
+use crate::outcome::tcp_window;
 use crate::settings::{Settings, size};
-use crate::streams::{self, payload};
-use crate::task::{Cue, Task};
-use crate::tcp_window;
 use crate::transport::{Tcp, Transport};
 
 /// What a result tells of the connections.

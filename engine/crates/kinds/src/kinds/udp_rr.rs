@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use proto::{EndReport, Metrics, Params, Role, RunResult};
 
-use crate::counter::Count;
 use crate::end::End;
-use crate::gate::Phase;
+use crate::flow::counter::Count;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::measurements::{Finished, Measured, Outcome};
-use crate::part::Part;
-use crate::requests::{self, Exchange, Timekeeper};
+use crate::outcome::measurements::{Finished, Measured, Outcome};
+use crate::outcome::requests::{self, Exchange, Timekeeper};
+use crate::outcome::streams::payload;
 use crate::settings::{Settings, size};
-use crate::streams::payload;
-use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
 
 /// Bounds of the time-out; a request is given up later only where the path is known to be slow.
@@ -339,7 +339,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{RoundTrip, Window};
-    use crate::requests::Timekeeper;
+    use crate::outcome::requests::Timekeeper;
 
     const MILLISECOND: Duration = Duration::from_millis(1);
 

@@ -15,12 +15,12 @@ use super::quiet::Quiet;
 use super::setup::Setup;
 use super::tcp_samples::TcpSamples;
 use super::threads::Threads;
-use crate::course::Course;
 use crate::failure::Failure;
-use crate::gate::{Gate, Phase, Pulse};
+use crate::flow::gate::{Gate, Phase, Pulse};
 use crate::host_window::{InterfaceWatch, Meter, Occurred};
 use crate::line::Line;
-use crate::measurements::Measured;
+use crate::outcome::course::Course;
+use crate::outcome::measurements::Measured;
 
 mod closing;
 mod draining;

@@ -12,8 +12,8 @@ use stats::Crossing;
 
 use super::threads::Threads;
 use crate::end::End;
-use crate::measurements::FlowCut;
-use crate::receipts::{Receipts, Received};
+use crate::flow::receipts::{Receipts, Received};
+use crate::outcome::measurements::FlowCut;
 
 /// Receipts are kept from this long before the warm-up's end: the two ends' clocks start apart by a network delay.
 const LEAD: Duration = Duration::from_millis(200);
@@ -181,8 +181,8 @@ mod tests {
     use stats::Bracket;
 
     use super::{earliest, uncertainty};
-    use crate::counter::Counter;
-    use crate::receipts::{Receipts, Received};
+    use crate::flow::counter::Counter;
+    use crate::flow::receipts::{Receipts, Received};
 
     const APART: Duration = Duration::from_millis(2);
 

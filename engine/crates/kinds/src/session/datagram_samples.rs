@@ -3,10 +3,10 @@
 use proto::Interval;
 
 use super::threads::Threads;
-use crate::counter::Count;
 use crate::end::End;
+use crate::flow::counter::Count;
+use crate::flow::part::Part;
 use crate::kind::Kind;
-use crate::part::Part;
 
 /// The view of an end that receives numbered datagrams.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proto::Interval;
 
-use crate::counter::Count;
+use crate::flow::counter::Count;
 use crate::settings::Settings;
 
 /// A last interval may be this much shorter than a whole one before it is one of its own.
@@ -104,7 +104,7 @@ mod tests {
     use proto::Params;
 
     use super::Intervals;
-    use crate::counter::Count;
+    use crate::flow::counter::Count;
     use crate::settings::Settings;
 
     fn ends(duration: f64, warmup: f64) -> Vec<(f64, bool)> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proto::Outage;
 
-use crate::counter::Count;
+use crate::flow::counter::Count;
 
 /// What is shorter is loss, or a retransmission that was lost too.
 pub const LEAST: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use proto::RunResult;
 
-use crate::path_probe::Sizes;
+use crate::path::probe::Sizes;
 
 /// What is wrong with a path; nothing by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use crate::end::End;
 use crate::facts;
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::link::Link;
-use crate::signal::Signal;
-use crate::steps::{expect, refused_by_kernel};
-use crate::supply::Supply;
+use crate::line::link::Link;
+use crate::line::signal::Signal;
+use crate::line::steps::{expect, refused_by_kernel};
+use crate::line::supply::Supply;
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);

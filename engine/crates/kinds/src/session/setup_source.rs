@@ -12,13 +12,14 @@ use super::Brief;
 use super::path::Path;
 use super::setup::{Greeting, Setup};
 use crate::end::End;
+use crate::facts;
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::link::Link;
-use crate::signal::Signal;
-use crate::steps::{expect, refused_by_kernel};
+use crate::line::link::Link;
+use crate::line::signal::Signal;
+use crate::line::steps::{expect, refused_by_kernel};
+use crate::path::probe;
 use crate::transport::aside::{connect_aside, connect_one};
-use crate::{facts, path_probe};
 
 /// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.
 const LINK_LIMIT: Duration = Duration::from_secs(12);
@@ -163,11 +164,11 @@ fn probe_path(
     local: &net::LocalEnd,
 ) -> Result<Path, Failure> {
     let (cookie, local, round_trip) = (brief.spec.cookie.clone(), local.clone(), line.round_trip());
-    let found = path_probe::Found::default();
+    let found = probe::Found::default();
     let noted = Arc::clone(&found);
-    let limit = line.patience(path_probe::LIMIT);
+    let limit = line.patience(probe::LIMIT);
     connect_aside(line, limit, move || {
-        path_probe::look(peer, &local, &cookie, round_trip, &noted);
+        probe::look(peer, &local, &cookie, round_trip, &noted);
         Ok(Vec::new())
     })?;
     let sizes = *found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -179,7 +180,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::supply::Supply;
+    use crate::line::supply::Supply;
 
     #[test]
     fn a_source_that_is_cancelled_while_it_connects_has_the_link_to_say_so() {

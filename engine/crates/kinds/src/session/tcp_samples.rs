@@ -6,9 +6,9 @@ use net::TcpInfo;
 use proto::{FlowInterval, Interval, Role};
 
 use crate::end::End;
+use crate::outcome::tcp_window;
 use crate::roles::other;
 use crate::settings::Settings;
-use crate::tcp_window;
 
 /// So many flows are told in one interval; the metrics cover all.
 const FLOWS_OF_AN_INTERVAL: usize = 64;

@@ -10,7 +10,7 @@ use proto::wire::{ConnectionRole, Preamble};
 
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::signal::Signal;
+use crate::line::signal::Signal;
 
 /// Opens one connection and introduces it.
 pub fn connect_one(

@@ -12,9 +12,9 @@ use super::{Connected, Plan, Transport, ports};
 use crate::end::{HandedOver, Lent};
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::signal::Signal;
-use crate::steps::{STEP_LIMIT, expect, refused_by_kernel};
-use crate::supply::Supply;
+use crate::line::signal::Signal;
+use crate::line::steps::{STEP_LIMIT, expect, refused_by_kernel};
+use crate::line::supply::Supply;
 
 /// Connections that come and go: the sink tells them by their registered source ports.
 pub struct Connections;

@@ -18,9 +18,9 @@ use proto::{Cookie, Role};
 use crate::end::Lent;
 use crate::failure::Failure;
 use crate::line::Line;
+use crate::line::steps::refused_by_kernel;
+use crate::line::supply::Outbox;
 use crate::settings::Settings;
-use crate::steps::refused_by_kernel;
-use crate::supply::Outbox;
 
 pub use connections::Connections;
 pub use none::Nothing;

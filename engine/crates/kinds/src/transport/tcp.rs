@@ -13,7 +13,7 @@ use super::aside::{connect_aside, connect_one};
 use super::{Connected, Plan, Transport, apply_options};
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::steps::{FLOWS_LIMIT, wait_for_flows, wait_for_flows_ready};
+use crate::line::steps::{FLOWS_LIMIT, wait_for_flows, wait_for_flows_ready};
 
 /// How long a flow's connection may take, round trips apart.
 const FLOW_LIMIT: Duration = Duration::from_secs(5);

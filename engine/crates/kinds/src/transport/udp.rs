@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use super::{Connected, Plan, Transport, apply_options, udp_hello};
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::steps::wait_for_flows;
+use crate::line::steps::wait_for_flows;
 
 /// One pair of UDP ports per flow.
 pub struct Udp;

@@ -13,8 +13,8 @@ use proto::{Cookie, FailureCode, Role};
 use super::Plan;
 use crate::failure::Failure;
 use crate::line::Line;
-use crate::signal::Signal;
-use crate::steps::{FLOWS_LIMIT, wait_for_flows_ready};
+use crate::line::signal::Signal;
+use crate::line::steps::{FLOWS_LIMIT, wait_for_flows_ready};
 
 /// Hellos without an answer are repeated after so long, or a round trip; then each half as late again as the one before.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);

@@ -11,9 +11,9 @@ use super::schedule::Schedule;
 use super::tally::{Loaded, Tally, Trouble};
 use super::{HttpLoad, Share};
 use crate::end::End;
-use crate::gate::Phase;
-use crate::measurements::{Finished, Outcome, Own};
-use crate::task::Cue;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome, Own};
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BUFFER_BYTES: usize = 64 * 1024;

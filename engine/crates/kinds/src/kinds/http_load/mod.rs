@@ -20,15 +20,15 @@ use std::time::Duration;
 
 use proto::{EndReport, HttpUrl, Metrics, Params, Role, RunResult};
 
-use crate::counter::Count;
 use crate::end::End;
 use crate::failure::Failure;
+use crate::flow::counter::Count;
+use crate::flow::part::Part;
+use crate::flow::task::Task;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::measurements::Measured;
-use crate::part::Part;
+use crate::outcome::measurements::Measured;
 use crate::settings::{Settings, number, size};
-use crate::task::Task;
 use crate::transport::{Nothing, Tcp, Transport};
 use client::Client;
 

@@ -4,12 +4,12 @@ use proto::{EndReport, Metrics, Window};
 use stats::Latency;
 
 use super::tally::Loaded;
-use crate::counter::Count;
 use crate::end::End;
-use crate::measurements::{Measured, own_figures};
-use crate::requests::add_latency;
-use crate::streams::joint_seconds;
-use crate::window;
+use crate::flow::counter::Count;
+use crate::outcome::measurements::{Measured, own_figures};
+use crate::outcome::requests::add_latency;
+use crate::outcome::streams::joint_seconds;
+use crate::outcome::window;
 
 /// A rate below this share of the asked one is flagged.
 const REACHED_SHARE: f64 = 0.98;

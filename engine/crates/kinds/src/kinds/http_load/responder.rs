@@ -3,10 +3,10 @@
 use std::os::fd::BorrowedFd;
 
 use crate::end::End;
-use crate::gate::Phase;
-use crate::measurements::{Finished, Outcome};
-use crate::streams::payload;
-use crate::task::Cue;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome};
+use crate::outcome::streams::payload;
 
 use super::Share;
 

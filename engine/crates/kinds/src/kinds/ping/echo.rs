@@ -4,10 +4,10 @@ use std::os::fd::BorrowedFd;
 
 use super::{Plan, wire};
 use crate::end::End;
-use crate::gate::Phase;
-use crate::measurements::{Finished, Outcome};
-use crate::requests::send_whole;
-use crate::task::Cue;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome};
+use crate::outcome::requests::send_whole;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 

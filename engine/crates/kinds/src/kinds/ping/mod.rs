@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use proto::{EndReport, Metrics, Params, Role, RunResult, SessionSpec};
 
-use crate::counter::Count;
 use crate::end::End;
+use crate::flow::counter::Count;
+use crate::flow::part::Part;
+use crate::flow::task::Task;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::measurements::Measured;
-use crate::part::Part;
+use crate::outcome::measurements::Measured;
 use crate::settings::Settings;
-use crate::task::Task;
 use crate::transport::{Nothing, Tcp, Transport, Udp};
 
 /// The kind.

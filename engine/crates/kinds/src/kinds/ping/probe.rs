@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use super::tally::{Probed, Reply, Tally};
 use super::{Plan, load, wire};
 use crate::end::End;
-use crate::gate::Phase;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
 use crate::load::Load;
-use crate::measurements::{Finished, Outcome, Own};
-use crate::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome, Own};
 
 /// Probes until every phase is over.
 pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {
@@ -160,7 +160,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::gate::Pulse;
+    use crate::flow::gate::Pulse;
     use crate::settings::Settings;
 
     const COUNT: u64 = 10;

@@ -5,9 +5,9 @@ use stats::RoundTrips;
 
 use super::tally::{Probed, Tally};
 use crate::end::End;
-use crate::measurements::{Measured, own_figures};
-use crate::streams;
-use crate::window;
+use crate::outcome::measurements::{Measured, own_figures};
+use crate::outcome::streams;
+use crate::outcome::window;
 
 /// The half of this end; a sink has only its socket's buffers to tell.
 pub fn of(end: &End, measured: &Measured) -> EndReport {

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use super::{Plan, Probe, permission};
 use crate::end::End;
-use crate::requests::send_whole;
-use crate::streams;
-use crate::task::Cue;
+use crate::flow::task::Cue;
+use crate::outcome::requests::send_whole;
+use crate::outcome::streams;
 
 const MARK_BYTES: usize = 8;
 /// More addresses say nothing more.
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_number_is_read_back_from_an_unchanged_payload_only() {
-        let mut payload = Payload { bytes: crate::streams::payload(40) };
+        let mut payload = Payload { bytes: crate::outcome::streams::payload(40) };
         let mut echoed = payload.numbered(0x1_0000_0007).to_vec();
         payload.numbered(9);
         assert_eq!(payload.number_of(&echoed), Some(0x1_0000_0007));

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::{CloseMode, TcpCrr, show};
 use crate::end::End;
-use crate::gate::Phase;
-use crate::measurements::Finished;
-use crate::requests::{self, Timekeeper, receive_whole, send_whole};
-use crate::streams::payload;
-use crate::task::Cue;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::Finished;
+use crate::outcome::requests::{self, Timekeeper, receive_whole, send_whole};
+use crate::outcome::streams::payload;
 use crate::transport::ports::PortSteps;
 
 /// So many failures in a row are not bad luck.

@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use proto::{EndReport, Metrics, Params, Role};
 
-use crate::counter::Count;
 use crate::end::End;
-use crate::gate::Phase;
+use crate::flow::counter::Count;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
-use crate::measurements::Measured;
-use crate::part::Part;
-use crate::requests::{self, Exchange};
+use crate::outcome::measurements::Measured;
+use crate::outcome::requests::{self, Exchange};
 use crate::settings::{Settings, text};
-use crate::task::{Cue, Task};
 use crate::transport::{Connections, Transport, ports};
 
 /// The kind.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::{CloseMode, TcpCrr, show};
 use crate::end::{End, Lent};
-use crate::gate::Phase;
-use crate::measurements::{Finished, Outcome};
-use crate::requests::{receive_whole, send_whole};
-use crate::streams::payload;
-use crate::task::Cue;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome};
+use crate::outcome::requests::{receive_whole, send_whole};
+use crate::outcome::streams::payload;
 
 /// What a serving thread works with.
 struct Server<'a> {

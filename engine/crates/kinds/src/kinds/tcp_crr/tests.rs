@@ -6,11 +6,11 @@ use proto::{Catalog, Params, Role};
 
 use super::{CloseMode, TcpCrr, client};
 use crate::end::End;
-use crate::gate::{Gate, Pulse};
-use crate::measurements::Outcome;
-use crate::requests::Exchange;
+use crate::flow::gate::{Gate, Pulse};
+use crate::flow::task::Cue;
+use crate::outcome::measurements::Outcome;
+use crate::outcome::requests::Exchange;
 use crate::settings::Settings;
-use crate::task::Cue;
 use crate::transport::ports::PortSteps;
 
 fn params() -> Params {

@@ -6,7 +6,7 @@ use net::Errno;
 
 use super::SendMode;
 use super::page_aligned::PageAligned;
-use crate::streams;
+use crate::outcome::streams;
 
 /// So many sends may wait for the kernel's word that it is done with them before it is looked for.
 const SENDS_UNTIL_RELEASED: u32 = 32;

@@ -17,19 +17,21 @@ use self::message::Message;
 use self::page_aligned::PageAligned;
 use self::sending::send_messages;
 
-use crate::counter::Count;
 use crate::end::End;
 use crate::features;
+use crate::flow::counter::Count;
+use crate::flow::loops::receive_until_end;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::kind::{Cut, Kind};
 use crate::limits::arrival;
-use crate::loops::receive_until_end;
-use crate::measurements::{DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent};
-use crate::part::Part;
+use crate::outcome::measurements::{
+    DrainCut, Finished, FlowCut, Measured, Outcome, Received, Sent,
+};
+use crate::outcome::streams::{self, Stream, joint_seconds, receivers, senders};
+use crate::outcome::tcp_window;
 use crate::roles::other;
 use crate::settings::{Settings, text};
-use crate::streams::{self, Stream, joint_seconds, receivers, senders};
-use crate::task::{Cue, Task};
-use crate::tcp_window;
 use crate::transport::{Tcp, Transport};
 
 /// Twice what netperf's and iperf3's receivers ask for at most: 1 % faster than theirs, and within the second-level cache.
@@ -184,7 +186,7 @@ impl TcpStream {
             report.metrics.insert(format!("{prefix}packets_per_second"), segments as f64 / seconds);
         }
         let begin = shares.values().map(|share| share.span.0).min();
-        report.window = crate::window::window(end, begin, seconds, bytes);
+        report.window = crate::outcome::window::window(end, begin, seconds, bytes);
         let is_whole = measured.drain_cut.is_none();
         if is_whole && sent_bytes(measured).is_some_and(|sent| sent != marked_bytes(measured)) {
             // A stream that ended well has delivered every byte: anything else must not go unseen.

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::streams::Stream;
+use crate::outcome::streams::Stream;
 
 /// A message of which more than this is due at once is cut.
 const PIECE_SECONDS: f64 = 0.02;

@@ -8,12 +8,12 @@ use net::Errno;
 use super::receiver::Receiver;
 use super::{Header, MARKERS, SendMode, UdpStream, nanoseconds_since};
 use crate::end::End;
-use crate::gate::{Phase, Pulse};
-use crate::loops::{Sending, receive_until_end, send_until_over};
-use crate::measurements::{Finished, Outcome, Sent};
-use crate::pacer::Pacer;
-use crate::streams;
-use crate::task::Cue;
+use crate::flow::gate::{Phase, Pulse};
+use crate::flow::loops::{Sending, receive_until_end, send_until_over};
+use crate::flow::pacer::Pacer;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome, Sent};
+use crate::outcome::streams;
 
 /// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
 /// and consumes no sequence number.

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use crate::streams::Stream;
+use crate::outcome::streams::Stream;
 
 /// Refuses datagrams greater than a flow's rate of a second: they can't be cut, and whenever one is sent, the rate is
 /// broken.

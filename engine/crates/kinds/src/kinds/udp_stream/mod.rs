@@ -15,19 +15,19 @@ use self::batches::{receive_segments, send_batches};
 use self::receiver::Receiver;
 use self::singles::send_datagrams;
 
-use crate::counter::Count;
 use crate::end::End;
 use crate::features;
+use crate::flow::counter::Count;
+use crate::flow::loops::receive_until_end;
+use crate::flow::part::Part;
+use crate::flow::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::loops::receive_until_end;
-use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome};
-use crate::part::Part;
+use crate::outcome::measurements::{Datagrams, Finished, Measured, Order, Outcome};
+use crate::outcome::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::roles::other;
 use crate::settings::{Settings, text};
-use crate::streams::{self, Stream, joint_seconds, receivers, senders};
-use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
 
 pub use self::header::Header;
@@ -254,7 +254,7 @@ fn report_received(end: &End, measured: &Measured, report: &mut EndReport) {
     report.metrics.insert(format!("{prefix}throughput_bps"), bytes as f64 * 8.0 / seconds);
     report.metrics.insert(format!("{prefix}packets_per_second"), unique as f64 / seconds);
     let begin = receivers(measured).filter_map(|received| received.span).map(|span| span.0).min();
-    report.window = crate::window::window(end, begin, seconds, bytes);
+    report.window = crate::outcome::window::window(end, begin, seconds, bytes);
 }
 
 /// The window of the receivers. From first to last arrival it would be one spacing short (at a datagram a second, a

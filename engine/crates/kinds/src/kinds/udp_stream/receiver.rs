@@ -5,11 +5,11 @@ use std::time::Instant;
 use stats::{Jitter, SequenceWindow};
 
 use super::{Header, UdpStream};
-use crate::counter::Counter;
 use crate::end::End;
-use crate::gate::Phase;
-use crate::measurements::{Datagrams, Order, Received};
-use crate::task::Cue;
+use crate::flow::counter::Counter;
+use crate::flow::gate::Phase;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Datagrams, Order, Received};
 
 /// Sequence numbers that all flows together remember.
 const REMEMBERED_SEQUENCES: usize = 1 << 24;

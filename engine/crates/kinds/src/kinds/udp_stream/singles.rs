@@ -7,12 +7,12 @@ use net::Errno;
 
 use super::{Header, MARKERS, UdpStream, nanoseconds_since};
 use crate::end::End;
-use crate::gate::{Phase, Pulse};
-use crate::loops::{Sending, send_until_over};
-use crate::measurements::{Finished, Outcome, Sent};
-use crate::pacer::Pacer;
-use crate::streams;
-use crate::task::Cue;
+use crate::flow::gate::{Phase, Pulse};
+use crate::flow::loops::{Sending, send_until_over};
+use crate::flow::pacer::Pacer;
+use crate::flow::task::Cue;
+use crate::outcome::measurements::{Finished, Outcome, Sent};
+use crate::outcome::streams;
 
 /// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
 pub fn send_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {

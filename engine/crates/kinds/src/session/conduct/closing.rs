@@ -7,19 +7,19 @@ use std::time::{Duration, Instant, SystemTime};
 use proto::{EndReport, EngineVersions, EventBody, FailureCode, LinkMessage, Role};
 
 use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
-use crate::buffers;
-use crate::compose::{self, Halves};
 use crate::failure::Failure;
-use crate::gate::Phase;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
 use crate::host_window::{self, Scene};
 use crate::limits::arrival;
-use crate::link::Link;
-use crate::measurements::Outcome;
-use crate::part::Part;
+use crate::line::link::Link;
+use crate::line::signal::Signal;
+use crate::outcome::buffers;
+use crate::outcome::compose::{self, Halves};
+use crate::outcome::measurements::Outcome;
+use crate::outcome::streams;
+use crate::outcome::window;
 use crate::session::tell_failure;
-use crate::signal::Signal;
-use crate::streams;
-use crate::window;
 
 impl Conduct<'_> {
     /// The last interval ends with the last arrival, not with the wait after it.

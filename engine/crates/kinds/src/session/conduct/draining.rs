@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use super::Conduct;
-use crate::measurements::DrainCut;
-use crate::part::Part;
+use crate::flow::part::Part;
+use crate::outcome::measurements::DrainCut;
 use crate::session::drain::{self, Step};
 
 impl Conduct<'_> {

@@ -6,14 +6,14 @@ use proto::LinkMessage;
 
 use super::{Conduct, FAULT_PATIENCE, INTERRUPT_INTERVAL};
 use crate::failure::Failure;
-use crate::gate::Phase;
-use crate::measurements::Finished;
-use crate::part::Part;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
+use crate::flow::thread_times::ThreadTimes;
+use crate::line::signal::Signal;
+use crate::line::supply::Supply;
+use crate::outcome::measurements::Finished;
 use crate::session::quiet::Quiet;
 use crate::session::threads::Threads;
-use crate::signal::Signal;
-use crate::supply::Supply;
-use crate::thread_times::ThreadTimes;
 
 impl Conduct<'_> {
     pub(super) fn handle(&mut self, signal: Signal) -> Result<(), Failure> {
@@ -88,7 +88,7 @@ impl Conduct<'_> {
             self.clock().next_interrupt = Some(Instant::now() + INTERRUPT_INTERVAL);
         }
         if awaits_datagrams {
-            let rtt = self.line.link().and_then(crate::link::Link::rtt);
+            let rtt = self.line.link().and_then(crate::line::link::Link::rtt);
             let clock = self.clock();
             let since = (clock.origin, Instant::now());
             clock.quiet = Some(Quiet::new(since, expected, units, rtt));

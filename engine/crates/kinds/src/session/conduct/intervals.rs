@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use proto::{EventBody, Interval, LinkMessage, Role};
 
 use super::Conduct;
-use crate::counter::Count;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::flow::counter::Count;
+use crate::flow::part::Part;
 
 /// Metrics, flows and counts of an interval: one of ours has fewer than half as many.
 const FIGURES_AT_MOST: usize = 256;

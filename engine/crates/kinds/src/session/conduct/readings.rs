@@ -3,8 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::Conduct;
+use crate::flow::part::Part;
 use crate::host_window::Meter;
-use crate::part::Part;
 use crate::session::tcp_samples;
 
 impl Conduct<'_> {

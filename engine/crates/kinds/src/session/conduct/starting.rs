@@ -7,9 +7,13 @@ use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
 
 use super::{Clock, Conduct, OVERTIME_LIMIT};
 use crate::failure::Failure;
+use crate::flow::part::Part;
 use crate::host_window::InterfaceWatch;
 use crate::kind::Cut;
-use crate::part::Part;
+use crate::line::signal::Signal;
+use crate::line::steps::{FLOWS_LIMIT, STEP_LIMIT};
+use crate::line::traffic::Traffic;
+use crate::outcome::window;
 use crate::session::SPACINGS_MISSING;
 use crate::session::cuts::Cuts;
 use crate::session::datagram_samples::DatagramSamples;
@@ -19,10 +23,6 @@ use crate::session::intervals::Intervals;
 use crate::session::outages::Outages;
 use crate::session::tcp_samples::TcpSamples;
 use crate::session::threads::Threads;
-use crate::signal::Signal;
-use crate::steps::{FLOWS_LIMIT, STEP_LIMIT};
-use crate::traffic::Traffic;
-use crate::window;
 
 impl Conduct<'_> {
     pub(super) fn start(&mut self) -> Result<(), Failure> {

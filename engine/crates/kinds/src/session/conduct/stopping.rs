@@ -6,9 +6,9 @@ use proto::{LinkMessage, Role};
 
 use super::{Conduct, INTERRUPT_INTERVAL};
 use crate::failure::Failure;
-use crate::gate::Phase;
-use crate::part::Part;
-use crate::streams;
+use crate::flow::gate::Phase;
+use crate::flow::part::Part;
+use crate::outcome::streams;
 
 impl Conduct<'_> {
     /// The time is over: senders and clients stop, wherever they are blocked.

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use net::Errno;
 
-use crate::gate::{Phase, Pulse};
-use crate::task::Cue;
+use crate::flow::gate::{Phase, Pulse};
+use crate::flow::task::Cue;
 
 /// What a flow sends, and how.
 pub trait Sending {

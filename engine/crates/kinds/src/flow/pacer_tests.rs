@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Missed, Pacer, Schedule, Share};
-use crate::gate::{Phase, Pulse};
+use crate::flow::gate::{Phase, Pulse};
 
 const MILLISECOND: f64 = 1e6;
 const SECOND: f64 = 1e9;

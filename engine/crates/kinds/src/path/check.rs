@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proto::wire::{CHALLENGE_LENGTH, Challenge, ConnectionRole, Preamble};
 use proto::{Cookie, PathCheck, PathFault, PathPassage};
 
-use crate::path_probe::{Probe, Sizes};
+use crate::path::probe::{Probe, Sizes};
 
 /// How long a connection may take whose round trip nobody knows yet: a packet lost twice, or a round trip of seconds.
 const CONNECT_LIMIT: Duration = Duration::from_secs(6);

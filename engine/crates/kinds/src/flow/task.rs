@@ -5,13 +5,13 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::counter::Counter;
 use crate::end::End;
-use crate::gate::{Gate, Phase, Pulse};
-use crate::measurements::Finished;
-use crate::part::Part;
-use crate::receipts::Receipts;
-use crate::signal::Signal;
+use crate::flow::counter::Counter;
+use crate::flow::gate::{Gate, Phase, Pulse};
+use crate::flow::part::Part;
+use crate::flow::receipts::Receipts;
+use crate::line::signal::Signal;
+use crate::outcome::measurements::Finished;
 
 /// A thread's work.
 pub type Body = Box<dyn FnOnce(&End, &Cue) -> Finished + Send>;

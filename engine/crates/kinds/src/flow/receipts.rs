@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use stats::{Bracket, Checkpoints, Crossing};
 
-use crate::counter::Counter;
+use crate::flow::counter::Counter;
 
 /// The receipts of one flow; kept only while somebody asks for them.
 #[derive(Debug, Default)]

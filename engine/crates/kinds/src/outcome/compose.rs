@@ -7,10 +7,10 @@ use proto::{
     Outage, Params, Role, RunResult, TrafficAddresses, Window,
 };
 
-use crate::course::Course;
 use crate::host_window;
 use crate::kind::Kind;
 use crate::limits;
+use crate::outcome::course::Course;
 use crate::roles::other;
 
 const BYTES_PER_GIGABYTE: f64 = 1e9;

@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use proto::LinkMessage;
 
 use crate::failure::Failure;
-use crate::measurements::Finished;
-use crate::supply::Supply;
-use crate::thread_times::ThreadTimes;
+use crate::flow::thread_times::ThreadTimes;
+use crate::line::supply::Supply;
+use crate::outcome::measurements::Finished;
 
 /// One thing that happened.
 pub enum Signal {

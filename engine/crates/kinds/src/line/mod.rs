@@ -1,5 +1,12 @@
 //! What reaches a session's main thread, and the rules that end a session from outside.
 
+pub mod link;
+pub mod patience;
+pub mod signal;
+pub mod steps;
+pub mod supply;
+pub mod traffic;
+
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -8,11 +15,11 @@ use std::time::{Duration, Instant};
 use proto::{FailureCode, LinkMessage};
 
 use crate::failure::Failure;
-use crate::link::Link;
-use crate::patience::patience;
-use crate::signal::Signal;
-use crate::supply::Supply;
-use crate::traffic::Traffic;
+use crate::line::link::Link;
+use crate::line::patience::patience;
+use crate::line::signal::Signal;
+use crate::line::supply::Supply;
+use crate::line::traffic::Traffic;
 
 /// Both ends say that they live each second.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
@@ -323,7 +330,7 @@ mod tests {
     #[test]
     fn data_on_the_flows_is_a_sign_of_life() {
         let (mut line, _far) = line();
-        let counter = std::sync::Arc::new(crate::counter::Counter::default());
+        let counter = std::sync::Arc::new(crate::flow::counter::Counter::default());
         line.watch(Traffic::new(None, vec![std::sync::Arc::clone(&counter)]));
         counter.set_bytes(1_000);
         hold_up(&mut line, 20);

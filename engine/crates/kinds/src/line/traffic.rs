@@ -3,8 +3,8 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use crate::counter::Counter;
 use crate::end::End;
+use crate::flow::counter::Counter;
 
 /// What has come on all flows, compared with what had come before.
 pub struct Traffic {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use proto::{LineSplitter, LinkMessage};
 
-use crate::signal::Signal;
+use crate::line::signal::Signal;
 
 /// A peer that takes nothing for this long is lost; a path may be cut for a while.
 const SEND_LIMIT: Duration = Duration::from_secs(15);

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::gate::{Phase, Pulse};
+use crate::flow::gate::{Phase, Pulse};
 
 /// How long one sleep may last, so that the end of a test is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use proto::{EndReport, Histogram, Metrics, Params, Window};
 use stats::Latency;
 
-use crate::counter::Count;
 use crate::end::End;
+use crate::flow::counter::Count;
+use crate::flow::task::Cue;
 use crate::host_window::OwnTraffic;
-use crate::measurements::{Finished, Measured, Outcome, Transacted};
+use crate::outcome::measurements::{Finished, Measured, Outcome, Transacted};
+use crate::outcome::streams::{self, joint_seconds};
+use crate::outcome::window;
 use crate::settings::size;
-use crate::streams::{self, joint_seconds};
-use crate::task::Cue;
-use crate::window;
 
 /// Bytes of a request and of its response.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use stats::Latency;
 
-use crate::pacer::Missed;
+use crate::flow::pacer::Missed;
 
 /// What one sending flow did in the measured window.
 #[derive(Debug, Clone, Default)]

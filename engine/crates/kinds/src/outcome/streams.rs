@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use proto::{EndReport, Flow, Granted, Params, Role, SentCount, TcpFigures};
 
 use crate::end::End;
-use crate::measurements::{Measured, Outcome, Received, Sent};
-use crate::pacer::Share;
+use crate::flow::pacer::Share;
+use crate::outcome::measurements::{Measured, Outcome, Received, Sent};
+use crate::outcome::tcp_window;
 use crate::settings::{Settings, number, size};
-use crate::tcp_window;
 
 /// What both stream kinds have.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use proto::{ThreadPart, ThreadUse};
 
-use crate::part::Part;
+use crate::flow::part::Part;
 
 /// Nanoseconds on a CPU, nanoseconds ready but without one, and how often it ran (proc(5), `CONFIG_SCHED_INFO`).
 const SCHEDULE: &str = "/proc/thread-self/schedstat";
@@ -101,7 +101,7 @@ mod tests {
     use proto::{ThreadPart, ThreadUse};
 
     use super::{ThreadMeter, ThreadTimes, parse, summaries};
-    use crate::part::Part;
+    use crate::flow::part::Part;
 
     #[test]
     fn the_second_number_is_the_time_without_a_cpu() {
