@@ -1,4 +1,4 @@
-"""Join a test's intervals where there are too many, by the engine's rule (engine/crates/kinds/src/course.rs): pure.
+"""Join a test's intervals where there are too many, by the engine's rule (kinds/src/outcome/course.rs): pure.
 
 Lengths are doubled until the rest is few enough; none reaches over the end of the warm-up or the begin of the drain.
 Counts are summed, rates and levels are means over time, and the least and greatest of each stay.

@@ -6,11 +6,8 @@ mod datagram_samples;
 mod drain;
 mod intervals;
 mod outages;
-mod path;
 mod quiet;
 mod setup;
-mod setup_sink;
-mod setup_source;
 mod tcp_samples;
 mod threads;
 
@@ -22,7 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use proto::{EventBody, FailureCode, Role, SessionSpec};
+use proto::{EventBody, FailureCode, SessionSpec};
 
 use crate::failure::Failure;
 use crate::host_window::Surroundings;
@@ -127,11 +124,7 @@ fn brief(
 }
 
 fn run_brief(brief: Brief, line: &mut Line) -> Result<EventBody, Failure> {
-    let setup = match brief.spec.role {
-        Role::Source => setup_source::prepare(&brief, line),
-        Role::Sink => setup_sink::prepare(&brief, line),
-    };
-    let setup = setup.inspect_err(|failure| tell_failure(line, failure))?;
+    let setup = setup::prepare(&brief, line).inspect_err(|failure| tell_failure(line, failure))?;
     Ok(conduct::Conduct::new(brief, setup, line).run())
 }
 

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use proto::{FailureCode, LinkMessage, Role};
 
-use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, Setup};
+use super::{Greeting, Setup};
 use crate::end::End;
 use crate::facts;
 use crate::failure::Failure;
@@ -18,6 +17,7 @@ use crate::line::link::Link;
 use crate::line::signal::Signal;
 use crate::line::steps::{expect, refused_by_kernel};
 use crate::line::supply::Supply;
+use crate::session::Brief;
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);

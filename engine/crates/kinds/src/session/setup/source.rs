@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use proto::wire::ConnectionRole;
 use proto::{FailureCode, LinkMessage, Role, SessionSpec};
 
-use super::Brief;
 use super::path::Path;
-use super::setup::{Greeting, Setup};
+use super::{Greeting, Setup};
 use crate::end::End;
 use crate::facts;
 use crate::failure::Failure;
@@ -19,6 +18,7 @@ use crate::line::link::Link;
 use crate::line::signal::Signal;
 use crate::line::steps::{expect, refused_by_kernel};
 use crate::path::probe;
+use crate::session::Brief;
 use crate::transport::aside::{connect_aside, connect_one};
 
 /// How long the link may take to be connected, whose round trip nobody knows yet: 3 s and a packet lost three times.

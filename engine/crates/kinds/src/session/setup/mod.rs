@@ -1,13 +1,19 @@
 //! What both ends check and bring to a test.
 
+mod path;
+mod sink;
+mod source;
+
 use std::fs;
 use std::sync::Arc;
 
 use proto::{Facts, FailureCode, Role};
 
-use super::path::Path;
+use self::path::Path;
+use super::Brief;
 use crate::end::End;
 use crate::failure::Failure;
+use crate::line::Line;
 use crate::settings::EndSettings;
 
 /// A test that can begin.
@@ -34,6 +40,17 @@ pub struct Greeting {
     pub are_small_numbered: bool,
     /// Whether its agent answers padded hellos.
     pub answers_padded: bool,
+}
+
+/// Connects what this end's test needs.
+///
+/// # Errors
+/// When the other end can't be reached, or is about another test.
+pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
+    match brief.spec.role {
+        Role::Source => source::prepare(brief, line),
+        Role::Sink => sink::prepare(brief, line),
+    }
 }
 
 /// Refuses what this host can't do, before anything is connected.
