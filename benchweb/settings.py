@@ -86,7 +86,7 @@ LIVE_STREAMS_PER_USER = int(os.environ.get("BENCHWEB_LIVE_STREAMS_PER_USER") or 
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 # Networks that engines may be in, read by benchweb.hosts.addresses.
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
-# Private networks that notifications may go to, read by benchweb.notifications.egress.
+# Private networks that notifications may go to, read by benchweb.notifications.delivery.egress.
 NOTIFY_PRIVATE_NETWORKS = os.environ.get("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", "")
 # At what address people open these pages: links in notifications begin with it.
 PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")

@@ -2,7 +2,7 @@
 
 import threading
 
-from benchweb.notifications import outbox
+from benchweb.notifications.delivery import outbox
 from workers.background import in_background
 
 # A channel has one message under way: so many receivers may hang before another one waits.

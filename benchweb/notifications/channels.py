@@ -14,13 +14,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.hosts.secrets import encrypted
-from benchweb.notifications import egress, outbox
+from benchweb.notifications.delivery import egress, outbox
+from benchweb.notifications.delivery.messages import event_payload, message_id
+from benchweb.notifications.delivery.senders.webhook import signing_key
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.events import Event, Severity
-from benchweb.notifications.messages import event_payload, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
-from benchweb.notifications.senders.webhook import signing_key
 
 MOST_RECIPIENTS = 50
 MOST_ADDRESS_CHARACTERS = 2_000
@@ -183,7 +183,7 @@ def _signing_secret(secret: str) -> None:
 
 def _schema(url: str) -> str:
     # Loaded where it is needed only: it takes half a second.
-    from benchweb.notifications.senders.messenger import AddressRefused, schema_of
+    from benchweb.notifications.delivery.senders.messenger import AddressRefused, schema_of
 
     if len(url) > MOST_ADDRESS_CHARACTERS:
         raise NotificationError(

@@ -109,7 +109,7 @@ class Delivery(models.Model):
     event_id = models.CharField(max_length=100)
     # What receivers know it by, the same at every attempt.
     message_id = models.CharField(max_length=40, unique=True)
-    # As benchweb.notifications.messages makes it.
+    # As benchweb.notifications.delivery.messages makes it.
     payload = models.JSONField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     # Why it waits, was muted or was given up.

@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchweb.common import celery_client
+from benchweb.notifications.delivery.messages import event_payload, message_id
 from benchweb.notifications.events import Event, Severity
-from benchweb.notifications.messages import event_payload, message_id
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.timing import end_of_quiet, next_time_of_day
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from benchweb.hosts.services import host_create
-from benchweb.notifications import outbox, sending
+from benchweb.notifications.delivery import outbox, sending
 from benchweb.notifications.models import Channel, Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.routing import notify
 from tests.factories import make_environment, make_plan

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,11 +35,12 @@ class Got:
 
 @dataclass
 class HttpReceiver:
-    """Answers by `replies`, one each, and by 200 once they are used up."""
+    """Answers by `replies`, one each, and as `otherwise` once they are used up."""
 
     address: str = "127.0.0.1"
     port: int = 0
     replies: list[Reply] = field(default_factory=list)
+    otherwise: Reply = field(default_factory=lambda: status(200, b"taken"))
     got: list[Got] = field(default_factory=list)
     arrived: threading.Event = field(default_factory=threading.Event)
 
@@ -51,7 +53,7 @@ class HttpReceiver:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 receiver.got.append(Got(self.path, headers, body))
                 receiver.arrived.set()
-                (receiver.replies.pop(0) if receiver.replies else status(200, b"taken"))(self)
+                (receiver.replies.pop(0) if receiver.replies else receiver.otherwise)(self)
 
             do_GET = do_POST
             do_PUT = do_POST
@@ -59,7 +61,13 @@ class HttpReceiver:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer((self.address, self.port), Handler)
+        class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+
+            def handle_error(self, *_: object) -> None:
+                """Say nothing of clients that leave."""
+
+        self._server = Server((self.address, self.port), Handler)
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self.port = self._server.server_address[1]
@@ -69,6 +77,10 @@ class HttpReceiver:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def wrap(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def url(self) -> str:

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 import urllib3
 
-from benchweb.notifications import egress
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
+from benchweb.notifications.delivery import egress
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel
 from tests.notifications.conftest import SECRET

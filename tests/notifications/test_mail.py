@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from benchweb.notifications import outbox, sending
 from benchweb.notifications.channels import channel_test
+from benchweb.notifications.delivery import outbox, sending
 from benchweb.notifications.models import Delivery, DeliveryAttempt
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create

@@ -9,12 +9,12 @@ import time
 import apprise
 import pytest
 
-from benchweb.notifications import outbox, sending
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
+from benchweb.notifications.delivery import outbox, sending
+from benchweb.notifications.delivery.senders.messenger import SCHEMAS
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel, DeliveryAttempt
 from benchweb.notifications.routing import notify
-from benchweb.notifications.senders.messenger import SCHEMAS
 from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.events import make_event
 from tests.notifications.receivers import dripping, status

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from benchweb.hosts.services import host_create
-from benchweb.notifications import outbox
+from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Delivery
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, WindowValues, archive, rule_create, rule_update, window_create

@@ -11,10 +11,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchweb.notifications import outbox, sending
-from benchweb.notifications.messages import message
+from benchweb.notifications.delivery import outbox, sending
+from benchweb.notifications.delivery.messages import message
+from benchweb.notifications.delivery.retries import PAUSES
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
-from benchweb.notifications.retries import PAUSES
 from benchweb.notifications.routing import notify
 from tests.conftest import ROOT
 from tests.notifications.conftest import SECRET
@@ -186,7 +186,7 @@ def test_a_channel_has_one_message_under_way(receiver, everything):
 def test_a_process_killed_while_it_sends_loses_nothing(receiver, everything, released, environment_of_test):
     receiver.replies.append(silence(released))
     notify(make_event())
-    code = "import django; django.setup(); from benchweb.notifications import outbox; outbox.send_due()"
+    code = "import django; django.setup(); from benchweb.notifications.delivery import outbox; outbox.send_due()"
     environment = environment_of_test | {
         "DJANGO_SETTINGS_MODULE": "benchweb.settings",
         "BENCHWEB_NOTIFY_PRIVATE_NETWORKS": "127.0.0.0/8",

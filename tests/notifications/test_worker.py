@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from benchweb.notifications import outbox
+from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Delivery
 from benchweb.notifications.routing import notify
 from tests.notifications.events import let_pass, make_event

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from benchweb.hosts.services import host_create
-from benchweb.notifications import outbox
+from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.routing import notify
 from tests.factories import make_channel

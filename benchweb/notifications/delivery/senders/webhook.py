@@ -13,9 +13,9 @@ from urllib.parse import SplitResult, urlsplit
 from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, Timeout
 from urllib3.exceptions import HTTPError, SSLError
 
-from benchweb.notifications import egress
-from benchweb.notifications.messages import Message
-from benchweb.notifications.senders.answers import MOST_READ_BYTES, Answer, kept_text
+from benchweb.notifications.delivery import egress
+from benchweb.notifications.delivery.messages import Message
+from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, kept_text
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  (not a secret)
 SHORTEST_KEY_BYTES, LONGEST_KEY_BYTES = 24, 64

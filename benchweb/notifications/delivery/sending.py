@@ -5,11 +5,11 @@ import traceback
 from collections.abc import Callable
 
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
-from benchweb.notifications.egress import EgressRefused, guarded
-from benchweb.notifications.messages import Message
+from benchweb.notifications.delivery.egress import EgressRefused, guarded
+from benchweb.notifications.delivery.messages import Message
+from benchweb.notifications.delivery.senders import mail, webhook
+from benchweb.notifications.delivery.senders.answers import Answer
 from benchweb.notifications.models import Channel
-from benchweb.notifications.senders import mail, webhook
-from benchweb.notifications.senders.answers import Answer
 
 SECONDS = 10.0
 _log = logging.getLogger(__name__)
@@ -50,6 +50,6 @@ def _call(message: Message, channel: Channel, secret: str) -> Callable[[], Answe
 
 def _by_apprise(message: Message, url: str) -> Answer:
     # Loaded by the first message only: it takes half a second.
-    from benchweb.notifications.senders import messenger
+    from benchweb.notifications.delivery.senders import messenger
 
     return messenger.send(message, url)

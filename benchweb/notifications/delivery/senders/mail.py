@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.template.loader import render_to_string
 
-from benchweb.notifications.messages import Message
-from benchweb.notifications.senders.answers import Answer, kept_text
+from benchweb.notifications.delivery.messages import Message
+from benchweb.notifications.delivery.senders.answers import Answer, kept_text
 
 # Of each step of the conversation; the whole has a bound of its own.
 STEP_SECONDS = 8

@@ -13,12 +13,12 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from benchweb.notifications.messages import digest_payload, message, message_id
+from benchweb.notifications.delivery.messages import digest_payload, message, message_id
+from benchweb.notifications.delivery.retries import next_attempt
+from benchweb.notifications.delivery.senders.answers import Answer
+from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
-from benchweb.notifications.retries import next_attempt
 from benchweb.notifications.routing import quiet_reason
-from benchweb.notifications.senders.answers import Answer
-from benchweb.notifications.sending import send
 from benchweb.notifications.timing import end_of_quiet
 
 # Longer than sending takes at most, with what is written before and after.

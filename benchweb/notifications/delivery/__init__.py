@@ -1,0 +1,1 @@
+"""The outbox and how what is in it goes out."""
