@@ -79,7 +79,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _live_html(run_id: int) -> str:
-    return render_to_string("runs/partials/live.html", _run_parts(run_id))
+    return render_to_string("runs/run/live.html", _run_parts(run_id))
 
 
 def _run_parts(run_id: int) -> dict[str, Any]:
