@@ -74,7 +74,7 @@ class ChartSeries:
     bands: list[ChartBand] = field(default_factory=list)
     # In a strip: the id of the chart's line that it tells more of.
     of: str = ""
-    # Of a line of one pair, for exports: benchweb/charts/pair_ids.py.
+    # Of a line of one pair, for exports: benchweb/charts/export.py.
     ids: Mapping[str, int | None] = field(default_factory=dict)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchweb.catalog.reasons import reason_fields
-from benchweb.charts.export import Content
+from benchweb.charts.run.export import Content
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Result

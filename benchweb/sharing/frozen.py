@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason
 from benchweb.catalog.translation import reason_text
-from benchweb.charts.export import Content, csv_of, json_of
 from benchweb.charts.run.charts import trial_charts
 from benchweb.charts.run.confidence import displayed_combinations
+from benchweb.charts.run.export import Content, csv_of, json_of
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
 from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
 from benchweb.charts.spec import charts_text

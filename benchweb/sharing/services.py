@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.charts.export import stored_content
+from benchweb.charts.run.export import stored_content
 from benchweb.hosts.secrets import encrypted
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent

@@ -12,7 +12,7 @@ from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import Problem, not_found
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, reason_items, run_url
-from benchweb.charts import export
+from benchweb.charts.run import export
 from benchweb.charts.run.confidence import confidence_document
 from benchweb.common.downloads import download
 from benchweb.hosts.models import Pair

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import nested_text
 from benchweb.charts.comparison.rows import Entry, MeasureRow, RunsComparison
-from benchweb.charts.export import cell
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.export import PAIR_IDS, cell, pair_ids
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import ALPHA, Difference
 

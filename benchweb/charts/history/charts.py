@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
 from benchweb.catalog.translation import sentence_space
+from benchweb.charts.export import pair_ids
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks, events_between
 from benchweb.charts.history.lines import Chosen, HistoryLine
@@ -26,7 +27,6 @@ from benchweb.charts.history.series import (
     selection_of,
 )
 from benchweb.charts.moments import rfc3339, rfc3339_all
-from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import (
     Axis,

@@ -4,12 +4,11 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 
-from benchweb.charts.export import Line, cell
+from benchweb.charts.export import PAIR_IDS, Line, cell, pair_ids
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection
 from benchweb.charts.moments import rfc3339
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
 from benchweb.results.selectors import point_parts
 
 _COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")

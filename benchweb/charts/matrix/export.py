@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchweb.catalog import Metric
+from benchweb.charts.export import PAIR_IDS
 from benchweb.charts.export import cell as csv_cell
 from benchweb.charts.matrix.figures import AxisItem, Cell, Key, MatrixTable
-from benchweb.charts.pair_ids import PAIR_IDS
 from benchweb.results.latest_medians import SeriesTest
 
 _COLUMNS = ["environment", "source", "sink", "state", "kind", "identity", "metric", "unit"]

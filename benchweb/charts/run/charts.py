@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
+from benchweb.charts.export import pair_ids
 from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, variant
-from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.charts.table import chart_table

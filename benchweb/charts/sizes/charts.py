@@ -10,11 +10,11 @@ from django.utils.translation import ngettext, pgettext
 from benchweb.catalog import Chart, Kind, Parameter
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.axes import MAXIMUM_TICKS
+from benchweb.charts.export import pair_ids
 from benchweb.charts.history.choices import facets_of, parameter_text
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Parts, common_words
 from benchweb.charts.lines import Palette
-from benchweb.charts.pair_ids import pair_ids
 from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec

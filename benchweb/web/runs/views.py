@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from benchweb.catalog import catalog
-from benchweb.charts.export import run_csv, run_json
 from benchweb.charts.history.choices import MOST_PAIRS
 from benchweb.charts.run.charts import run_charts, trial_charts, with_ids
+from benchweb.charts.run.export import run_csv, run_json
 from benchweb.charts.run.published import published_tables
 from benchweb.charts.run.verdict import metric_headlines
 from benchweb.common.downloads import download

@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from benchweb.charts.export import engine_json
+from benchweb.charts.run.export import engine_json
 from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.charts.run.reproduce import engine_command
 from benchweb.charts.run.trial_charts import course_charts

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchweb.charts.export import run_csv, run_json
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
+from benchweb.charts.run.export import run_csv, run_json
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import Result
 from benchweb.runs.models import Run, State, Trial

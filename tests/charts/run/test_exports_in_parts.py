@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchweb.charts.export import run_csv, run_json
+from benchweb.charts.run.export import run_csv, run_json
 from benchweb.hosts.models import Facts
 from benchweb.results.models import Result
 from benchweb.runs.models import Run, State

@@ -14,7 +14,7 @@ from django.test import Client
 from benchweb.accounts.services import token_create
 from benchweb.catalog import catalog
 from benchweb.charts.comparison.rows import Entry
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Verdict, difference

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.annotations.models import Annotation
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.charts.sizes import lines as size_lines
 from benchweb.plans.models import Plan
 from tests.charts.history_rows import past_run

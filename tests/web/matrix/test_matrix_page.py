@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.charts.pair_ids import PAIR_IDS, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
 from benchweb.plans.models import Plan

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from benchweb.charts.export import run_json
+from benchweb.charts.run.export import run_json
 from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.results.course import MOST_DISPLAYED, MOST_INTERVALS, joined
 from benchweb.results.ingest import ingest, parsed_result
