@@ -1,6 +1,7 @@
 """Drift: a level that went from one to another bit by bit."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import log
 from statistics import median
@@ -13,8 +14,26 @@ _TRIES = 6
 _LEAST_AT_END = 3
 
 
-def drifts(values: Sequence[float], boundaries: Sequence[int], noise: float) -> list[tuple[list[int], bool]]:
-    """Return the boundaries, those of one drift together, and whether they are one.
+@dataclass(frozen=True)
+class Slope:
+    """A level from `first` to `start`, a straight way to `end`, a level until `last`."""
+
+    first: int
+    start: int
+    end: int
+    last: int
+
+    def residuals(self, values: Sequence[float]) -> list[float]:
+        """Return the values from `first` to `last` less the slope."""
+        low, high = median(values[self.first : self.start]), median(values[self.end : self.last])
+        rise = (high - low) / (self.end - self.start + 1)
+        way = [value - low - rise * (index + 1) for index, value in enumerate(values[self.start : self.end])]
+        before = [value - low for value in values[self.first : self.start]]
+        return [*before, *way, *(value - high for value in values[self.end : self.last])]
+
+
+def drifts(values: Sequence[float], boundaries: Sequence[int], noise: float) -> list[tuple[list[int], Slope | None]]:
+    """Return the boundaries, those of one drift together with its slope.
 
     Steps in the same direction are a drift when a slope explains the values better, by the noise × ln n: what its
     additional parameter must be worth.
@@ -22,32 +41,23 @@ def drifts(values: Sequence[float], boundaries: Sequence[int], noise: float) -> 
     ends = [0, *boundaries, len(values)]
     levels = [median(values[start:end]) for start, end in pairwise(ends)]
     is_up = dict(zip(boundaries, (high > low for low, high in pairwise(levels)), strict=True))
-    found: list[tuple[list[int], bool]] = []
+    found: list[tuple[list[int], Slope | None]] = []
     for _, group in groupby(boundaries, key=is_up.__getitem__):
         steps = list(group)
-        start, end = ends[ends.index(steps[0]) - 1], ends[ends.index(steps[-1]) + 1]
-        if _is_slope(values[start:end], [step - start for step in steps], noise):
-            found.append((steps, True))
-        else:
-            found.extend(([step], False) for step in steps)
+        slope = _slope(values, [ends[ends.index(steps[0]) - 1], *steps, ends[ends.index(steps[-1]) + 1]], noise)
+        found.extend([(steps, slope)] if slope else [([step], None) for step in steps])
     return found
 
 
-def _is_slope(values: Sequence[float], steps: Sequence[int], noise: float) -> bool:
-    count = len(values)
-    pieces = [values[start:end] for start, end in pairwise([0, *steps, count])]
-    as_steps = sum(abs(value - median(piece)) for piece in pieces for value in piece)
-    beginnings = range(_LEAST_AT_END, steps[0] + 1, max(1, steps[0] // _TRIES))
-    last = count - _LEAST_AT_END
-    ends = range(last, steps[-1] - 1, -max(1, (last - steps[-1]) // _TRIES))
-    tried = [(start, end) for start in beginnings for end in ends if end - start >= _SHORTEST_WAY]
-    slopes = [_distance_from_slope(values, start, end) for start, end in tried]
-    return bool(slopes) and min(slopes) + noise * log(count) < as_steps
-
-
-def _distance_from_slope(values: Sequence[float], start: int, end: int) -> float:
-    """Return the sum of distances from a level until `start`, a straight way to `end`, and a level from there."""
-    low, high = median(values[:start]), median(values[end:])
-    rise = (high - low) / (end - start + 1)
-    way = sum(abs(value - low - rise * (index + 1)) for index, value in enumerate(values[start:end]))
-    return way + sum(abs(value - low) for value in values[:start]) + sum(abs(value - high) for value in values[end:])
+def _slope(values: Sequence[float], ends: Sequence[int], noise: float) -> Slope | None:
+    """Return the best of some slopes between the outer two of the steps' ends, where it is better than the steps."""
+    first, *steps, last = ends
+    as_steps = sum(abs(value - median(values[low:high])) for low, high in pairwise(ends) for value in values[low:high])
+    latest = last - _LEAST_AT_END
+    starts = range(first + _LEAST_AT_END, steps[0] + 1, max(1, (steps[0] - first) // _TRIES))
+    stops = range(latest, steps[-1] - 1, -max(1, (latest - steps[-1]) // _TRIES))
+    tried = [Slope(first, start, end, last) for start in starts for end in stops if end - start >= _SHORTEST_WAY]
+    distances = [sum(map(abs, slope.residuals(values))) for slope in tried]
+    if not distances or min(distances) + noise * log(last - first) >= as_steps:
+        return None
+    return tried[distances.index(min(distances))]

@@ -7,9 +7,9 @@ from math import isfinite, log, log1p
 from statistics import median
 
 from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW, Change
-from benchweb.statistics.changes.drift import drifts
+from benchweb.statistics.changes.drift import Slope, drifts
 from benchweb.statistics.changes.entropy import entropy_changes
-from benchweb.statistics.changes.judge import Bounds, lasting
+from benchweb.statistics.changes.judge import Bounds, holds, lasting
 from benchweb.statistics.changes.modes import Modes, share_change, two_modes
 from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
 from benchweb.statistics.changes.potts import potts_changes
@@ -77,15 +77,27 @@ def _changes(values: Sequence[float], floor: float, least: float, log_scale: boo
 
 def _of_levels(values: Sequence[float], scaled: Sequence[float], noise: float, bounds: Bounds) -> list[Change]:
     places = without_spikes(scaled, noise)
-    kept = [scaled[place] for place in places]
-    jumps = [jump.index for jump in lasting(kept, _agreed(kept, noise), bounds)]
+    kept, raw = [scaled[place] for place in places], [values[place] for place in places]
+    candidates = _agreed(kept, noise)
+    jumps = [jump.index for jump in lasting(kept, candidates, bounds)]
+    if not jumps:
+        # What is left of a long slope by steps looks like noise with a long memory.
+        slopes = [slope for _, slope in drifts(kept, candidates, noise) if slope and _is_drift(kept, slope, bounds)]
+        return [
+            _change(places[slope.start], raw[slope.first : slope.start], raw[slope.end : slope.last], is_drift=True)
+            for slope in slopes
+        ]
     together = drifts(kept, jumps, noise)
     ends = [0, *(steps[0] for steps, _ in together), len(kept)]
-    raw = [values[place] for place in places]
     return [
-        _change(places[steps[0]], raw[start : steps[0]], raw[steps[-1] : end], is_drift)
-        for (steps, is_drift), start, end in zip(together, ends, ends[2:], strict=False)
+        _change(places[steps[0]], raw[start : steps[0]], raw[steps[-1] : end], is_drift=slope is not None)
+        for (steps, slope), start, end in zip(together, ends, ends[2:], strict=False)
     ]
+
+
+def _is_drift(values: Sequence[float], slope: Slope, bounds: Bounds) -> bool:
+    before, after = values[slope.first : slope.start], values[slope.end : slope.last]
+    return holds(before, after, slope.residuals(values), 3, bounds)[0]
 
 
 def _of_modes(values: Sequence[float], scaled: Sequence[float], modes: Modes, bounds: Bounds) -> list[Change]:

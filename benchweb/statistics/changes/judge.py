@@ -52,17 +52,24 @@ def lasting(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) 
     return []
 
 
-def _judged(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
-    ends = [0, *boundaries, len(values)]
-    segments = [values[start:end] for start, end in pairwise(ends)]
-    levels = [median(segment) for segment in segments]
-    residuals = [value - level for segment, level in zip(segments, levels, strict=True) for value in segment]
+def holds(
+    before: Sequence[float], after: Sequence[float], residuals: Sequence[float], levels: int, bounds: Bounds
+) -> tuple[bool, float]:
+    """Tell whether two segments differ beyond chance and bounds, by the noise of residuals from levels; and p."""
+    low, high = median(before), median(after)
     noise = max(noise_of_residuals(residuals), bounds.noise)
-    error = noise * sqrt(inflation(residuals, noise, len(segments)))
+    error = noise * sqrt(inflation(residuals, noise, levels) * (1 / len(before) + 1 / len(after)))
+    errors = abs(high - low) / error if error else inf
+    is_large = abs(high - low) >= max(bounds.ratio * abs(low), bounds.difference) and high != low
+    p = quick_p_value(before, after)
+    return p < _LARGEST_P and errors >= least_errors(len(residuals)) and is_large, p
+
+
+def _judged(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
+    segments = [values[start:end] for start, end in pairwise([0, *boundaries, len(values)])]
+    residuals = [value - median(segment) for segment in segments for value in segment]
     jumps = []
-    for index, (before, after), (low, high) in zip(boundaries, pairwise(segments), pairwise(levels), strict=True):
-        p = quick_p_value(before, after)
-        errors = abs(high - low) / (error * sqrt(1 / len(before) + 1 / len(after))) if error else inf
-        is_large = abs(high - low) >= max(bounds.ratio * abs(low), bounds.difference) and high != low
-        jumps.append(Jump(index, p, p < _LARGEST_P and errors >= least_errors(len(values)) and is_large))
+    for index, (before, after) in zip(boundaries, pairwise(segments), strict=True):
+        does_hold, p = holds(before, after, residuals, len(segments), bounds)
+        jumps.append(Jump(index, p, does_hold))
     return jumps
