@@ -11,7 +11,9 @@ from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.resources.inventory import hosts as hosts_resource
 from benchweb.hosts.models import Host
 from benchweb.plans.models import Plan
+from benchweb.plans.services import plan_archive
 from tests.api.conftest import ApiClient
+from tests.factories import make_pair, make_plan
 
 pytestmark = pytest.mark.django_db
 
@@ -208,3 +210,26 @@ def test_a_database_that_is_away_is_a_503_with_a_time_to_try_again(api, refused,
 def test_text_of_every_script_is_kept_as_it_is(api):
     for name in ("机房-7", "Münster", "مضيف", "👩‍🔬 lab", "a'; DROP TABLE hosts_host; --", "<script>alert(1)</script>"):
         assert api.post("/hosts", {"name": name}).json()["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/hosts", {"name": " "}, "A name has 1 to 100 characters."),
+        (
+            "/plans/preview",
+            {"steps": [{"kind": "udp_stream", "params": {"message_size_bytes": 65536}}]},
+            "message_size_bytes is 65536, but must be from 1 to 65,507 B.",
+        ),
+        ("/schedules", {"name": "nightly", "cron": "0 24 * * *"}, "'24' in the hour: write 0 to 23."),
+        ("/campaigns", {}, "Plan old is archived: restore it, or choose another."),
+    ],
+)
+def test_a_refusal_is_english_whatever_language_the_caller_accepts(api, refused, path, body, message):
+    plan, pair = make_plan(name="old"), make_pair()
+    if path in ("/schedules", "/campaigns"):
+        body = body | {"plan": plan.pk, "pairs": [pair.pk]}
+    if path == "/campaigns":
+        plan_archive(plan=plan)
+    answer = api.call("POST", path, body, **{"Accept-Language": "zh-hans"})
+    assert refused(answer, 422) == message

@@ -66,6 +66,15 @@ def test_an_archived_plan_is_refused_and_not_offered(signed_in: Client) -> None:
     assert Campaign.objects.count() == 0
 
 
+def test_a_refusal_is_in_the_reader_s_language(signed_in: Client) -> None:
+    signed_in.cookies["language"] = "zh-hans"
+    plan, pair = make_plan(name="old"), make_pair()
+    plan_archive(plan=plan)
+    text = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk]}).content.decode()
+    assert "计划 old 已归档：请恢复它，或选择另一个。" in text
+    assert Campaign.objects.count() == 0
+
+
 def test_a_pair_archived_meanwhile_is_refused(signed_in: Client) -> None:
     plan, pair, gone = make_plan(), make_pair(), make_pair()
     archive(row=gone)

@@ -249,3 +249,10 @@ def test_a_plan_of_too_few_repetitions_to_be_compared_says_so(signed_in: Client)
     assert 'name="repetitions" value="5"' in signed_in.get("/plans/new").content.decode()
     assert words in signed_in.post("/plans/preview", FORM).content.decode()
     assert words not in signed_in.post("/plans/preview", FORM | {"repetitions": "4"}).content.decode()
+
+
+def test_a_parameter_out_of_its_bounds_is_refused_in_the_reader_s_language(signed_in: Client) -> None:
+    signed_in.cookies["language"] = "zh-hans"
+    text = signed_in.post("/plans/new", FORM | {"action": "save", "a-flows": "0"}).content.decode()
+    assert "flows 为 0，但范围必须是 1 至" in text
+    assert Plan.objects.count() == 0
