@@ -132,7 +132,7 @@ def _checked_label(value: Any) -> str:
 
 def _checked_mesh(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise ScheduleError("mesh", 'A mesh is {"endpoints": […]}, or modes in an environment.')
+        raise ScheduleError("mesh", _('A mesh is {"endpoints": […]}, or modes in an environment.'))
     given = {key: item for key, item in value.items() if item not in (None, "", [], {})}
     mesh: dict[str, Any] = {}
     if "environment" in given:
