@@ -8,6 +8,7 @@ MESSAGES = {
     "slot_left_out": "Left out: {reasons}.",
     "part_archived": "its {kind} {archived} is archived",
     "slot_without_pairs": "No pair is left to run on.",
+    "slot_plan_archived": "Plan {plan} is archived: restore it, or choose another.",
     "slot_too_many_runs": (
         "It would be {count:,} runs, and {agreed:,} were agreed to: save the schedule again with that number."
     ),

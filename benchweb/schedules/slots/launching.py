@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
+from django.utils import translation
 
 from benchweb.catalog.reasons import Reason, joined, reason_of_error
 from benchweb.hosts.models import Endpoint, Pair
@@ -44,7 +45,8 @@ class _Limit:
 def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | None) -> None:
     """Launch the campaign of a slot that is pending and has none, or end the slot with the reason why it has none."""
     try:
-        with transaction.atomic():
+        # A refusal is stored in English, whatever the language of whoever runs the schedule now.
+        with translation.override("en"), transaction.atomic():
             slot.campaign, reason = _launched(schedule, slot.at, now, user, slot.is_extra)
     except (_Unlaunchable, runs.LaunchError) as refusal:
         slot.state, reason = State.NONSTART, reason_of_error(refusal)
@@ -80,6 +82,8 @@ def _launched(
 
 
 def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_before: datetime | None) -> Campaign:
+    if schedule.plan.archived_at is not None:
+        raise _Unlaunchable(Reason("slot_plan_archived", plan=schedule.plan.name))
     return runs.launch(
         plan=schedule.plan,
         pairs=pairs,

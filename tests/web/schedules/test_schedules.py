@@ -5,11 +5,14 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import host_update
 from benchweb.plans.models import Plan
+from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.services import LaunchError
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
@@ -317,6 +320,28 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
     Run.objects.update(state=State.FAILED, reason="the sink's engine went away")
     for address in (f"/schedules/{schedule.pk}", "/schedules"):
         assert "the sink&#x27;s engine went away" in signed_in.get(address).content.decode()
+
+
+def test_why_run_now_launched_nothing_is_kept_in_english_and_read_in_chinese(signed_in: Client) -> None:
+    schedule = make_schedule(plan=make_plan(name="old"))
+    plan_archive(plan=schedule.plan)
+    signed_in.cookies["language"] = "zh-hans"
+    signed_in.post(f"/schedules/{schedule.pk}/run")
+    slot = Slot.objects.get()
+    assert (slot.state, slot.reason) == ("nonstart", "Plan old is archived: restore it, or choose another.")
+    text = signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+    assert "计划 old 已归档：请恢复它，或选择另一个。" in text
+
+
+def test_a_launch_that_breaks_off_in_a_chinese_page_is_kept_in_english(signed_in: Client, monkeypatch) -> None:
+    def refuse(**_: object) -> None:
+        raise LaunchError("pairs", gettext("Choose at least one pair to run the plan on."))
+
+    monkeypatch.setattr("benchweb.runs.services.launch", refuse)
+    schedule = make_schedule()
+    signed_in.cookies["language"] = "zh-hans"
+    signed_in.post(f"/schedules/{schedule.pk}/run")
+    assert Slot.objects.get().reason == "Choose at least one pair to run the plan on."
 
 
 @pytest.mark.parametrize(
