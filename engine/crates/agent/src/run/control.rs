@@ -12,12 +12,12 @@ use proto::{
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::dialing;
-use super::lost_peer::SinkEngine;
-use super::progress::Progress;
 use crate::cli::RunOptions;
 use crate::client::{Client, ClientError};
 use crate::failure::Failure;
+use crate::run::dialing;
+use crate::run::lost_peer::SinkEngine;
+use crate::run::progress::Progress;
 
 /// A command that vanished without a word is noticed by its peer after so long; a path may be cut for a while.
 const LEASE_SECONDS: f64 = 40.0;

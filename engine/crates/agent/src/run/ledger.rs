@@ -4,8 +4,8 @@ use proto::{Catalog, RunResult};
 use serde::Serialize;
 use stats::Confidence;
 
-use super::plan::{Plan, Rule};
 use crate::cli::{ConfidenceOn, Order};
+use crate::run::plan::{Plan, Rule};
 
 /// The metrics that netperf's confidence is about beside the result itself.
 const CPU_METRICS: [&str; 2] = ["source_cpu_ratio", "sink_cpu_ratio"];

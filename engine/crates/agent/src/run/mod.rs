@@ -2,20 +2,13 @@
 
 mod control;
 mod dialing;
-mod document;
 mod ledger;
 mod lost_peer;
 mod outbox;
-mod output;
-mod overview;
-mod partial;
 mod plan;
 mod progress;
-mod style;
-mod summary;
-mod table;
+mod report;
 mod test;
-mod units;
 
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -25,9 +18,9 @@ use crate::failure::Failure;
 use crate::serve::read_token;
 use control::Contact;
 use ledger::Ledger;
-use output::Output;
 use plan::Plan;
 use progress::Progress;
+use report::output::Output;
 use test::Failed;
 
 /// Runs the tests and prints their results.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use proto::{Catalog, FlowInterval, Interval, RunResult};
 
-use super::plan::Plan;
-use super::style::Style;
-use super::units::with_unit;
+use crate::run::plan::Plan;
+use crate::run::report::style::Style;
+use crate::run::report::units::with_unit;
 
 /// What intervals show beside the headline, with names short enough for one line.
 const SHORT_NAMES: [(&str, &str); 12] = [

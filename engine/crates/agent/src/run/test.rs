@@ -12,11 +12,11 @@ use tokio::signal::unix::Signal;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, timeout_at};
 
-use super::control::{Contact, Sink};
-use super::outbox::Events;
-use super::partial;
-use super::progress::Progress;
 use crate::failure::Failure;
+use crate::run::control::{Contact, Sink};
+use crate::run::outbox::Events;
+use crate::run::progress::Progress;
+use crate::run::report::partial;
 
 /// How often the sink's lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(5);

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use proto::{Lane, Role};
 use tokio::runtime::Handle;
 
-use super::access::Allowed;
-use super::data_ports::DataPorts;
-use super::limits::Limits;
-use super::memory::MemoryShare;
-use super::path_checks::PathChecks;
-use super::process::Spawner;
-use super::sampler::Sampler;
-use super::session::{Door, Session, locked};
-use super::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
-use super::tokens::{Holder, Tokens};
-use super::urls::AllowedUrls;
-use super::waiting_room::WaitingRoom;
+use crate::serve::admission::access::Allowed;
+use crate::serve::admission::limits::Limits;
+use crate::serve::admission::memory::MemoryShare;
+use crate::serve::admission::tokens::{Holder, Tokens};
+use crate::serve::admission::urls::AllowedUrls;
+use crate::serve::control::waiting_room::WaitingRoom;
+use crate::serve::data::data_ports::DataPorts;
+use crate::serve::data::path_checks::PathChecks;
+use crate::serve::sampler::Sampler;
+use crate::serve::sessions::process::Spawner;
+use crate::serve::sessions::session::{Door, Session, locked};
+use crate::serve::sessions::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 
 /// A process that was told to stop has so long to say its last word; controllers are promised half a second.
 const CANCEL_GRACE: Duration = Duration::from_millis(400);
@@ -203,9 +203,9 @@ fn oldest_of_the_most(sessions: &[Arc<Session>]) -> usize {
 mod tests {
     use proto::{EventBody, FailureCode};
 
-    use super::super::event_log::EventLog;
-    use super::super::session::Name;
     use super::*;
+    use crate::serve::sessions::event_log::EventLog;
+    use crate::serve::sessions::session::Name;
 
     #[test]
     fn of_1003_finished_sessions_the_oldest_three_of_the_greediest_token_are_surplus() {

@@ -3,9 +3,9 @@
 
 use proto::{Catalog, SessionSpec};
 
-use super::demand::Demand;
-use super::limits::{Limits, Whose};
-use super::tokens::Tokens;
+use crate::serve::admission::demand::Demand;
+use crate::serve::admission::limits::{Limits, Whose};
+use crate::serve::admission::tokens::Tokens;
 
 /// Whether an input is a session's specification; holds it against limits, as a PUT does.
 #[must_use]
@@ -36,5 +36,5 @@ pub fn query(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let is_id = proto::is_session_id(text);
     assert!(!is_id || !text.contains(['/', '.', '\0']), "an id names another file");
-    super::routes::after(text).is_ok() || is_id
+    crate::serve::control::routes::after(text).is_ok() || is_id
 }

@@ -1,38 +1,16 @@
 //! `serve`: the engine as a service.
 
-mod access;
-mod answer;
-mod creation;
-mod data_ports;
-mod demand;
+mod admission;
+mod control;
+mod data;
 mod engine;
-mod event_log;
-mod event_stream;
-mod far;
 pub mod fuzzing;
-mod handover;
-mod http;
-mod identity;
-mod limits;
-mod memory;
-mod neighbours;
-mod path_checks;
-mod process;
-mod routes;
 mod sampler;
-mod session;
-mod store;
-mod tcp_acceptor;
-mod tokens;
-mod udp_acceptor;
-mod uptime;
-mod urls;
-mod waiting_room;
-mod watchdog;
+mod sessions;
 
-pub use identity::fingerprint;
-pub use limits::positive;
-pub use tokens::read_token;
+pub use admission::limits::positive;
+pub use admission::tokens::read_token;
+pub use control::identity::fingerprint;
 
 use std::collections::HashMap;
 use std::fs;
@@ -53,19 +31,19 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::ServeOptions;
-use access::Allowed;
-use data_ports::DataPorts;
+use admission::access::Allowed;
+use admission::limits::Limits;
+use admission::memory::MemoryShare;
+use admission::tokens::{Tokens, read_tokens};
+use admission::urls::AllowedUrls;
+use control::identity::Identity;
+use control::waiting_room::WaitingRoom;
+use data::data_ports::DataPorts;
+use data::path_checks::PathChecks;
 use engine::{Engine, Sessions};
-use identity::Identity;
-use limits::Limits;
-use memory::MemoryShare;
-use path_checks::PathChecks;
-use process::Spawner;
-use session::Session;
-use store::Store;
-use tokens::{Tokens, read_tokens};
-use urls::AllowedUrls;
-use waiting_room::WaitingRoom;
+use sessions::process::Spawner;
+use sessions::session::Session;
+use sessions::store::Store;
 
 /// Sessions told to stop have so long to end before the engine does.
 const STOP_LIMIT: Duration = Duration::from_millis(1_200);
@@ -94,10 +72,10 @@ pub fn main(options: &ServeOptions) -> Result<()> {
             "fingerprint": engine.fingerprint,
         });
         sampler::start(&engine)?;
-        tcp_acceptor::start(&engine)?;
-        udp_acceptor::start(&engine)?;
-        tokio::spawn(watchdog::watch(Arc::clone(&engine), finished_at));
-        let service = http::serve(Arc::clone(&engine), control, identity.acceptor()?);
+        data::tcp_acceptor::start(&engine)?;
+        data::udp_acceptor::start(&engine)?;
+        tokio::spawn(sessions::watchdog::watch(Arc::clone(&engine), finished_at));
+        let service = control::http::serve(Arc::clone(&engine), control, identity.acceptor()?);
         tokio::spawn(service);
         tokio::spawn(reload_tokens(Arc::clone(&engine), options.token_file.clone(), hang_ups()?));
         let stop = stop_signal()?;
@@ -116,7 +94,7 @@ fn claim_state_folder(options: &ServeOptions) -> Result<fs::File> {
         .mode(0o700)
         .create(folder)
         .with_context(|| format!("can't make the state folder {}", folder.display()))?;
-    let lock = store::private_file(&folder.join("lock"))
+    let lock = sessions::store::private_file(&folder.join("lock"))
         .with_context(|| format!("can't write to the state folder {}", folder.display()))?;
     let held = flock(&lock, FlockOperation::NonBlockingLockExclusive);
     held.map_err(|_| {
@@ -149,7 +127,7 @@ fn open_engine(
     net::fill_random(&mut challenge_key)
         .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
     let descriptors = descriptor_limit();
-    let addresses = data_ports::addresses(options.data_listen, options.listen.ip());
+    let addresses = data::data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {
         tokens,
         fingerprint,

@@ -9,8 +9,8 @@ use kinds::{History, Sample};
 use proto::HostBackground;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::engine::Engine;
-use super::session::locked;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::locked;
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// On a host of hundreds of CPUs and interfaces one look takes milliseconds: it is taken less often then, so that it

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proto::{AgentMessage, Neighbours, Role, SessionState};
 
-use super::engine::Engine;
-use super::session::{Live, Session, locked};
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::{Live, Session, locked};
 
 impl Engine {
     /// Tells each session's process what has changed for it; called whenever a session begins to run or ends.

@@ -17,13 +17,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
 
-use super::answer::{Body, Refusal};
-use super::engine::Engine;
-use super::far::patience;
-use super::routes;
-use super::session::locked;
-use super::tokens::Holder;
-use super::waiting_room::Seat;
+use crate::serve::admission::tokens::Holder;
+use crate::serve::control::answer::{Body, Refusal};
+use crate::serve::control::routes;
+use crate::serve::control::waiting_room::Seat;
+use crate::serve::data::far::patience;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::locked;
 
 /// How long a near peer may take for the handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use proto::Catalog;
 
-use super::ledger::{Ledger, Track};
-use super::plan::shown;
-use super::style::Style;
-use super::summary::{explain, median};
-use super::table::Table;
-use super::units::with_unit;
+use crate::run::ledger::{Ledger, Track};
+use crate::run::plan::shown;
+use crate::run::report::style::Style;
+use crate::run::report::summary::{explain, median};
+use crate::run::report::table::Table;
+use crate::run::report::units::with_unit;
 
 /// What a row shows beside the headline, where the kind measures it: too many columns are no overview.
 const BESIDE: [&str; 12] = [

@@ -2,8 +2,8 @@
 
 use proto::{HttpUrl, Params, Role, SessionSpec, UrlPrefix};
 
-use super::answer::Refusal;
-use super::demand::nested_load;
+use crate::serve::admission::demand::nested_load;
+use crate::serve::control::answer::Refusal;
 
 /// The prefixes of `--allow-url`; without any, no URL is asked for.
 #[derive(Debug, Clone, Default)]

@@ -12,8 +12,8 @@ use hyper::body::{Bytes, Frame};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use tokio::sync::mpsc;
 
-use super::answer::Body;
-use super::session::Session;
+use crate::serve::control::answer::Body;
+use crate::serve::sessions::session::Session;
 
 /// A blank line is sent after so much silence.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);

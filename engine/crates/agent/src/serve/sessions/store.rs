@@ -10,9 +10,9 @@ use std::time::Duration;
 use proto::{EventBody, FailureCode};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::event_log::EventLog;
-use super::session::{Name, Session};
-use super::uptime::Moment;
+use crate::serve::sessions::event_log::EventLog;
+use crate::serve::sessions::session::{Name, Session};
+use crate::serve::sessions::uptime::Moment;
 
 /// How long a finished session waits for its acknowledgement.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3_600);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proto::{AgentMessage, DescriptorRole, FailureCode, Lane};
 
-use super::engine::Engine;
-use super::session::Session;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::Session;
 
 /// Hundreds of flows that come at once fill the channel; the process empties it meanwhile.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);

@@ -15,9 +15,9 @@ use std::{env, io};
 use proto::{DescriptorRole, EventBody, Lane, ProcessMessage};
 use tokio::sync::oneshot;
 
-use super::engine::Engine;
-use super::session::{Live, Session, locked};
 use crate::channel::ChannelReceiver;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::{Live, Session, locked};
 
 /// How long a process may take to exit after it has closed its channel.
 const EXIT_LIMIT: Duration = Duration::from_millis(500);

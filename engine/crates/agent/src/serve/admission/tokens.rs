@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
 
-use super::limits::Limits;
+use crate::serve::admission::limits::Limits;
 
 /// Every request is compared with every token.
 const TOKENS_AT_MOST: usize = 64;

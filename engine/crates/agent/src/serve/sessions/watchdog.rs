@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use proto::FailureCode;
 
-use super::engine::Engine;
-use super::store::RETENTION;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::store::RETENTION;
 
 const PERIOD: Duration = Duration::from_millis(500);
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use proto::{Catalog, CoreShares, Flow, HostWindow, Limit, Outage, RunResult};
 
-use super::plan::shown;
-use super::style::Style;
-use super::table::Table;
-use super::units::with_unit;
+use crate::run::plan::shown;
+use crate::run::report::style::Style;
+use crate::run::report::table::Table;
+use crate::run::report::units::with_unit;
 
 /// Outages that the summary tells the times of; the document has up to a hundred.
 const OUTAGES_SHOWN: usize = 10;

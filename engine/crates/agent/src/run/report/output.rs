@@ -7,14 +7,14 @@ use anyhow::Context as _;
 use proto::{Catalog, RunResult};
 use serde::Serialize;
 
-use super::document::{Conclusion, Failed, Repeated};
-use super::ledger::Ledger;
-use super::overview;
-use super::plan::Plan;
-use super::style::Style;
-use super::summary;
 use crate::cli::RunOptions;
 use crate::failure::Failure;
+use crate::run::ledger::Ledger;
+use crate::run::plan::Plan;
+use crate::run::report::document::{Conclusion, Failed, Repeated};
+use crate::run::report::overview;
+use crate::run::report::style::Style;
+use crate::run::report::summary;
 
 /// The outputs of a command.
 pub struct Output {

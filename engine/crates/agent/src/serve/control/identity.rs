@@ -12,7 +12,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_rustls::rustls::version::TLS13;
 
-use super::store::private_file;
+use crate::serve::sessions::store::private_file;
 
 const CERTIFICATE_FILE: &str = "certificate.der";
 const KEY_FILE: &str = "key.der";

@@ -4,8 +4,8 @@ use std::fs;
 
 use hyper::StatusCode;
 
-use super::answer::Refusal;
-use super::demand::Demand;
+use crate::serve::admission::demand::Demand;
+use crate::serve::control::answer::Refusal;
 
 /// Of the host's memory, when the operator names nothing: the measured host has other work too.
 const SHARE: f64 = 0.5;

@@ -10,10 +10,10 @@ use proto::{Bind, Cookie, PathArrivals, PathCheck, PathRequest, Peer, Role};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::access::is_single_host;
-use super::answer::Refusal;
-use super::engine::Engine;
-use super::session::locked;
+use crate::serve::admission::access::is_single_host;
+use crate::serve::control::answer::Refusal;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::locked;
 
 /// For how long a sink answers after it was last asked: longer than a source looks.
 const OPEN_FOR: Duration = Duration::from_secs(60);

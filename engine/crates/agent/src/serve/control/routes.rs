@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::task::JoinError;
 
-use super::answer::{Body, Refusal, document};
-use super::creation::wait_until_prepared;
-use super::engine::Engine;
-use super::event_stream;
-use super::session::Session;
-use super::tokens::Holder;
+use crate::serve::admission::tokens::Holder;
+use crate::serve::control::answer::{Body, Refusal, document};
+use crate::serve::control::creation::wait_until_prepared;
+use crate::serve::control::event_stream;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::Session;
 
 /// A proof's request is a nonce.
 const PROOF_LIMIT_BYTES: usize = 1024;
@@ -119,7 +119,7 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
             "engine_version": proto::ENGINE_VERSION,
             "protocol_version": proto::PROTOCOL_VERSION,
             "catalog_version": catalog.version,
-            "boot_id": super::uptime::boot_id(),
+            "boot_id": crate::serve::sessions::uptime::boot_id(),
             "uptime_seconds": engine.started.elapsed().as_secs_f64(),
             "time": Timestamp::from(SystemTime::now()),
             "data_port": engine.data.port,

@@ -6,8 +6,8 @@ use hyper::StatusCode;
 use proto::Catalog;
 use serde::Serialize;
 
-use super::answer::Refusal;
-use super::demand::Demand;
+use crate::serve::admission::demand::Demand;
+use crate::serve::control::answer::Refusal;
 
 /// Upper bounds; what is absent is not bounded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

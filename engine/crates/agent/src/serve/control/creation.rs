@@ -6,15 +6,15 @@ use hyper::StatusCode;
 use proto::{AgentMessage, Catalog, Role, SessionSpec, is_session_id};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::Refusal;
-use super::demand::Demand;
-use super::engine::Engine;
-use super::event_log::EventLog;
-use super::limits::Whose;
-use super::process;
-use super::session::{Live, Name, Session};
-use super::tokens::Holder;
 use crate::channel::{self, ChannelReceiver, ChannelSender};
+use crate::serve::admission::demand::Demand;
+use crate::serve::admission::limits::Whose;
+use crate::serve::admission::tokens::Holder;
+use crate::serve::control::answer::Refusal;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::event_log::EventLog;
+use crate::serve::sessions::process;
+use crate::serve::sessions::session::{Live, Name, Session};
 
 /// A lease shorter than this would end sessions of a healthy controller; a longer one keeps a dead one's for too long.
 const LEASE_SECONDS: std::ops::RangeInclusive<f64> = 1.0..=3_600.0;

@@ -13,8 +13,8 @@ use proto::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::event_log::EventLog;
 use crate::channel::ChannelSender;
+use crate::serve::sessions::event_log::EventLog;
 
 /// What waiting controllers are woken by.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,7 +44,7 @@ pub struct SessionDocument {
 pub struct Name {
     pub id: String,
     pub role: Role,
-    /// The token that made it, as [`super::tokens::Holder::owner`]; empty from an engine that knew but one.
+    /// The token that made it, as [`crate::serve::admission::tokens::Holder::owner`]; empty from an engine that knew but one.
     #[serde(default)]
     pub owner: String,
     /// SHA-256 of the filled-in specification: tells a repeated PUT from a clash without keeping the cookie on disk.

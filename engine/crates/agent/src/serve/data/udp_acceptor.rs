@@ -13,12 +13,12 @@ use proto::wire::{
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use super::access::is_single_host;
-use super::data_ports::udp_socket;
-use super::engine::Engine;
-use super::path_checks::By;
-use super::session::{Live, Session, locked};
-use super::tcp_acceptor::admits_flow;
+use crate::serve::admission::access::is_single_host;
+use crate::serve::data::data_ports::udp_socket;
+use crate::serve::data::path_checks::By;
+use crate::serve::data::tcp_acceptor::admits_flow;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::{Live, Session, locked};
 
 /// Longer than any datagram of the handshake, so that a longer one shows by its length.
 const DATAGRAM_BUFFER_BYTES: usize = 128;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use proto::{Params, RunResult};
 use serde::Serialize;
 
-use super::ledger::{Ledger, MetricInterval};
-use super::plan::Plan;
-use super::summary::median;
 use crate::failure::Failure;
+use crate::run::ledger::{Ledger, MetricInterval};
+use crate::run::plan::Plan;
+use crate::run::report::summary::median;
 
 /// One of several tests that ended well: the result document, with its repetition.
 #[derive(Debug, Serialize)]

@@ -11,11 +11,11 @@ use proto::{DescriptorRole, Lane};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
 
-use super::data_ports::DataListener;
-use super::engine::Engine;
-use super::far::patience;
-use super::path_checks::By;
-use super::session::{Door, Live, Network, locked};
+use crate::serve::data::data_ports::DataListener;
+use crate::serve::data::far::patience;
+use crate::serve::data::path_checks::By;
+use crate::serve::engine::Engine;
+use crate::serve::sessions::session::{Door, Live, Network, locked};
 
 /// A connection that has not brought its preamble by then is closed; one from far has some round trips more.
 const PREAMBLE_LIMIT: Duration = Duration::from_secs(2);

@@ -1,0 +1,8 @@
+//! What a controller may ask for, and how much of it.
+
+pub mod access;
+pub mod demand;
+pub mod limits;
+pub mod memory;
+pub mod tokens;
+pub mod urls;

@@ -1,0 +1,9 @@
+//! The control plane: HTTP, who speaks to it, and what it answers.
+
+pub mod answer;
+pub mod creation;
+pub mod event_stream;
+pub mod http;
+pub mod identity;
+pub mod routes;
+pub mod waiting_room;
