@@ -124,9 +124,9 @@ def test_the_question_whether_to_cancel_stays_open_while_the_run_goes_on(page: P
     button.evaluate("button => button.isKept = true")
     button.click()
     question = page.get_by_role("dialog", name=f"Cancel run {run.pk}?")
-    expect(question).to_contain_text("0 of 3 trials are done and stay.")
+    expect(question).to_contain_text("0 of 3 trials are complete and are kept.")
     give(run.trials.get(index=1), 7e9)
-    expect(question).to_contain_text("1 of 3 trials are done and stay.")
+    expect(question).to_contain_text("1 of 3 trials are complete and are kept.")
     assert button.evaluate("button => button.isKept"), "it was replaced while somebody may press it"
     question.get_by_role("button", name="Cancel run").click()
     expect(page.get_by_text("Run cancelled: cancelled before it started")).to_be_visible()
@@ -191,7 +191,7 @@ def test_a_log_axis_tells_what_it_leaves_out_and_offers_symlog(page: Page, trans
     log_in(page)
     page.goto(f"/runs/{run.pk}")
     chart = page.get_by_role("region", name="Latency percentiles", exact=True)
-    left_out = "zero: 2 of 3 values of Request size 1 B; 1 of 3 values of Request size 1 KiB."
+    left_out = "values: 2 of 3 values of Request size 1 B; 1 of 3 values of Request size 1 KiB."
     expect(chart.locator(".chart-note")).to_contain_text(left_out)
     expect(chart.get_by_role("img")).to_have_attribute("aria-label", re.compile(re.escape(left_out)))
     chart.get_by_role("button", name="Symlog scale").click()

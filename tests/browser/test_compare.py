@@ -43,7 +43,7 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(rf"/compare\?runs={first},{second}$"))
     expect(page.get_by_text("−10.0 % worse").first).to_be_visible()
-    passed = tab_to(page, f"Make baseline Run {second}")
+    passed = tab_to(page, f"Set as baseline Run {second}")
     assert {"Add a run…", "CSV", "JSON"} <= set(passed)
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(rf"/compare\?runs={second},{first}$"))
