@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.secrets import encrypted
 from benchweb.notifications.delivery import egress, outbox
 from benchweb.notifications.delivery.messages import event_payload, message_id
@@ -24,7 +25,7 @@ from benchweb.notifications.naming import checked_name
 
 MOST_RECIPIENTS = 50
 MOST_ADDRESS_CHARACTERS = 2_000
-_DISABLED_BY_HAND = "somebody disabled it"
+_DISABLED_BY_HAND = Reason("channel_disabled_by_hand")
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,13 @@ def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, en
 def channel_enable(*, channel: Channel) -> bool:
     """Take up a disabled channel; what happened meanwhile isn't sent. False when it was not disabled."""
     disabled = Channel.objects.filter(pk=channel.pk).exclude(disabled_at=None)
-    return disabled.update(disabled_at=None, disabled_reason="") == 1
+    return disabled.update(disabled_at=None, **reason_fields("disabled_reason", "")) == 1
 
 
 @transaction.atomic
 def channel_archive(*, channel: Channel) -> None:
     """Archive a channel: nothing goes there any more; its log stays."""
-    outbox.disable(channel, "it was archived")
+    outbox.disable(channel, Reason("channel_archived"))
     Channel.objects.filter(pk=channel.pk, archived_at=None).update(archived_at=timezone.now())
 
 

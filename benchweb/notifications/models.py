@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Archivable, Environment, Host
 from benchweb.notifications.events import Severity
 from benchweb.plans.models import Plan
@@ -32,6 +33,8 @@ class Channel(Archivable):
     # A receiver said that it wants no more, or somebody did.
     disabled_at = models.DateTimeField(null=True, blank=True)
     disabled_reason = models.TextField(blank=True)
+    disabled_reason_data = models.JSONField(null=True)
+    disabled_why = ReasonOf("disabled_reason")
 
     class Meta:
         ordering = ["name", "id"]
@@ -114,6 +117,8 @@ class Delivery(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     # Why it waits, was muted or was given up.
     reason = models.TextField(blank=True)
+    reason_data = models.JSONField(null=True)
+    why = ReasonOf("reason")
     created_at = models.DateTimeField(auto_now_add=True)
     # None while it waits for its digest, and once it is over.
     next_attempt_at = models.DateTimeField(null=True)
@@ -150,6 +155,8 @@ class DeliveryAttempt(models.Model):
     answer = models.TextField(blank=True)
     # Why it failed; empty for a success.
     error = models.TextField(blank=True)
+    error_data = models.JSONField(null=True)
+    why = ReasonOf("error")
 
     class Meta:
         ordering = ["delivery_id", "number"]

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q
 from django.utils import timezone
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common import celery_client
 from benchweb.notifications.delivery.messages import event_payload, message_id
 from benchweb.notifications.events import Event, Severity
@@ -85,7 +86,7 @@ def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: d
         message_id=message_id(),
         payload=event_payload(event),
         state=when.state,
-        reason=when.reason,
+        **reason_fields("reason", when.reason),
         next_attempt_at=when.next_attempt_at,
         digest_due_at=when.digest_due_at,
         finished_at=now if when.state in (Delivery.State.MUTED, Delivery.State.GIVEN_UP) else None,
@@ -93,18 +94,18 @@ def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: d
 
 
 def _muted(window: MaintenanceWindow) -> _When:
-    return _When(Delivery.State.MUTED, f"Muted by the maintenance window {window.name}, until {_told(window.ends_at)}.")
+    return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=_told(window.ends_at)))
 
 
 def _ended(rule: Rule, now: datetime) -> _When:
-    return _When(Delivery.State.GIVEN_UP, f"The channel is disabled: {rule.channel.disabled_reason}")
+    return _When(Delivery.State.GIVEN_UP, Reason("delivery_channel_disabled", reason=rule.channel.disabled_why))
 
 
 def _allowed(rule: Rule, now: datetime) -> _When:
     zone = ZoneInfo(rule.time_zone)
     if rule.digest_at is not None:
         due = next_time_of_day(now, rule.digest_at, zone)
-        return _When(Delivery.State.HELD, f"For the digest of {_told(due)}.", digest_due_at=due)
+        return _When(Delivery.State.HELD, Reason("delivery_in_digest", at=_told(due)), digest_due_at=due)
     quiet_until = end_of_quiet(now, rule.quiet_from, rule.quiet_until, zone)
     if quiet_until is not None:
         return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
@@ -113,7 +114,7 @@ def _allowed(rule: Rule, now: datetime) -> _When:
 
 def quiet_reason(until: datetime) -> str:
     """Say why a message waits for the end of quiet hours."""
-    return f"Quiet hours, until {_told(until)}."
+    return Reason("delivery_quiet_hours", until=_told(until))
 
 
 def _told(moment: datetime) -> str:

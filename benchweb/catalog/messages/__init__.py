@@ -4,7 +4,7 @@ One module per room that gives reasons. A code is part of the REST API: it keeps
 rows of years ago bear it.
 """
 
-from benchweb.catalog.messages import engine_sentences, engines, hosts, results, runs, schedules, words
+from benchweb.catalog.messages import engine_sentences, engines, hosts, notifications, results, runs, schedules, words
 
 MESSAGES: dict[str, str] = {
     **runs.MESSAGES,
@@ -12,6 +12,7 @@ MESSAGES: dict[str, str] = {
     **hosts.MESSAGES,
     **engines.MESSAGES,
     **results.MESSAGES,
+    **notifications.MESSAGES,
     **engine_sentences.MESSAGES,
     **words.MESSAGES,
 }

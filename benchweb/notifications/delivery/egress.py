@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 
+from benchweb.catalog.reasons import Reason
 from benchweb.hosts.addresses import NetworkPolicy, parsed_networks, reached_addresses
 
 T = TypeVar("T")
@@ -49,10 +50,7 @@ def resolved(host: str, port: int) -> list[str]:
 
 def refusal(host: str) -> str:
     """Say why nothing is sent to a host, and what to do."""
-    return (
-        f"{host} is a private or special address, to which no notification is sent. An operator can allow its network "
-        "by BENCHWEB_NOTIFY_PRIVATE_NETWORKS."
-    )
+    return Reason("receiver_refused_address", host=host)
 
 
 def guarded(call: Callable[[], T], *, seconds: float, checks_addresses: bool = True) -> T:
@@ -68,7 +66,7 @@ def guarded(call: Callable[[], T], *, seconds: float, checks_addresses: bool = T
     except TimeoutError as error:
         if future.done():
             raise
-        raise TimeoutError(f"no whole answer within {seconds:g} s") from error
+        raise TimeoutError(Reason("receiver_too_slow", seconds=seconds)) from error
     except Exception:
         # Libraries turn what stopped them into errors of their own.
         if guard.refused:

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.notifications.delivery.messages import digest_payload, message, message_id
 from benchweb.notifications.delivery.retries import next_attempt
 from benchweb.notifications.delivery.senders.answers import Answer
@@ -83,7 +84,7 @@ def attempt(claimed: Claim) -> Answer:
     with transaction.atomic():
         _log(claimed, answer)
         if answer.is_gone:
-            disable(delivery.channel, "the receiver answered 410: it wants no more messages")
+            disable(delivery.channel, Reason("channel_gone"))
         if answer.error:
             _failed(claimed, answer)
         else:
@@ -94,11 +95,13 @@ def attempt(claimed: Claim) -> Answer:
 def disable(channel: Channel, reason: str) -> None:
     """Stop a channel: what waits for it is given up, and says so."""
     now = timezone.now()
-    Channel.objects.filter(pk=channel.pk, disabled_at=None).update(disabled_at=now, disabled_reason=reason)
+    Channel.objects.filter(pk=channel.pk, disabled_at=None).update(
+        disabled_at=now, **reason_fields("disabled_reason", reason)
+    )
     waiting = Delivery.objects.filter(channel=channel, state__in=OPEN)
     waiting.update(
         state=Delivery.State.GIVEN_UP,
-        reason=f"The channel is disabled: {reason}",
+        **reason_fields("reason", Reason("delivery_channel_disabled", reason=reason)),
         next_attempt_at=None,
         claimed_until=None,
         finished_at=now,
@@ -147,7 +150,7 @@ def _due(now: datetime) -> "QuerySet[Delivery, Delivery]":
 
 def _log(claimed: Claim, answer: Answer) -> None:
     DeliveryAttempt.objects.filter(delivery=claimed.delivery, number=claimed.number).update(
-        finished_at=timezone.now(), status=answer.status, answer=answer.text, error=answer.error
+        finished_at=timezone.now(), status=answer.status, answer=answer.text, **reason_fields("error", answer.error)
     )
 
 
@@ -163,7 +166,7 @@ def _failed(claimed: Claim, answer: Answer) -> None:
     quiet_until = _quiet_until(delivery, following)
     Delivery.objects.filter(pk=delivery.pk, attempts=claimed.number, state__in=OPEN).update(
         state=Delivery.State.HELD if quiet_until else Delivery.State.FAILED,
-        reason=quiet_reason(quiet_until) if quiet_until else answer.error,
+        **reason_fields("reason", quiet_reason(quiet_until) if quiet_until else answer.error),
         next_attempt_at=quiet_until or following,
         claimed_until=None,
         failures=F("failures") + 1,
@@ -189,7 +192,7 @@ def _end(delivery: Delivery, state: str, reason: str, *, number: int | None = No
         rows = rows.filter(attempts=number)
     ended = {
         "state": state,
-        "reason": reason,
+        **reason_fields("reason", reason),
         "next_attempt_at": None,
         "claimed_until": None,
         "finished_at": timezone.now(),

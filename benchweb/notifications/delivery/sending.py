@@ -4,6 +4,7 @@ import logging
 import traceback
 from collections.abc import Callable
 
+from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.notifications.delivery.egress import EgressRefused, guarded
 from benchweb.notifications.delivery.messages import Message
@@ -20,22 +21,22 @@ def send(message: Message, channel: Channel) -> Answer:
     try:
         secret = decrypted(channel.secret_encrypted)
     except SecretUnreadable:
-        return Answer(error="The channel's secret can't be read: the secret key has changed. Enter the secret again.")
+        return Answer(error=Reason("channel_secret_unreadable"))
     # A mail server is the operator's own choice, and usually in a network of theirs.
     checks_addresses = channel.kind != Channel.Kind.EMAIL
     try:
         return guarded(_call(message, channel, secret), seconds=SECONDS, checks_addresses=checks_addresses)
     except EgressRefused as error:
-        return Answer(error=str(error))
+        return Answer(error=reason_of_error(error))
     except TimeoutError as error:
-        return Answer(error=str(error) or f"no whole answer within {SECONDS:g} s")
+        return Answer(error=reason_of_error(error) or Reason("receiver_too_slow", seconds=SECONDS))
     except OSError as error:
-        return Answer(error=f"the receiver can't be reached: {error.strerror or type(error).__name__}")
+        return Answer(error=Reason("receiver_unreachable", error=error.strerror or type(error).__name__))
     except Exception as error:
         # A fault in a sender must be told in the log of the channel too. Its words could hold a secret, its places not.
         places = "".join(traceback.format_tb(error.__traceback__))
         _log.error("Channel %s: sending %s failed by %s at\n%s", channel.pk, message.id, type(error).__name__, places)
-        return Answer(error=f"sending failed on this side ({type(error).__name__}): see the log of the worker")
+        return Answer(error=Reason("sending_failed", name=type(error).__name__))
 
 
 def _call(message: Message, channel: Channel, secret: str) -> Callable[[], Answer]:

@@ -110,7 +110,7 @@ def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     attempt = channels.channel_test(channel=channel)
     answer = " ".join(str(part) for part in (attempt.status, attempt.answer) if part)
     if attempt.error:
-        told = _("The test failed: {error}").format(error=reason_text(attempt.error))
+        told = _("The test failed: {error}").format(error=reason_text(attempt.why))
         messages.error(request, f"{told} {answer}")
     else:
         messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))

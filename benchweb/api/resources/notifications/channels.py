@@ -11,7 +11,7 @@ from pydantic import Field
 
 from benchweb.api.paging import ArchivableQuery, Page, PageQuery, page_of
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.api.schemas import Body, Identifier, Item, Name, reason_items
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.channels import ChannelSettings
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
@@ -49,6 +49,8 @@ class AttemptItem(Item):
     status: int | None
     answer: str
     error: str
+    error_code: str | None
+    error_params: dict[str, Any] | None
 
 
 class ChannelItem(Item):
@@ -63,6 +65,8 @@ class ChannelItem(Item):
     has_secret: bool
     disabled_at: datetime | None
     disabled_reason: str
+    disabled_reason_code: str | None
+    disabled_reason_params: dict[str, Any] | None
     last_attempt: AttemptItem | None
     created_at: datetime
     archived_at: datetime | None
@@ -82,6 +86,8 @@ class DeliveryItem(Item):
     message_id: str
     state: str
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
     rule: int | None
     # The message of a digest that it went into.
     digest: int | None
@@ -173,7 +179,7 @@ def _item(channel: Channel, last: DeliveryAttempt | None) -> ChannelItem:
         service=channel.config.get("schema", ""),
         has_secret=bool(channel.secret_encrypted),
         disabled_at=channel.disabled_at,
-        disabled_reason=channel.disabled_reason,
+        **reason_items("disabled_reason", channel.disabled_why),
         last_attempt=_attempt(last) if last else None,
         created_at=channel.created_at,
         archived_at=channel.archived_at,
@@ -181,13 +187,14 @@ def _item(channel: Channel, last: DeliveryAttempt | None) -> ChannelItem:
 
 
 def _attempt(attempt: DeliveryAttempt) -> AttemptItem:
-    names = ("number", "begun_at", "finished_at", "status", "answer", "error")
-    return AttemptItem(**{name: getattr(attempt, name) for name in names})
+    names = ("number", "begun_at", "finished_at", "status", "answer")
+    values = {name: getattr(attempt, name) for name in names}
+    return AttemptItem(**values, **reason_items("error", attempt.why))
 
 
 def _deliveries(rows: list[Delivery]) -> list[DeliveryItem]:
     log = selectors.attempts_of([row.pk for row in rows], MOST_ATTEMPTS)
-    names = ("event_id", "message_id", "state", "reason", "created_at", "next_attempt_at", "finished_at", "attempts")
+    names = ("event_id", "message_id", "state", "created_at", "next_attempt_at", "finished_at", "attempts")
     return [
         DeliveryItem(
             id=row.pk,
@@ -195,6 +202,7 @@ def _deliveries(rows: list[Delivery]) -> list[DeliveryItem]:
             digest=row.digest_id,
             payload=row.payload,
             log=[_attempt(attempt) for attempt in log.get(row.pk, [])],
+            **reason_items("reason", row.why),
             **{name: getattr(row, name) for name in names},
         )
         for row in rows

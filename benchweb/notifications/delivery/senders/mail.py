@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.template.loader import render_to_string
 
+from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders.answers import Answer, kept_text
 
@@ -17,7 +18,7 @@ STEP_SECONDS = 8
 def send(message: Message, to: Sequence[str]) -> Answer:
     """Hand one mail to the server; its id is the message's, so that a second copy is known as such."""
     if not settings.EMAIL_HOST:
-        return Answer(error="No mail server is set: an operator names it by BENCHWEB_SMTP_URL.")
+        return Answer(error=Reason("mail_without_server"))
     mail = EmailMultiAlternatives(
         subject=message.title,
         body=message.text,
@@ -31,11 +32,11 @@ def send(message: Message, to: Sequence[str]) -> Answer:
     except smtplib.SMTPRecipientsRefused as error:
         told = [f"{address}: {code} {kept_text(text)}" for address, (code, text) in error.recipients.items()]
         code = next(iter(error.recipients.values()))[0]
-        return Answer(code, "\n".join(told), "the mail server refused every recipient")
+        return Answer(code, "\n".join(told), Reason("mail_refused"))
     except smtplib.SMTPResponseException as error:
-        return Answer(error.smtp_code, kept_text(error.smtp_error), f"the mail server answered {error.smtp_code}")
+        return Answer(error.smtp_code, kept_text(error.smtp_error), Reason("mail_answered", status=error.smtp_code))
     except smtplib.SMTPException as error:
-        return Answer(error=f"the mail server: {error}")
+        return Answer(error=Reason("mail_failed", error=str(error)))
     return Answer(250, f"taken by {settings.EMAIL_HOST}")
 
 

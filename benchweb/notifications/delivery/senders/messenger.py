@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import apprise
 from apprise import AppriseAsset, NotifyBase, NotifyFormat, NotifyType, PersistentStoreMode
 
+from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery import egress
 from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, kept_text
@@ -57,7 +58,7 @@ def send(message: Message, url: str) -> Answer:
     schema_of(url)
     service = _service(url)
     if service is None:
-        return Answer(error="Apprise can't read the address any more: enter it again.")
+        return Answer(error=Reason("messenger_unreadable"))
     sender = apprise.Apprise(asset=service.asset)
     sender.add(service)
     with _logged() as lines:
@@ -95,9 +96,9 @@ def _answer(taken: bool, lines: list[str]) -> Answer:
     text = kept_text("\n".join(details)[:MOST_READ_BYTES])
     if taken:
         return Answer(None, text or "the service took it")
-    told = warnings[-1] if warnings else "the service did not take it"
+    told = warnings[-1] if warnings else Reason("messenger_refused")
     status = _STATUS.search(told)
-    return Answer(int(status[1]) if status else None, text, kept_text(told))
+    return Answer(int(status[1]) if status else None, text, kept_text(told) if warnings else told)
 
 
 def _without_secrets(text: str, url: str) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, Timeout
 from urllib3.exceptions import HTTPError, SSLError
 
+from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery import egress
 from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, kept_text
@@ -65,7 +66,7 @@ def send(message: Message, url: str, secret: str) -> Answer:
 
 def _posted(parts: SplitResult, body: bytes, headers: dict[str, str]) -> Answer:
     host, port = str(parts.hostname), parts.port or _PORTS[parts.scheme]
-    failure: Exception = OSError(f"{host} has no address")
+    failure: Exception = OSError(Reason("receiver_host_without_address", host=host))
     for address in egress.resolved(host, port):
         try:
             response = _pool(parts.scheme, host, address, port).urlopen(
@@ -108,15 +109,16 @@ def _answer(response: BaseHTTPResponse) -> Answer:
     if 200 <= status < 300:
         return Answer(status, text)
     if status == GONE:
-        return Answer(status, text, "the receiver answered 410: it wants no more messages", is_gone=True)
-    redirect = ", a redirect, which is not followed" if 300 <= status < 400 else ""
-    return Answer(status, text, f"the receiver answered {status}{redirect}")
+        return Answer(status, text, Reason("channel_gone"), is_gone=True)
+    code = "receiver_redirects" if 300 <= status < 400 else "receiver_answered"
+    return Answer(status, text, Reason(code, status=status))
 
 
 def _words(error: Exception, parts: SplitResult) -> str:
     """Say what failed, without the address's path, which may be a secret."""
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
-        return f"the certificate of {parts.hostname} can't be trusted: {kept_text(str(error.__cause__ or error))}"
+        shown = kept_text(str(error.__cause__ or error))
+        return Reason("receiver_certificate", host=parts.hostname, error=shown)
     cause = error.__cause__ if isinstance(error, HTTPError) and error.__cause__ is not None else error
     told = getattr(cause, "strerror", None) or type(cause).__name__
-    return f"{parts.hostname} can't be reached: {told}"
+    return Reason("receiver_host_unreachable", host=parts.hostname, error=told)
