@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchweb.common.names import name_key
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 
 # Scalar, not EXISTS: that would be answered by reading all pairs once, instead of an index's first entry each.
 # The + 0 keeps the planner from an environment's index, which for no sink there means all of its pairs.
 _ENDPOINTS = """
 SELECT * FROM (
-  SELECT environment.id, endpoint.id AS endpoint, host.name, endpoint.name AS own_name, endpoint.network_mode,
+  SELECT environment.id AS environment, endpoint.id, host.name AS host, endpoint.name, endpoint.network_mode,
     host.id AS host_id,
     (SELECT true FROM hosts_pair pair WHERE pair.source_id = endpoint.id
      AND pair.environment_id = environment.id AND pair.archived_at IS NULL LIMIT 1) IS NOT NULL AS is_source,
@@ -19,11 +19,11 @@ SELECT * FROM (
   FROM unnest(%(environments)s::bigint[]) AS environment (id) CROSS JOIN hosts_endpoint endpoint
   JOIN hosts_host host ON host.id = endpoint.host_id
   WHERE endpoint.archived_at IS NULL AND host.name_key LIKE %(like)s
-) AS found WHERE is_source OR is_sink ORDER BY lower(name), endpoint
+) AS found WHERE is_source OR is_sink ORDER BY lower(host), id
 """
 
 _PAIRS = """
-SELECT environment_id, source_id, sink_id, id FROM hosts_pair
+SELECT environment_id AS environment, source_id AS source, sink_id AS sink, id FROM hosts_pair
 WHERE archived_at IS NULL AND environment_id = ANY(%(environments)s) AND source_id = ANY(%(sources)s)
   AND sink_id = ANY(%(sinks)s)
 """
@@ -66,18 +66,17 @@ class GridPair(NamedTuple):
 def grid_endpoints(*, environments: Sequence[int], text: str = "") -> list[GridEndpoint]:
     """Return the endpoints with a pair in these environments, by the host's name; `text` is part of it."""
     like = name_key(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    rows = fetch_all(_ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
-    return [GridEndpoint._make(row) for row in rows]
+    return fetch(GridEndpoint, _ENDPOINTS, {"environments": list(environments), "like": f"%{like}%"})
 
 
 def grid_pairs(*, environments: Sequence[int], sources: Sequence[int], sinks: Sequence[int]) -> list[GridPair]:
     """Return the pairs in use from these source to these sink endpoints."""
     values = {"environments": list(environments), "sources": list(sources), "sinks": list(sinks)}
-    return [GridPair._make(row) for row in fetch_all(_PAIRS, values)]
+    return fetch(GridPair, _PAIRS, values)
 
 
 def grid_pairs_by_mode(*, cells: Sequence[tuple[int, str, str]], most: int) -> list[GridPair]:
     """Return up to `most` pairs of each (environment, source's network mode, sink's network mode)."""
     environments, sources, sinks = ([cell[part] for cell in cells] for part in range(3))
     values = {"environments": environments, "sources": sources, "sinks": sinks, "most": most}
-    return [GridPair._make(row) for row in fetch_all(_PAIRS_BY_MODE, values)]
+    return fetch(GridPair, _PAIRS_BY_MODE, values)

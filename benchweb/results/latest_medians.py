@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_of
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.plans.models import PlanVersion
-from benchweb.results.models import Point
+from benchweb.results.models import Point, Series
 from benchweb.runs.models import OPEN_STATES
 
 # Runs that a sparkline tells of.
@@ -21,30 +21,27 @@ _MOST_VERSIONS = 2_000
 _steps_of_version: dict[int, list[dict[str, Any]]] = {}
 
 # Endpoints that tell which environments have network modes of their own; more would tell the same.
-_ENDPOINTS_ASKED = 200
+_ENDPOINTS_READ = 200
 
 _ENVIRONMENTS = """
-SELECT id, name,
+SELECT id AS pk, name,
   id IN (SELECT pair.environment_id FROM hosts_pair pair WHERE pair.archived_at IS NULL AND pair.source_id IN (
-    SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s)),
+    SELECT id FROM hosts_endpoint WHERE archived_at IS NULL AND network_mode <> 'host' LIMIT %(endpoints)s
+  )) AS has_modes,
   coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
-    ORDER BY run.id DESC LIMIT 1), false),
+    ORDER BY run.id DESC LIMIT 1), false) AS is_latest,
   is_synthetic,
   EXISTS (SELECT FROM results_environmentnights night
-    WHERE night.environment_id = hosts_environment.id AND night.night IS NOT NULL)
+    WHERE night.environment_id = hosts_environment.id AND night.night IS NOT NULL) AS has_results
 FROM hosts_environment WHERE archived_at IS NULL ORDER BY name, id
 """
 _TESTS = """
-SELECT kind, identity_digest, identity, count(*) FROM results_series
+SELECT kind, identity_digest AS digest, identity, count(*) AS pairs FROM results_series
 WHERE pair_id = ANY(%(pairs)s::bigint[]) AND metric = ANY(%(metrics)s) AND kind || '.' || metric = ANY(%(headlines)s)
 GROUP BY kind, identity_digest, identity
 """
-_METRICS = """
-SELECT DISTINCT metric FROM results_series
-WHERE pair_id = ANY(%(pairs)s::bigint[]) AND kind = %(kind)s AND identity_digest = %(digest)s
-"""
 _NEWEST = """
-SELECT series.pair_id, series.id, newest.at, newest.runs, newest.values
+SELECT series.pair_id AS pair, series.id AS series, newest.at, newest.runs, newest.values
 FROM results_series series CROSS JOIN LATERAL (
   SELECT max(at) AS at, array_agg(run_id) AS runs, array_agg(value) AS values
   FROM (SELECT run_id, at, value FROM results_point
@@ -59,7 +56,7 @@ WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND s
 _OVER = "AND run_id <> ALL (ARRAY(SELECT id FROM runs_run WHERE state = 'running'))"
 
 _ENDS = """
-SELECT pair.id, run.ids, run.states, run.versions, run.reason, run.reason_data
+SELECT pair.id AS pair, run.ids, run.states, run.versions, run.reason, run.reason_data
 FROM unnest(%(pairs)s::bigint[]) AS pair (id) CROSS JOIN LATERAL (
   SELECT array_agg(id) AS ids, array_agg(state) AS states, array_agg(plan_version_id) AS versions,
          (array_agg(reason))[1] AS reason, (array_agg(reason_data))[1] AS reason_data
@@ -71,7 +68,7 @@ WHERE run.ids IS NOT NULL
 """
 
 _LAST = """
-SELECT pair.source_id, pair.sink_id, point.value
+SELECT pair.source_id AS source, pair.sink_id AS sink, point.value
 FROM hosts_pair pair JOIN results_series series ON series.pair_id = pair.id
 CROSS JOIN LATERAL (
   SELECT value FROM results_point WHERE series_id = series.id
@@ -120,6 +117,35 @@ class Newest(NamedTuple):
     runs: list[RunValues]
 
 
+class LastValue(NamedTuple):
+    """What a pair, named by its endpoints, gave last."""
+
+    source: int
+    sink: int
+    value: float
+
+
+class _NewestPoints(NamedTuple):
+    """A pair's newest points, newest first: the run and the value of each."""
+
+    pair: int
+    series: int
+    at: datetime
+    runs: list[int]
+    values: list[float]
+
+
+class _EndedRuns(NamedTuple):
+    """A pair's newest final runs, newest first; the reason is the newest one's."""
+
+    pair: int
+    ids: list[int]
+    states: list[str]
+    versions: list[int]
+    reason: str
+    reason_data: dict[str, Any] | None
+
+
 class EndedRun(NamedTuple):
     """A run that is final."""
 
@@ -130,7 +156,7 @@ class EndedRun(NamedTuple):
 
 def matrix_environments() -> list[MatrixEnvironment]:
     """Return the environments in use, by name; one query."""
-    return [MatrixEnvironment._make(row) for row in fetch_all(_ENVIRONMENTS, {"endpoints": _ENDPOINTS_ASKED})]
+    return fetch(MatrixEnvironment, _ENVIRONMENTS, {"endpoints": _ENDPOINTS_READ})
 
 
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
@@ -138,17 +164,16 @@ def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:
     kinds = catalog().kinds
     headlines = [f"{kind.name}.{kind.headline}" for kind in kinds.values()]
     metrics = [kind.headline for kind in kinds.values()]
-    rows = fetch_all(_TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
-    found = [SeriesTest(kind, digest, identity, count) for kind, digest, identity, count in rows]
+    tests = fetch(SeriesTest, _TESTS, {"pairs": list(pairs), "metrics": metrics, "headlines": headlines})
     order = {name: index for index, name in enumerate(kinds)}
-    return sorted(found, key=lambda test: (order[test.kind], _by_size(test.identity)))
+    return sorted(tests, key=lambda test: (order[test.kind], _by_size(test.identity)))
 
 
 def metrics_of_test(pairs: Iterable[int], test: SeriesTest) -> list[str]:
     """Return the metrics that any of these pairs has of a test, in the catalog's order; one query."""
-    rows = fetch_all(_METRICS, {"pairs": list(pairs), "kind": test.kind, "digest": test.digest})
-    found = {metric for (metric,) in rows}
-    return [key for key in catalog().kinds[test.kind].metrics if key in found]
+    series = Series.objects.filter(pair__in=list(pairs), kind=test.kind, identity_digest=test.digest)
+    measured = set(series.values_list("metric", flat=True).distinct())
+    return [key for key in catalog().kinds[test.kind].metrics if key in measured]
 
 
 def newest_values(
@@ -158,7 +183,7 @@ def newest_values(
 
     A run of more repetitions than are read here costs its pair one query more.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "pairs": list(pairs),
         "kind": test.kind,
         "metric": metric,
@@ -166,26 +191,24 @@ def newest_values(
         "until": until,
         "points": _POINTS,
     }
-    rows = fetch_all(_NEWEST.format(over=_OVER, until=_upto("at", until)), asked)
-    return {pair: Newest(at, _by_run(series, runs, values)) for pair, series, at, runs, values in rows}
+    rows = fetch(_NewestPoints, _NEWEST.format(over=_OVER, until=_upto("at", until)), parameters)
+    return {row.pair: Newest(row.at, _by_run(row.series, row.runs, row.values)) for row in rows}
 
 
-def last_values(
-    *, environment: int, test: SeriesTest, metric: str, until: datetime | None = None
-) -> list[tuple[int, int, float]]:
-    """Return (source endpoint, sink endpoint, last value) of every pair of an environment; one query.
+def last_values(*, environment: int, test: SeriesTest, metric: str, until: datetime | None = None) -> list[LastValue]:
+    """Return the last value of every pair of an environment; one query.
 
     The last repetition alone, of a run that is over, for a picture of tens of thousands of pairs: an index's last
     entry each.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "environment": environment,
         "kind": test.kind,
         "metric": metric,
         "digest": test.digest,
         "until": until,
     }
-    return fetch_all(_LAST.format(over=_OVER, until=_upto("at", until)), asked)
+    return fetch(LastValue, _LAST.format(over=_OVER, until=_upto("at", until)), parameters)
 
 
 def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None = None) -> dict[int, list[EndedRun]]:
@@ -193,18 +216,15 @@ def ended_runs(*, pairs: Sequence[int], test: SeriesTest, until: datetime | None
 
     Of older runs than the newest the reason is left out.
     """
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "pairs": list(pairs),
         "open": [state.value for state in OPEN_STATES],
         "until": until,
         "runs": HISTORY_RUNS,
     }
-    rows = fetch_all(_ENDS.format(until=_upto("finished_at", until)), asked)
-    tested = _versions_with(test, {version for row in rows for version in row[3]})
-    return {
-        pair: _ended(ids, states, versions, reason_of(reason, data), tested)
-        for pair, ids, states, versions, reason, data in rows
-    }
+    rows = fetch(_EndedRuns, _ENDS.format(until=_upto("finished_at", until)), parameters)
+    tested = _versions_with(test, {version for row in rows for version in row.versions})
+    return {row.pair: _ended(row, tested) for row in rows}
 
 
 def _upto(column: str, until: datetime | None) -> str:
@@ -235,8 +255,9 @@ def _by_run(series: int, runs: list[int], values: list[float]) -> list[RunValues
     return [RunValues(run, values) for run, values in grouped.items()][:HISTORY_RUNS]
 
 
-def _ended(ids: list[int], states: list[str], versions: list[int], reason: str, tested: set[int]) -> list[EndedRun]:
-    rows = enumerate(zip(ids, states, versions, strict=True))
+def _ended(ended: _EndedRuns, tested: set[int]) -> list[EndedRun]:
+    reason = reason_of(ended.reason, ended.reason_data)
+    rows = enumerate(zip(ended.ids, ended.states, ended.versions, strict=True))
     return [
         EndedRun(run, state, reason if index == 0 else "") for index, (run, state, version) in rows if version in tested
     ]

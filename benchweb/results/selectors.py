@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F, Q, QuerySet
 
 from benchweb.catalog.reasons import ReasonOf
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.models import Facts
 from benchweb.results.models import IntervalPart, Point, Result, Series
 from benchweb.runs.models import State, Trial
@@ -46,13 +46,13 @@ TRIALS_AT_ONCE = 500
 _COLUMNS = (
     *("id", "index", "kind", "params", "repetition", "state", "reason", "reason_data"),
     *("started_at", "finished_at"),
-    *("result__metrics", "result__flags", "result__limits", "result__id"),
 )
+_OF_RESULT = {name: F(f"result__{name}") for name in ("metrics", "flags", "limits")} | {"has_result": F("result__id")}
 # Written by hand: to build it from models takes as long as to run it.
 _TRIALS = """
 SELECT t.run_id, t.id, t.index, t.kind, t.params, t.repetition, t.state, t.reason, t.reason_data,
   t.started_at, t.finished_at,
-  r.id IS NOT NULL, r.metrics, r.flags, r.limits
+  r.id AS has_result, r.metrics, r.flags, r.limits
 FROM runs_trial t LEFT JOIN results_result r ON r.trial_id = t.id
 WHERE t.run_id = ANY(%(runs)s)
 ORDER BY t.run_id, t.index
@@ -66,36 +66,34 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Return the trials of each of several runs as `trial_rows` does; one query."""
-    rows = fetch_all(_TRIALS, {"runs": list(run_ids)})
     found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
-    for run_id, pk, index, kind, params, *told, has_result, metrics, flags, limits in rows:
-        figures = metrics or {}, flags or [], limits or []
-        trial: list[Any] = [pk, index, kind, params, *told, *figures, has_result]
-        found[run_id].append(TrialRow(*trial))
+    rows: list[dict[str, Any]] = fetch(dict, _TRIALS, {"runs": list(run_ids)})
+    for columns in rows:
+        found[columns.pop("run_id")].append(_trial_row(**columns))
     return found
 
 
 def trial_parts(run_id: int, size: int = TRIALS_AT_ONCE) -> Iterator[list[TrialRow]]:
     """Return a run's trials in order as `trial_rows` does, some at a time; one query for each part, none held open."""
-    rows = Trial.objects.filter(run=run_id).order_by("index").values_list(*_COLUMNS)
+    rows = Trial.objects.filter(run=run_id).order_by("index").values(*_COLUMNS, **_OF_RESULT)
     after = 0
     while True:
-        part = [_trial_row(*row) for row in rows.filter(index__gt=after)[:size]]
+        part = [_trial_row(**columns) for columns in rows.filter(index__gt=after)[:size]]
         yield part
         if len(part) < size:
             return
         after = part[-1].index
 
 
-def _trial_row(*row: Any) -> TrialRow:
-    *told, metrics, flags, limits, result = row
-    values: list[Any] = [*told, metrics or {}, flags or [], limits or [], result is not None]
-    return TrialRow(*values)
+def _trial_row(*, metrics: Any, flags: Any, limits: Any, has_result: int | None, **columns: Any) -> TrialRow:
+    """Return the row of a trial's columns; those of its result, and its id as `has_result`, are None without one."""
+    figures: dict[str, Any] = {"metrics": metrics or {}, "flags": flags or [], "limits": limits or []}
+    return TrialRow(**columns, **figures, has_result=has_result is not None)
 
 
 # The last results that came with facts, one a run; the documents of those alone.
 _FACTS = """
-SELECT DISTINCT ON (t.run_id) t.run_id, source.document, sink.document
+SELECT DISTINCT ON (t.run_id) t.run_id, coalesce(source.document, '{}') AS source, coalesce(sink.document, '{}') AS sink
 FROM runs_trial t
 JOIN results_result r ON r.trial_id = t.id
 LEFT JOIN hosts_facts source ON source.id = r.source_facts_id
@@ -110,8 +108,15 @@ def facts_of_runs(run_ids: Sequence[int]) -> dict[int, tuple[dict[str, Any], dic
 
     A run whose results came without facts is left out.
     """
-    rows = fetch_all(_FACTS, {"runs": list(run_ids)})
-    return {run_id: (source or {}, sink or {}) for run_id, source, sink in rows}
+    return {row.run_id: (row.source, row.sink) for row in fetch(_RunFacts, _FACTS, {"runs": list(run_ids)})}
+
+
+class _RunFacts(NamedTuple):
+    """The facts of both ends that came with a run's last result."""
+
+    run_id: int
+    source: dict[str, Any]
+    sink: dict[str, Any]
 
 
 def results_of_trials(trial_ids: Sequence[int]) -> dict[int, Result]:
@@ -131,8 +136,8 @@ def interval_parts(trial_id: int) -> Iterator[list[dict[str, Any]]]:
 
 
 def _intervals_of_document(trial_id: int) -> Iterator[list[dict[str, Any]]]:
-    for told in Result.objects.filter(trial=trial_id).values_list("document__intervals", flat=True):
-        yield told or []
+    for intervals in Result.objects.filter(trial=trial_id).values_list("document__intervals", flat=True):
+        yield intervals or []
 
 
 def facts_documents(ids: Collection[int]) -> dict[int, dict[str, Any]]:

@@ -4,17 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from benchweb.catalog.reasons import reason_of
-from benchweb.common.rows import fetch_all, literals
+from benchweb.common.rows import fetch, literals
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.runs.selectors import campaign_state
 
 _SQL = """
-SELECT campaign_id, state, count(*), min(started_at), max(finished_at) FROM runs_run
+SELECT campaign_id, state, count(*) AS runs, min(started_at) AS first_start, max(finished_at) AS last_end FROM runs_run
 WHERE campaign_id = ANY(%(ids)s::bigint[]) GROUP BY campaign_id, state
 """
 
@@ -74,9 +74,8 @@ def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary
     """Sum up campaigns by id; one query, which reads every run of them."""
     ids = list(campaign_ids)
     found: dict[int, list[_InState]] = defaultdict(list)
-    rows = fetch_all(_SQL, {"ids": ids})
-    for row in map(_InState._make, rows):
-        found[row.campaign].append(row)
+    for row in fetch(_InState, _SQL, {"ids": ids}):
+        found[row.campaign_id].append(row)
     return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}
 
 
@@ -85,14 +84,22 @@ def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:
 
     One query.
     """
-    rows = fetch_all(_REASONS, {"ids": list(campaign_ids)})
-    return {campaign: reason_of(reason, data) for campaign, reason, data in rows}
+    rows = fetch(_FirstReason, _REASONS, {"ids": list(campaign_ids)})
+    return {row.campaign_id: reason_of(row.reason, row.reason_data) for row in rows}
+
+
+class _FirstReason(NamedTuple):
+    """Why a campaign's first run without a result has none."""
+
+    campaign_id: int
+    reason: str
+    reason_data: dict[str, Any] | None
 
 
 class _InState(NamedTuple):
     """A campaign's runs in one state."""
 
-    campaign: int
+    campaign_id: int
     state: str
     runs: int
     first_start: datetime | None

@@ -10,7 +10,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
 from benchweb.catalog.reasons import reason_of
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.claiming import slots_left
@@ -102,11 +102,12 @@ def _times(schedule: Schedule, after: datetime | None) -> Iterator[datetime]:
 
 
 _COMING = """
-SELECT s.id, s.name, s.next_at, s.timezone, p.name FROM schedules_schedule s JOIN plans_plan p ON p.id = s.plan_id
+SELECT s.id AS pk, s.name, s.next_at, s.timezone, p.name AS plan
+FROM schedules_schedule s JOIN plans_plan p ON p.id = s.plan_id
 WHERE s.archived_at IS NULL AND s.paused_at IS NULL AND s.next_at IS NOT NULL ORDER BY s.next_at, s.id LIMIT %(most)s
 """
 _WITHOUT_RESULT = """
-SELECT s.at, s.state, s.reason, s.reason_data, s.campaign_id, s.schedule_id, c.name
+SELECT s.at, s.state, s.reason, s.reason_data, s.campaign_id, s.schedule_id, c.name AS schedule
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
 WHERE s.at >= %(since)s AND s.state = ANY(%(states)s) ORDER BY s.at DESC, s.id DESC LIMIT %(most)s
 """
@@ -140,17 +141,18 @@ class FaultySlot(NamedTuple):
 
 def coming_schedules(*, most: int) -> list[ComingSchedule]:
     """Return the schedules that come due next, the first one first."""
-    return [ComingSchedule(*row) for row in fetch_all(_COMING, {"most": most})]
+    return fetch(ComingSchedule, _COMING, {"most": most})
 
 
 def faulty_slots(*, since: datetime, most: int) -> list[FaultySlot]:
     """Return the latest slots that gave no whole result, the latest first."""
     values = {"since": since, "states": [state.value for state in FAULTY_STATES], "most": most}
-    return [FaultySlot(*row) for row in fetch_all(_WITHOUT_RESULT, values)]
+    return fetch(FaultySlot, _WITHOUT_RESULT, values)
 
 
 _SQL = """
-SELECT c.id, p.name, v.number, c.created_at, c.lower_bound_seconds, coalesce(u.username, ''), w.id, coalesce(w.name, '')
+SELECT c.id AS pk, p.name AS plan, v.number AS version, c.created_at, c.lower_bound_seconds,
+  coalesce(u.username, '') AS created_by, w.id AS schedule_id, coalesce(w.name, '') AS schedule
 FROM runs_campaign c
 JOIN plans_planversion v ON v.id = c.plan_version_id
 JOIN plans_plan p ON p.id = v.plan_id
@@ -177,5 +179,5 @@ class ListedCampaign(NamedTuple):
 def listed_campaigns(ids: Iterable[int]) -> list[ListedCampaign]:
     """Return campaigns in the order of their ids, without those that are no longer there; one query."""
     wanted = list(ids)
-    found = {row[0]: ListedCampaign._make(row) for row in fetch_all(_SQL, {"ids": wanted})}
+    found = {row.pk: row for row in fetch(ListedCampaign, _SQL, {"ids": wanted})}
     return [found[pk] for pk in wanted if pk in found]

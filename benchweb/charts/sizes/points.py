@@ -6,14 +6,15 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.charts.history.points import OF_PLAN, run_figures
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 
 # `position`: the point and line that a series, or environment, belongs to. `part` parts it further, by run
 # or by span of time.
 _SQL = """
 WITH figures AS ({figures}){spans}
-SELECT of.position, {part}, min(at), max(at), min(run_id), max(run_id), sum(n)::bigint, {runs}, {pairs},
-  percentile_cont(0.5) WITHIN GROUP (ORDER BY median), min(low), max(high)
+SELECT of.position, {part} AS part, min(at) AS first_at, max(at) AS last_at, min(run_id) AS first_run,
+  max(run_id) AS last_run, sum(n)::bigint AS n, {runs} AS runs, {pairs} AS pairs,
+  percentile_cont(0.5) WITHIN GROUP (ORDER BY median) AS median, min(low) AS low, max(high) AS high
 FROM figures JOIN unnest(%(ids)s::bigint[], %(positions)s::int[]) AS of (id, position) ON of.id = figures.{id}
 GROUP BY 1, 2 ORDER BY 1, 2
 """
@@ -93,12 +94,12 @@ def size_points(
     values = _values(positions, times) | {"series": list(positions), "pairs": list(pairs), "plan": plan, "runs": runs}
     only = " ".join([OF_PLAN if plan is not None else "", _OF_RUNS if runs is not None else ""])
     statement = _statement(run_figures(only), part, _BY_RUNS)
-    return _points(fetch_all(statement, values), times)
+    return _points(fetch(SizePoint, statement, values), times)
 
 
 def night_points(positions: Mapping[int, int], times: Times, *, part: str = "") -> SizePoints:
     """Read what EnvironmentNights (by id, each with its position) give, night by night; one query."""
-    return _points(fetch_all(_statement(_NIGHTS, part, _BY_NIGHTS), _values(positions, times)), times)
+    return _points(fetch(SizePoint, _statement(_NIGHTS, part, _BY_NIGHTS), _values(positions, times)), times)
 
 
 def _statement(figures: str, part: str, names: Mapping[str, str]) -> str:
@@ -109,8 +110,7 @@ def _values(positions: Mapping[int, int], times: Times) -> dict[str, Any]:
     return {"ids": list(positions), "positions": list(positions.values())} | times.values
 
 
-def _points(rows: Sequence[tuple[Any, ...]], times: Times) -> SizePoints:
-    points = [SizePoint._make(row) for row in rows]
+def _points(points: list[SizePoint], times: Times) -> SizePoints:
     if not points or not times.is_fitted:
         return SizePoints(points, times.shown)
     return SizePoints(points, (min(point.first_at for point in points), max(point.last_at for point in points)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.models import Facts
 from benchweb.hosts.pairs import with_pairs
 
@@ -23,15 +23,15 @@ _HAS_ALL = (
     "upper(concat_ws(E'\\n', {searched})) LIKE ALL (ARRAY(SELECT upper(each) FROM unnest(%(patterns)s::text[]) each))"
 )
 _NAMED = with_pairs("""
-WITH said_hosts AS MATERIALIZED (
+WITH hosts AS MATERIALIZED (
   SELECT h.id, h.name, h.labels, upper(concat_ws(E'\\n', h.name, h.name_key, h.description, h.uplink,
     (SELECT string_agg(concat_ws(E'\\n', e.control_address, e.data_address, e.name), E'\\n')
       FROM hosts_endpoint e WHERE e.host_id = h.id AND e.archived_at IS NULL))) AS searched
   FROM hosts_host h WHERE h.archived_at IS NULL
 )
-(SELECT 1 AS place, 'hosts' AS type, {rank} AS rank, name, id,
+(SELECT 1 AS position, 'hosts' AS type, {rank} AS rank, name, id AS pk,
   array_to_string(labels, ', ') AS note, NULL::bigint AS version, NULL::jsonb AS ends, false AS is_paused
-FROM said_hosts WHERE NOT EXISTS (
+FROM hosts WHERE NOT EXISTS (
   SELECT FROM unnest(%(words)s::text[], %(patterns)s::text[]) AS asked (word, pattern)
   WHERE searched NOT LIKE upper(pattern) AND word <> ALL (labels))
 ORDER BY rank, name, id LIMIT %(most)s::bigint)
@@ -56,7 +56,7 @@ UNION ALL
 FROM schedules_schedule c JOIN plans_plan n ON n.id = c.plan_id
 WHERE c.archived_at IS NULL AND {schedule_has_all}
 ORDER BY rank, c.name, c.id LIMIT %(most)s::bigint)
-ORDER BY place, rank, name, id
+ORDER BY position, rank, name, pk
 """).format(
     rank=_RANK.format(name="name"),
     schedule_rank=_RANK.format(name="c.name"),
@@ -73,6 +73,9 @@ ORDER BY place, rank, name, id
 class NamedRow(NamedTuple):
     """Something that is called so; `version` is a plan's latest, `ends` is what a pair's PairNames takes."""
 
+    position: int
+    type: str
+    rank: int
     name: str
     pk: int
     note: str
@@ -104,8 +107,8 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
         "most_pairs": most_pairs,
     }
     found: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
-    for _place, what, _rank, *row in fetch_all(_NAMED, values):
-        found[what].append(NamedRow._make(row))
+    for row in fetch(NamedRow, _NAMED, values):
+        found[row.type].append(row)
     return found
 
 
