@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from benchweb.annotations.selectors import AnnotationRow, annotations_between
-from benchweb.charts.fact_changes import Document, Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch_all
+from benchweb.hosts.facts.changes import Document, Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.hosts.facts.links import reported_link_bps
 
 _MOST_FACTS = 2_000

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from benchweb.charts.fact_changes import SeenFacts, fact_changes
 from benchweb.charts.moments import rfc3339
+from benchweb.hosts.facts.changes import SeenFacts, fact_changes
 from benchweb.hosts.models import Endpoint, Facts
 
 # Around a change, so many days of history are shown before it and after.

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import translation
 
-from benchweb.charts.fact_changes import SeenFacts, differences, fact_changes
+from benchweb.hosts.facts.changes import SeenFacts, differences, fact_changes
 from tests.charts.history_rows import DAY, NIGHT
 
 QUOTA = "CPU quota of the control group"
