@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from benchweb.regressions.judging import queue as judgements
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
@@ -38,6 +39,12 @@ def check_paths(pair_ids: list[int]) -> None:
 def send_notifications() -> None:
     """Send what is due of the outbox."""
     notifying.wake()
+
+
+@shared_task(name="workers.tasks.judge_runs")
+def judge_runs(run_ids: list[int]) -> None:
+    """Judge these runs, beside what waits for the network."""
+    in_background(judgements.judge_all, run_ids)
 
 
 @shared_task(name="workers.tasks.tick")

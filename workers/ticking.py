@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 
 from benchweb.hosts.checks import path_checks, probes
+from benchweb.regressions.absence import checks as absences
+from benchweb.regressions.judging import queue as judgements
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.runs import endings
@@ -44,6 +46,8 @@ STEPS: tuple[Callable[[], object], ...] = (
     notifying.wake,
     # What only pages read comes last.
     recents.sum_up,
+    judgements.send_waiting,
+    absences.find_missing,
     nights.make,
 )
 _under_way = threading.Lock()

@@ -24,7 +24,7 @@ FOLDERS = tuple(
     f"tests/{name}"
     for name in (
         *("api", "web", "runs", "schedules", "hosts", "charts", "catalog", "plans", "results", "statistics"),
-        *("ops", "sharing", "annotations"),
+        *("ops", "sharing", "annotations", "regressions"),
     )
 )
 # Each process has a database and a broker of its own.

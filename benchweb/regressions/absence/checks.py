@@ -1,0 +1,33 @@
+"""What is missing, and for how long: slots without complete results, late schedules, silent endpoints. For the tick."""
+
+import time
+
+from django.db import connection, transaction
+
+from benchweb.regressions.absence import endpoints, schedules
+
+# An arbitrary number of ours for PostgreSQL's advisory locks.
+_LOCK = 7_410_048
+# Bounds are minutes: not each second.
+_PAUSE_SECONDS = 10.0
+_last = [-_PAUSE_SECONDS]
+
+
+def find_missing() -> int:
+    """Open and end alerts of what is missing; return how many were opened. Does nothing while another is at it."""
+    if time.monotonic() - _last[0] < _PAUSE_SECONDS:
+        return 0
+    _last[0] = time.monotonic()
+    return missing_found()
+
+
+@transaction.atomic
+def missing_found() -> int:
+    """Do it now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
+        (is_mine,) = cursor.fetchone()
+    if not is_mine:
+        return 0
+    opened = schedules.slots_without_results() + schedules.late_schedules() + endpoints.unreachable_endpoints()
+    return len(opened)

@@ -1,0 +1,47 @@
+"""Endpoints that have been unreachable for long."""
+
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef, Q
+
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.regressions.absence.alerts import end_where, live, open_once
+from benchweb.regressions.models import Alert
+from benchweb.schedules.slots.clock import database_now
+
+# Shorter ones are a reboot.
+UNREACHABLE_AFTER = timedelta(minutes=15)
+
+
+def unreachable_endpoints() -> list[Alert]:
+    """Open an alert for each endpoint in use that has been silent for long; end those that answer again."""
+    end_where(live("unreachable"), lambda alert: not _is_silent(alert))
+    pairs = Pair.objects.filter(Q(source=OuterRef("pk")) | Q(sink=OuterRef("pk")), archived_at=None)
+    silent = Endpoint.objects.filter(
+        Exists(pairs),
+        archived_at=None,
+        host__archived_at=None,
+        host__is_synthetic=False,
+        unreachable_since__lt=database_now() - UNREACHABLE_AFTER,
+    )
+    found = [
+        open_once(
+            code="unreachable",
+            key=f"{endpoint.pk}:{endpoint.unreachable_since:%Y%m%dT%H%M%S}",
+            begun_at=endpoint.unreachable_since,
+            endpoint=endpoint,
+            host=endpoint.host,
+            severity=Alert.Severity.CRITICAL,
+            params={"reason": endpoint.status_reason[:500]},
+        )
+        for endpoint in silent.select_related("host")
+        if endpoint.unreachable_since is not None
+    ]
+    return [alert for alert in found if alert]
+
+
+def _is_silent(alert: Alert) -> bool:
+    endpoint = alert.endpoint
+    if endpoint is None or endpoint.archived_at is not None or endpoint.unreachable_since is None:
+        return False
+    return endpoint.unreachable_since <= alert.begun_at

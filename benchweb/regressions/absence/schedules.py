@@ -1,0 +1,120 @@
+"""Schedules that give no complete results, or are late."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import Max, Q, QuerySet
+
+from benchweb.common.rows import fetch
+from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live, open_once
+from benchweb.regressions.models import Alert
+from benchweb.runs.models import State
+from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.slots.clock import database_now
+
+# A time that nobody has made a slot of, and a slot none of whose runs has begun, are late after so long.
+UNCLAIMED_AFTER = timedelta(minutes=10)
+UNBEGUN_AFTER = timedelta(hours=1)
+
+# Each schedule's slots without complete results since its last complete one.
+_STRETCHES = """
+    SELECT slot.schedule_id, count(*) AS slots, min(slot.at) AS first_at, max(complete.at) AS complete_at,
+      (array_agg(slot.id ORDER BY slot.at))[1] AS first_slot_id,
+      (array_agg(slot.reason ORDER BY slot.at DESC))[1] AS reason
+    FROM schedules_slot slot
+    JOIN schedules_schedule schedule ON schedule.id = slot.schedule_id AND schedule.archived_at IS NULL
+    LEFT JOIN LATERAL (
+      SELECT max(at) AS at FROM schedules_slot WHERE schedule_id = slot.schedule_id AND state = 'finished'
+    ) complete ON true
+    WHERE slot.state IN ('failed', 'nonstart', 'missed') AND slot.at > %(since)s
+      AND slot.at > coalesce(complete.at, '-infinity')
+    GROUP BY slot.schedule_id
+"""
+_MOST_REASON = 500
+
+
+class _Stretch(NamedTuple):
+    schedule_id: int
+    slots: int
+    first_at: datetime
+    complete_at: datetime | None
+    first_slot_id: int
+    reason: str
+
+
+def slots_without_results() -> list[Alert]:
+    """Open an alert for each schedule whose latest slots gave no complete results; end those of which one did."""
+    complete = dict(
+        Slot.objects.filter(state=State.FINISHED, schedule__in=[alert.schedule_id for alert in live("slot")])
+        .order_by()
+        .values_list("schedule")
+        .annotate(last=Max("at"))
+    )
+    end_where(live("slot"), lambda alert: (at := complete.get(alert.schedule_id)) is not None and at > alert.begun_at)
+    since = database_now() - timedelta(days=LOOK_BACK_DAYS)
+    return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) if (alert := _of_stretch(row))]
+
+
+def late_schedules() -> list[Alert]:
+    """Open an alert for each schedule whose time passed without a slot, or whose slot has not begun."""
+    now = database_now()
+    end_where(live("late"), lambda alert: not _is_late(alert, now))
+    late = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__lt=now - UNCLAIMED_AFTER)
+    found = [
+        open_once(
+            code="late",
+            key=f"{schedule.pk}:{schedule.next_at:%Y%m%dT%H%M%S}",
+            begun_at=schedule.next_at,
+            schedule=schedule,
+            plan_id=schedule.plan_id,
+        )
+        for schedule in late
+        if schedule.next_at is not None
+    ]
+    found += [
+        open_once(
+            code="late",
+            key=f"slot:{slot.pk}",
+            begun_at=slot.at,
+            schedule=slot.schedule,
+            plan_id=slot.schedule.plan_id,
+            params={"slot": slot.pk},
+        )
+        for slot in _unbegun(now).select_related("schedule")
+    ]
+    return [alert for alert in found if alert]
+
+
+def _of_stretch(row: _Stretch) -> Alert | None:
+    """Open the alert of a stretch, or write how long that has grown whose alert there is."""
+    params = {"slots": row.slots, "reason": row.reason[:_MOST_REASON]}
+    same = Alert.objects.filter(code="slot", schedule=row.schedule_id)
+    if row.complete_at is not None:
+        same = same.filter(begun_at__gt=row.complete_at)
+    if (alert := same.order_by("-pk").first()) is not None:
+        Alert.objects.filter(pk=alert.pk, ended_at=None).update(params=params)
+        return None
+    schedule = Schedule.objects.get(pk=row.schedule_id)
+    return open_once(
+        code="slot",
+        key=f"{row.schedule_id}:{row.first_slot_id}",
+        begun_at=row.first_at,
+        schedule=schedule,
+        plan_id=schedule.plan_id,
+        params=params,
+    )
+
+
+def _unbegun(now: datetime) -> "QuerySet[Slot, Slot]":
+    since = now - timedelta(days=LOOK_BACK_DAYS)
+    late = Q(state=State.PENDING, at__lt=now - UNBEGUN_AFTER, at__gt=since)
+    return Slot.objects.filter(late, schedule__archived_at=None, schedule__paused_at=None)
+
+
+def _is_late(alert: Alert, now: datetime) -> bool:
+    schedule, slot_id = alert.schedule, alert.params.get("slot")
+    if schedule is None or schedule.paused_at is not None or schedule.archived_at is not None:
+        return False
+    if slot_id is not None:
+        return _unbegun(now).filter(pk=slot_id).exists()
+    return schedule.next_at is not None and schedule.next_at <= alert.begun_at

@@ -1,0 +1,87 @@
+"""What may have caused an alert: what else changed between the last good run and the first bad one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from benchweb.annotations.selectors import AnnotationRow, annotations_between
+from benchweb.hosts.facts.changes import differences
+from benchweb.hosts.models import Pair
+from benchweb.regressions.models import Alert, AlertSeries
+from benchweb.results.selectors import facts_of_runs
+from benchweb.runs.models import Run
+
+# Of an alert with hundreds of series these tell the story.
+_MOST_RUNS = 20
+
+
+@dataclass(frozen=True)
+class ChangedFacts:
+    """What changed on a host between two runs, in words."""
+
+    host_id: int
+    host: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What coincides with an alert; that it is the cause is for people to say."""
+
+    facts: list[ChangedFacts]
+    # The plan's versions of the last good run and of the first bad one, where they differ.
+    plan_versions: tuple[int, int] | None
+    annotations: list[AnnotationRow]
+
+
+def explanation(alert: Alert) -> Explanation:
+    """Return what else changed when an alert began; some queries, whatever the number of series."""
+    parts = list(
+        alert.series.exclude(last_good_run=None).select_related(
+            "last_good_run__plan_version",
+            "first_bad_run__plan_version",
+            "first_bad_run__pair__source__host",
+            "first_bad_run__pair__sink__host",
+        )
+    )
+    runs = list({(part.last_good_run_id, part.first_bad_run_id): part for part in parts}.values())[:_MOST_RUNS]
+    return Explanation(_facts(runs), _plan_versions(runs), _annotations(alert, runs))
+
+
+def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
+    ids = {run_id for part in parts for run_id in (part.last_good_run_id, part.first_bad_run_id) if run_id}
+    documents = facts_of_runs(sorted(ids))
+    found: dict[int, ChangedFacts] = {}
+    for part in parts:
+        before, after = documents.get(part.last_good_run_id or 0), documents.get(part.first_bad_run_id)
+        if before is None or after is None:
+            continue
+        pair = part.first_bad_run.pair
+        for host, old, new in zip((pair.source.host, pair.sink.host), before, after, strict=True):
+            words = tuple(differences(old, new))
+            if words:
+                found.setdefault(host.pk, ChangedFacts(host.pk, host.name, words))
+    return list(found.values())
+
+
+def _plan_versions(parts: Sequence[AlertSeries]) -> tuple[int, int] | None:
+    for part in parts:
+        if part.last_good_run and part.last_good_run.plan_version_id != part.first_bad_run.plan_version_id:
+            return part.last_good_run.plan_version.number, part.first_bad_run.plan_version.number
+    return None
+
+
+def _annotations(alert: Alert, parts: Sequence[AlertSeries]) -> list[AnnotationRow]:
+    pairs: list[Pair] = [part.first_bad_run.pair for part in parts]
+    times = [at for part in parts for run in (part.last_good_run, part.first_bad_run) if run and (at := _time(run))]
+    return annotations_between(
+        min(times, default=alert.begun_at),
+        max(times, default=alert.begun_at),
+        environments={pair.environment_id for pair in pairs},
+        hosts={host_id for pair in pairs for host_id in (pair.source.host_id, pair.sink.host_id)},
+        pairs={pair.pk for pair in pairs},
+    )
+
+
+def _time(run: Run) -> datetime:
+    return run.started_at or run.created_at

@@ -1,0 +1,172 @@
+"""Measure a suspect again, with controls beside it: is it the host, the pair, or was it chance?"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import DurationField, ExpressionWrapper, F, QuerySet, Sum
+from django.utils import timezone
+
+from benchweb.hosts.models import Pair
+from benchweb.regressions import transitions
+from benchweb.regressions.judging.findings import comparable, is_as_before, suspect_finding
+from benchweb.regressions.judging.histories import histories
+from benchweb.regressions.models import Alert, AlertSeries
+from benchweb.results.models import Series
+from benchweb.runs.models import OPEN_STATES, Campaign, Run
+from benchweb.runs.queueing.occupancy import occupancy
+from benchweb.runs.services import LaunchError, launch_version
+from benchweb.schedules.models import Schedule
+from benchweb.schedules.timing.rules import rule_of
+from benchweb.schedules.timing.times import closes_at
+
+State, Verdict = Alert.State, Alert.Verdict
+# Of the time that a schedule's own runs took in the last day so much may go to re-runs; one is always allowed.
+RERUN_SHARE = 0.05
+# A re-run says something of the same night only.
+_PATIENCE = timedelta(hours=1)
+_BUDGET_SPAN = timedelta(days=1)
+# Of the suspect series so many must be bad again, or of a control's.
+_BAD_SHARE = 0.5
+
+
+def confirm(alert: Alert, run: Run) -> bool:
+    """Launch the re-run of a suspect with its controls, or note why there is none; True when launched."""
+    now = timezone.now()
+    schedule = alert.schedule
+    if schedule is None:
+        return _unconfirmed(alert, "no_schedule")
+    if schedule.paused_at is not None or schedule.archived_at is not None:
+        return _unconfirmed(alert, "schedule_paused")
+    seconds = occupancy(run.plan_version_id).seconds
+    if (start_before := _start_before(schedule, now, seconds)) is None:
+        return _unconfirmed(alert, "window_closed")
+    controls = _controls(run)
+    if not _has_budget(schedule, now, seconds * (1 + len(controls))):
+        return _unconfirmed(alert, "budget_spent")
+    try:
+        campaign = launch_version(
+            version=run.plan_version,
+            pairs=[run.pair, *controls],
+            user=None,
+            start_before=start_before,
+            retries=schedule.retries,
+            retry_pause_seconds=schedule.retry_pause_seconds,
+        )
+    except LaunchError:
+        return _unconfirmed(alert, "refused")
+    rerun = campaign.runs.get(pair=run.pair)
+    AlertSeries.objects.filter(alert=alert, series__pair=run.pair_id).update(rerun=rerun)
+    return transitions.move(alert.pk, State.CONFIRMING, changes={"confirmation": campaign, "unconfirmed_code": ""})
+
+
+def conclude(campaign_id: int) -> bool:
+    """Judge a confirmation once all of its runs are final and summed up; True when it was."""
+    alert = Alert.objects.filter(confirmation=campaign_id, state=State.CONFIRMING).first()
+    runs = Run.objects.filter(campaign=campaign_id)
+    if alert is None or runs.filter(state__in=OPEN_STATES).exists() or runs.filter(has_figures=False).exists():
+        return False
+    parts = list(alert.series.filter(rerun__campaign=campaign_id).select_related("series"))
+    main = runs.filter(pk__in={part.rerun_id for part in parts}).select_related("pair__source", "pair__sink").first()
+    bad = _bad_again(main, {part.series_id: part for part in parts}) if main else None
+    if main is None or bad is None:
+        return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": "rerun_failed"})
+    if not bad:
+        AlertSeries.objects.filter(alert=alert, recovered_run=None).update(recovered_run=main)
+        return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
+    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts)
+    verdict = Verdict.HOST if host_id else Verdict.PAIR
+    changes: dict[str, Any] = {"verdict": verdict, "host_id": host_id or alert.host_id}
+    if host_id:
+        changes["severity"] = Alert.Severity.CRITICAL
+    return transitions.move(alert.pk, State.OPEN, changes=changes)
+
+
+def is_confirmation(run: Run) -> bool:
+    """Tell whether a run was launched to measure a suspect again."""
+    return Alert.objects.filter(confirmation=run.campaign_id).exists()
+
+
+def _unconfirmed(alert: Alert, code: str) -> bool:
+    Alert.objects.filter(pk=alert.pk, state=State.SUSPECT).update(unconfirmed_code=code)
+    return False
+
+
+def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime | None:
+    """Return until when a re-run may begin; None where the schedule's window is closed, or closes too soon."""
+    rule = rule_of(schedule)
+    if rule.openings.opens_at(now) > now:
+        return None
+    closes = closes_at(rule, now)
+    last = now + _PATIENCE
+    if closes is not None:
+        last = min(last, closes - timedelta(seconds=seconds))
+    return last if last > now else None
+
+
+def _has_budget(schedule: Schedule, now: datetime, seconds: float) -> bool:
+    since = now - _BUDGET_SPAN
+    own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
+    launched = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since)
+    campaigns = Campaign.objects.filter(pk__in=launched.values("confirmation"))
+    if not campaigns.exists():
+        return True
+    spent = sum(occupancy(campaign.plan_version_id).seconds * campaign.runs.count() for campaign in campaigns)
+    return spent + seconds <= RERUN_SHARE * own
+
+
+def _taken_seconds(runs: "QuerySet[Run, Run]") -> float:
+    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
+    total = runs.exclude(started_at=None).aggregate(total=Sum(took))["total"]
+    return total.total_seconds() if total else 0.0
+
+
+def _controls(run: Run) -> list[Pair]:
+    """Return the reverse pair, and another pair of each host, of those that were measured beside the suspect."""
+    pair = run.pair
+    beside = Pair.objects.filter(runs__campaign=run.campaign_id, archived_at=None).exclude(pk=pair.pk)
+    others = list(beside.select_related("source__host", "sink__host", "environment").order_by("pk"))
+    found = [each for each in others if (each.source_id, each.sink_id) == (pair.sink_id, pair.source_id)]
+    for host_id, other_id in ((pair.source.host_id, pair.sink.host_id), (pair.sink.host_id, pair.source.host_id)):
+        its = (each for each in others if host_id in _hosts(each) and other_id not in _hosts(each))
+        found += [control for control in its if control not in found][:1]
+    return found
+
+
+def _hosts(pair: Pair) -> set[int]:
+    return {pair.source.host_id, pair.sink.host_id}
+
+
+def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
+    """Tell whether the suspect series are bad again; None where the re-run gave none of them."""
+    told = []
+    for history in histories(parts):
+        place = history.places.get(main.pk)
+        if place is not None:
+            told.append(not is_as_before(history, parts[history.series_id], history.runs[place]))
+    return sum(told) >= _BAD_SHARE * len(told) if told else None
+
+
+def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[AlertSeries]) -> int | None:
+    """Return the one host whose other pair is bad too; None where the pair alone is, or both hosts' are."""
+    hosts = _hosts(main.pair)
+    bad = set()
+    for control in controls.select_related("pair__source", "pair__sink"):
+        shared = hosts & _hosts(control.pair)
+        # The pair in the other direction has both hosts, and tells neither.
+        if len(shared) == 1 and _is_bad(control, parts):
+            bad |= shared
+    return bad.pop() if len(bad) == 1 else None
+
+
+def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
+    """Tell whether the same measures of a control stand out from its own runs before."""
+    wanted = {(part.series.kind, part.series.metric, part.series.identity_digest) for part in parts}
+    its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
+    ids = [each.pk for each in its if (each.kind, each.metric, each.identity_digest) in wanted]
+    told = [
+        suspect_finding(history, control.pk, []) is not None
+        for history in histories(ids)
+        if control.pk in history.places and len(comparable(history, [])) > 1
+    ]
+    return bool(told) and sum(told) >= _BAD_SHARE * len(told)

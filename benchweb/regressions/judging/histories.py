@@ -1,0 +1,110 @@
+"""The latest runs of series, as they are judged: medians in order of time, with their runs."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from benchweb.catalog import Metric
+from benchweb.common.rows import fetch
+from benchweb.regressions.judging.watched import FLOOR_RATIO, watched_metric
+from benchweb.statistics.changes import WINDOW
+
+_SQL = """
+SELECT series.id AS series_id, series.pair_id, series.kind, series.metric, series.identity, noise.floor_ratio,
+  figure.run_id, figure.at, figure.median, figure.n
+FROM results_series series
+LEFT JOIN regressions_seriesnoise noise ON noise.series_id = series.id
+CROSS JOIN LATERAL (
+  SELECT run_id, at, median, n FROM results_runfigure WHERE series_id = series.id
+  ORDER BY at DESC, run_id DESC LIMIT %(most)s
+) figure
+WHERE series.id = ANY(%(series)s)
+ORDER BY series.id, figure.at, figure.run_id
+"""
+_OF_RUN = """
+SELECT series.id AS series_id, series.kind, series.metric
+FROM results_runfigure figure JOIN results_series series ON series.id = figure.series_id
+WHERE figure.run_id = %(run)s
+"""
+
+
+class _Row(NamedTuple):
+    series_id: int
+    pair_id: int
+    kind: str
+    metric: str
+    identity: dict[str, Any]
+    floor_ratio: float | None
+    run_id: int
+    at: datetime
+    median: float
+    n: int
+
+
+class _SeriesOfRun(NamedTuple):
+    series_id: int
+    kind: str
+    metric: str
+
+
+class RunValue(NamedTuple):
+    """What a run gave to a series: the median of its repetitions, and how many they were."""
+
+    run_id: int
+    at: datetime
+    median: float
+    n: int
+
+
+@dataclass(frozen=True)
+class History:
+    """A series that is judged, with its latest runs, oldest first."""
+
+    series_id: int
+    pair_id: int
+    kind: str
+    identity: dict[str, Any]
+    metric: Metric
+    floor_ratio: float
+    runs: list[RunValue]
+
+    @cached_property
+    def values(self) -> list[float]:
+        return [run.median for run in self.runs]
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Return each run's place by its id."""
+        return {run.run_id: place for place, run in enumerate(self.runs)}
+
+
+def watched_series(run_id: int) -> list[int]:
+    """Return the series to which a run gave a figure, and which are judged."""
+    rows = fetch(_SeriesOfRun, _OF_RUN, {"run": run_id})
+    return [row.series_id for row in rows if watched_metric(row.kind, row.metric)]
+
+
+def histories(series_ids: Collection[int], most: int = WINDOW) -> list[History]:
+    """Return the histories of these series, of those that are judged; one query."""
+    rows = fetch(_Row, _SQL, {"series": sorted(series_ids), "most": most}) if series_ids else []
+    grouped = [list(group) for _, group in groupby(rows, key=lambda row: row.series_id)]
+    return [history for group in grouped if (history := _history(group))]
+
+
+def _history(rows: Sequence[_Row]) -> History | None:
+    first = rows[0]
+    metric = watched_metric(first.kind, first.metric)
+    if metric is None:
+        return None
+    return History(
+        series_id=first.series_id,
+        pair_id=first.pair_id,
+        kind=first.kind,
+        identity=first.identity,
+        metric=metric,
+        floor_ratio=max(FLOOR_RATIO, first.floor_ratio or 0.0),
+        runs=[RunValue(row.run_id, row.at, row.median, row.n) for row in rows],
+    )

@@ -1,0 +1,67 @@
+"""Which runs are to be judged: those that ended and are summed up, found by the tick and given to workers."""
+
+import time
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from benchweb.common.celery_client import send_on_commit
+from benchweb.common.in_parts import in_parts
+from benchweb.common.rows import fetch_all, literals
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import RunJudgement
+from benchweb.runs.models import OPEN_STATES
+
+TASK = "workers.tasks.judge_runs"
+# Runs of before are history: nobody wants to be told of them.
+LOOK_BACK = timedelta(days=2)
+# A worker that died with them has the runs given to another.
+GIVE_AGAIN_AFTER = timedelta(seconds=20)
+MAXIMUM_TRIES = 3
+_AT_ONCE = 200
+_OF_A_TASK = 10
+# Two days of runs are looked through: not each second.
+_PAUSE_SECONDS = 3.0
+_last = [-_PAUSE_SECONDS]
+
+_FIND = f"""
+    INSERT INTO regressions_runjudgement (run_id, queued_at, tries)
+    SELECT run.id, statement_timestamp() - %(again)s, 0
+    FROM runs_run run
+    JOIN hosts_pair pair ON pair.id = run.pair_id
+    JOIN hosts_environment environment ON environment.id = pair.environment_id
+    WHERE run.finished_at > statement_timestamp() - %(look_back)s AND run.has_figures
+      AND run.state NOT IN ({literals(OPEN_STATES)}) AND NOT environment.is_synthetic
+      AND NOT EXISTS (SELECT FROM regressions_runjudgement WHERE run_id = run.id)
+    ORDER BY run.id LIMIT %(most)s
+    ON CONFLICT DO NOTHING RETURNING run_id
+"""  # noqa: S608  (states of our own)
+
+
+def send_waiting() -> int:
+    """Give the runs that ended to workers, to be judged; return how many. For the tick."""
+    if time.monotonic() - _last[0] < _PAUSE_SECONDS:
+        return 0
+    _last[0] = time.monotonic()
+    return give_waiting()
+
+
+@transaction.atomic
+def give_waiting() -> int:
+    """Find what ended, and give it and what was given long ago to workers; return how many runs."""
+    fetch_all(_FIND, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
+    waiting = RunJudgement.objects.select_for_update(skip_locked=True).filter(
+        judged_at=None, queued_at__lte=timezone.now() - GIVE_AGAIN_AFTER, tries__lt=MAXIMUM_TRIES
+    )
+    ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
+    RunJudgement.objects.filter(pk__in=ids).update(queued_at=timezone.now(), tries=F("tries") + 1)
+    for first in range(0, len(ids), _OF_A_TASK):
+        send_on_commit(TASK, ids[first : first + _OF_A_TASK])
+    return len(ids)
+
+
+def judge_all(run_ids: list[int]) -> int:
+    """Judge these runs, each by itself: one that can't be judged keeps no other from it; return how many were."""
+    return sum(in_parts([run_id], lambda ids: int(judge_run(ids[0]))) for run_id in run_ids)

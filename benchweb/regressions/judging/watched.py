@@ -1,0 +1,47 @@
+"""Which series are judged: the figures that users care for, and no other."""
+
+from benchweb.catalog import Kind, Metric, catalog
+
+# Beside each kind's headline. CPU and counters go up and down with these, and explain them at best.
+MAIN_FIGURES = frozenset(
+    f"{direction}{metric}"
+    for direction in ("", "reverse_", "loaded_")
+    for metric in (
+        *("throughput_bps", "packets_per_second", "transactions_per_second", "connections_per_second"),
+        *("requests_per_second", "latency_mean_seconds", "latency_p50_seconds", "latency_p99_seconds"),
+        *("loss_ratio", "jitter_seconds"),
+    )
+)
+# A smaller relative change is told to nobody, unless the offline command asks for it.
+FLOOR_RATIO = 0.02
+# A difference of so much, in its unit, is never worth an alert, where a ratio of it would be: 0 to 0.1 % loss.
+_LEAST = {"ratio": 0.001}
+
+
+def watched_metric(kind_name: str, metric_key: str) -> Metric | None:
+    """Return the metric where changes of such series are told, else None."""
+    kind = catalog().kinds.get(kind_name)
+    metric = kind.metrics.get(metric_key) if kind else None
+    if kind is None or metric is None or metric.better == "neutral":
+        return None
+    return metric if metric_key in watched_metrics(kind) else None
+
+
+def watched_metrics(kind: Kind) -> frozenset[str]:
+    """Name a kind's metrics that are judged."""
+    return MAIN_FIGURES | {kind.headline}
+
+
+def least_difference(metric: Metric) -> float:
+    """Return the difference, in the metric's unit, that is never worth telling."""
+    return _LEAST.get(metric.unit, 0.0)
+
+
+def is_on_log_scale(metric: Metric) -> bool:
+    """Tell whether the metric varies with its level, as times do."""
+    return metric.unit == "s"
+
+
+def is_worse(metric: Metric, before: float, after: float) -> bool:
+    """Tell whether the second level is on the bad side of the first."""
+    return after < before if metric.better == "higher" else after > before

@@ -1,0 +1,190 @@
+"""Alerts and their lives: what changed or is missing, who did what about it, and what the series taught."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.plans.models import Plan
+from benchweb.results.models import Series
+from benchweb.runs.models import Campaign, Run
+from benchweb.schedules.models import Schedule
+
+
+class Alert(models.Model):
+    """What has one cause: a change of one or many series of a pair or host, or results that are missing."""
+
+    class Kind(models.TextChoices):
+        CHANGE = "change", _("change")
+        ABSENCE = "absence", _("absence")
+
+    class State(models.TextChoices):
+        SUSPECT = "suspect", _("suspect")
+        CONFIRMING = "confirming", _("confirming")
+        OPEN = "open", _("open")
+        ACKNOWLEDGED = "acknowledged", _("acknowledged")
+        # The new level is the baseline from now on.
+        EXPECTED = "expected", _("expected")
+        # It was noise: the floor of its series is raised.
+        INVALID = "invalid", _("invalid")
+        FIXED = "fixed", _("fixed")
+        RECOVERED = "recovered", _("recovered")
+
+    class Severity(models.TextChoices):
+        INFO = "info", _("info")
+        WARNING = "warning", _("warning")
+        CRITICAL = "critical", _("critical")
+
+    class Verdict(models.TextChoices):
+        """What the re-run and its controls showed."""
+
+        HOST = "host", _("the host")
+        PAIR = "pair", _("the pair")
+        GONE = "gone", _("gone when measured again")
+
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    state = models.CharField(max_length=20, choices=State.choices)
+    severity = models.CharField(max_length=20, choices=Severity.choices, default=Severity.WARNING)
+    # What it tells, as a code with parameters: benchweb.regressions.words has the sentences.
+    code = models.CharField(max_length=40)
+    params = models.JSONField(default=dict)
+    # Largest relative difference among its series; None where it is no change, or the level was 0.
+    size_ratio = models.FloatField(null=True)
+    environment = models.ForeignKey(Environment, null=True, on_delete=models.PROTECT, related_name="+")
+    # What all of its pairs have in common; None where that is not one host.
+    host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    # None where it is about several pairs.
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.PROTECT, related_name="+")
+    plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
+    schedule = models.ForeignKey(Schedule, null=True, on_delete=models.PROTECT, related_name="+")
+    # When the first bad run began, or since when something is missing; and the night of that.
+    begun_at = models.DateTimeField()
+    night = models.DateField()
+    # The same cause has the same key, so that no two alerts tell of it, whatever became of the first.
+    segment_key = models.CharField(max_length=200, unique=True)
+    # The re-run with its controls, and what it showed; else why there was none, as a code.
+    confirmation = models.ForeignKey(Campaign, null=True, on_delete=models.SET_NULL, related_name="+")
+    verdict = models.CharField(max_length=10, choices=Verdict.choices, blank=True)
+    unconfirmed_code = models.CharField(max_length=40, blank=True)
+    created_at = models.DateTimeField()
+    # When people were told of it first; None for a suspect that never came to that.
+    opened_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    snoozed_until = models.DateTimeField(null=True)
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="assigned_alerts"
+    )
+    ticket_url = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ended_at=None, state__in=("suspect", "confirming", "open", "acknowledged"))
+                | Q(ended_at__isnull=False, state__in=("expected", "invalid", "fixed", "recovered")),
+                name="alert_has_ended_as_its_state_says",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["environment", "begun_at"], condition=Q(ended_at=None), name="alert_live"),
+            models.Index(fields=["state", "-id"], name="alert_by_state"),
+            models.Index(fields=["night"], name="alert_by_night"),
+            models.Index(fields=["confirmation"], condition=Q(state="confirming"), name="alert_confirming"),
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.pk}"
+
+
+LIVE_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.OPEN, Alert.State.ACKNOWLEDGED)
+
+
+class AlertSeries(models.Model):
+    """One series' part in an alert: the segments on both sides of its change."""
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="series")
+    series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="alert_parts")
+    # A segment of a series is told once, whatever became of its alert.
+    segment_key = models.CharField(max_length=80, unique=True)
+    # Medians of the segments in the metric's unit, and the interval of their difference as shares of `before`.
+    before = models.FloatField()
+    after = models.FloatField()
+    difference_ratio = models.FloatField(null=True)
+    interval_low_ratio = models.FloatField(null=True)
+    interval_high_ratio = models.FloatField(null=True)
+    # None for a suspect, of which no test can tell yet.
+    p = models.FloatField(null=True)
+    last_good_run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")
+    first_bad_run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+")
+    rerun = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    # The first run that was as before; None while it is not.
+    recovered_run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["series", "-id"], name="alert_series_latest")]
+
+
+class AlertTransition(models.Model):
+    """What happened to an alert; never changed. Where both states are the same it was a comment, or the like."""
+
+    class Action(models.TextChoices):
+        FOUND = "found", _("found")
+        MOVED = "moved", _("moved")
+        COMMENTED = "commented", _("commented")
+        ASSIGNED = "assigned", _("assigned")
+        SNOOZED = "snoozed", _("snoozed")
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="transitions")
+    action = models.CharField(max_length=20, choices=Action.choices, default=Action.MOVED)
+    at = models.DateTimeField()
+    # None: by itself.
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    from_state = models.CharField(max_length=20, choices=Alert.State.choices, blank=True)
+    to_state = models.CharField(max_length=20, choices=Alert.State.choices)
+    comment = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+
+class Baseline(models.Model):
+    """A run that others are compared with, pinned by somebody: "since release 5.2"."""
+
+    name = models.CharField(max_length=100)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+")
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
+    pinned_at = models.DateTimeField()
+    pinned_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["pair", "plan", "-id"], name="baseline_latest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SeriesNoise(models.Model):
+    """What people taught of a series' noise: a smaller relative change is told no more."""
+
+    series = models.OneToOneField(Series, primary_key=True, on_delete=models.CASCADE, related_name="noise")
+    floor_ratio = models.FloatField()
+    taught_at = models.DateTimeField()
+
+
+class RunJudgement(models.Model):
+    """A final run that is to be judged, or was: once, whoever tries."""
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="judgement")
+    # When it was given to a worker last.
+    queued_at = models.DateTimeField()
+    judged_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["queued_at"], condition=Q(judged_at=None), name="judgement_waiting")]

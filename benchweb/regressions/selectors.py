@@ -1,0 +1,118 @@
+"""Read alerts, the changes of a series, and what a night gave."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from statistics import median
+
+from django.db.models import Count, Q, QuerySet
+
+from benchweb.regressions.judging.findings import changes_of
+from benchweb.regressions.judging.histories import History, RunValue, histories
+from benchweb.regressions.models import LIVE_STATES, Alert
+from benchweb.results.models import RunFigure
+from benchweb.runs.models import Run, State
+from benchweb.schedules.models import Slot
+from benchweb.statistics.changes import LEAST_RUNS, Change, smallest_detectable_change
+
+# What a night rests on is told of at most so many series.
+_MOST_SERIES = 500
+
+
+@dataclass(frozen=True)
+class AlertFilters:
+    """Which alerts; without states those that are live."""
+
+    states: tuple[str, ...] = LIVE_STATES
+    environment: int | None = None
+    host: int | None = None
+    kind: str = ""
+    night: date | None = None
+
+
+@dataclass(frozen=True)
+class SeriesChanges:
+    """A series' changes within its window, each with the run that it begins with."""
+
+    runs: int
+    is_learning: bool
+    changes: list[tuple[Change, RunValue]]
+    smallest_detectable_change_ratio: float | None
+
+
+@dataclass(frozen=True)
+class Night:
+    """What a night gave: its alerts, and what "all quiet" rests on."""
+
+    night: date
+    begun: list[Alert]
+    recovered: list[Alert]
+    slots: int
+    complete_slots: int
+    runs: int
+    finished_runs: int
+    # The median over the series measured, None where none has enough runs.
+    smallest_detectable_change_ratio: float | None
+
+
+def alerts() -> "QuerySet[Alert, Alert]":
+    """Return alerts with all that names them."""
+    pairs = ("pair__source__host", "pair__sink__host")
+    return Alert.objects.select_related(
+        "environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs
+    ).annotate(series_count=Count("series"))
+
+
+def alerts_matching(filters: AlertFilters) -> "QuerySet[Alert, Alert]":
+    """Return the alerts that match; the caller orders and slices."""
+    found = alerts().filter(state__in=filters.states)
+    if filters.environment is not None:
+        found = found.filter(environment=filters.environment)
+    if filters.kind:
+        found = found.filter(kind=filters.kind)
+    if filters.night is not None:
+        found = found.filter(night=filters.night)
+    if filters.host is not None:
+        of_pair = Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host)
+        found = found.filter(Q(host=filters.host) | Q(endpoint__host=filters.host) | of_pair)
+    return found
+
+
+def series_changes(series_id: int) -> SeriesChanges | None:
+    """Return a series' changes; None of a series that is not judged. One query."""
+    history = next(iter(histories([series_id])), None)
+    if history is None:
+        return None
+    found = changes_of(history)
+    since = found[-1].index if found else 0
+    return SeriesChanges(
+        runs=len(history.runs),
+        is_learning=len(history.runs) < LEAST_RUNS,
+        changes=[(change, history.runs[change.index]) for change in found],
+        smallest_detectable_change_ratio=_detectable(history, since),
+    )
+
+
+def night_of_date(night: date) -> Night:
+    """Return what a night gave: from noon to noon UTC, named by its end."""
+    ends = datetime.combine(night, time(12), UTC)
+    begins = ends - timedelta(days=1)
+    in_night = {"at__gte": begins, "at__lt": ends}
+    slots = Slot.objects.filter(**in_night)
+    runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
+    told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
+    ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
+    ratios = [ratio for history in histories(ids) if (ratio := _detectable(history, 0)) is not None]
+    return Night(
+        night=night,
+        begun=list(told.filter(night=night)),
+        recovered=list(told.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)),
+        slots=slots.count(),
+        complete_slots=slots.filter(state=State.FINISHED).count(),
+        runs=runs.count(),
+        finished_runs=runs.filter(state=State.FINISHED).count(),
+        smallest_detectable_change_ratio=median(ratios) if ratios else None,
+    )
+
+
+def _detectable(history: History, since: int) -> float | None:
+    return smallest_detectable_change(history.values, floor=history.floor_ratio, since=since)

@@ -1,0 +1,170 @@
+"""The life of an alert: every transition locks its row, is checked against the state it has then, and is recorded."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition, SeriesNoise
+from benchweb.regressions.signals import alert_changed
+
+State = Alert.State
+MOST_CHARACTERS = 2_000
+# A series whose noise was taught is still judged: a change of half its level is never noise.
+LARGEST_FLOOR_RATIO = 0.5
+_FROM: Mapping[str, tuple[str, ...]] = {
+    State.SUSPECT: (State.CONFIRMING,),
+    State.CONFIRMING: (State.SUSPECT,),
+    State.OPEN: (State.SUSPECT, State.CONFIRMING),
+    State.ACKNOWLEDGED: (State.SUSPECT, State.CONFIRMING, State.OPEN),
+    State.EXPECTED: LIVE_STATES,
+    State.INVALID: LIVE_STATES,
+    State.FIXED: LIVE_STATES,
+    State.RECOVERED: LIVE_STATES,
+}
+# Nobody is told of these: they are on their way to something that people may be told of.
+_UNTOLD = (State.SUSPECT, State.CONFIRMING)
+
+
+class AlertError(ValueError):
+    """What can't be done with an alert; `field` is empty where its state is in the way."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+def found(alert: Alert) -> Alert:
+    """Save a new alert with the first row of its history."""
+    alert.created_at = timezone.now()
+    if alert.state == State.OPEN:
+        alert.opened_at = alert.created_at
+    alert.save(force_insert=True)
+    _record(alert, AlertTransition.Action.FOUND, "", None, "")
+    return alert
+
+
+@transaction.atomic
+def move(
+    alert_id: int, to: str, *, by: User | None = None, comment: str = "", changes: Mapping[str, Any] | None = None
+) -> bool:
+    """Bring an alert to a state with other changes of its row; False, with nothing written, when it can't go there."""
+    alert = Alert.objects.select_for_update().filter(pk=alert_id, state__in=_FROM[to]).first()
+    if alert is None:
+        return False
+    before, now = alert.state, timezone.now()
+    for name, value in (changes or {}).items():
+        setattr(alert, name, value)
+    alert.state = to
+    alert.ended_at = None if to in LIVE_STATES else now
+    if to == State.OPEN and alert.opened_at is None:
+        alert.opened_at = now
+    alert.save()
+    if to == State.INVALID:
+        _teach_noise(alert, now)
+    _record(alert, AlertTransition.Action.MOVED, before, by, comment)
+    return True
+
+
+def acknowledge(*, alert_id: int, by: User | None, comment: str = "") -> None:
+    """Take an alert as known: it tells no more of the same segment."""
+    _moved_by(alert_id, State.ACKNOWLEDGED, by, comment)
+
+
+def expect(*, alert_id: int, by: User | None, comment: str = "") -> None:
+    """Take the new level as the baseline."""
+    _moved_by(alert_id, State.EXPECTED, by, comment)
+
+
+def invalidate(*, alert_id: int, by: User | None, comment: str = "") -> None:
+    """Call an alert noise: its series tell no more of changes as small as theirs were."""
+    _moved_by(alert_id, State.INVALID, by, comment)
+
+
+def fix(*, alert_id: int, by: User | None, comment: str = "") -> None:
+    """Call what an alert tells fixed."""
+    _moved_by(alert_id, State.FIXED, by, comment)
+
+
+def snooze(*, alert_id: int, until: datetime, by: User | None, comment: str = "") -> None:
+    """Hide a live alert until a time."""
+    if until <= timezone.now():
+        raise AlertError("until", _("The snooze ends before now: give a later time."))
+    _changed_by(alert_id, AlertTransition.Action.SNOOZED, by, comment, {"snoozed_until": until})
+
+
+def assign(*, alert_id: int, assignee: User | None, by: User | None, comment: str = "") -> None:
+    """Give an alert to somebody, or to nobody."""
+    _changed_by(alert_id, AlertTransition.Action.ASSIGNED, by, comment, {"assignee": assignee}, even_ended=True)
+
+
+def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | None = None) -> None:
+    """Add a comment, and the address of a ticket where one is given."""
+    if not comment.strip() and ticket_url is None:
+        raise AlertError("comment", _("A comment has at least one character."))
+    if ticket_url and not ticket_url.startswith(("http://", "https://")):
+        raise AlertError("ticket_url", _("A ticket's address begins with http:// or https://."))
+    changes = {} if ticket_url is None else {"ticket_url": ticket_url}
+    _changed_by(alert_id, AlertTransition.Action.COMMENTED, by, comment, changes, even_ended=True)
+
+
+@transaction.atomic
+def _moved_by(alert_id: int, to: State, by: User | None, comment: str) -> None:
+    _check(comment)
+    if not move(alert_id, to, by=by, comment=comment.strip()):
+        state = Alert.objects.values_list("state", flat=True).get(pk=alert_id)
+        refusal = _("Alert {alert_id} is {state}: it can't become {wanted}.")
+        raise AlertError("", refusal.format(alert_id=alert_id, state=state, wanted=to.value))
+
+
+@transaction.atomic
+def _changed_by(
+    alert_id: int,
+    action: AlertTransition.Action,
+    by: User | None,
+    comment: str,
+    changes: Mapping[str, Any],
+    *,
+    even_ended: bool = False,
+) -> None:
+    _check(comment)
+    alert = Alert.objects.select_for_update().get(pk=alert_id)
+    if not even_ended and alert.state not in LIVE_STATES:
+        raise AlertError(
+            "", _("Alert {alert_id} is {state}: it has ended.").format(alert_id=alert_id, state=alert.state)
+        )
+    for name, value in changes.items():
+        setattr(alert, name, value)
+    alert.save(update_fields=list(changes))
+    _record(alert, action, alert.state, by, comment.strip())
+
+
+def _check(comment: str) -> None:
+    if len(comment) > MOST_CHARACTERS:
+        raise AlertError("comment", _("A comment has at most {most:,} characters.").format(most=MOST_CHARACTERS))
+    if "\0" in comment:
+        raise AlertError("comment", _("A comment can't hold the NUL character."))
+
+
+def _record(alert: Alert, action: AlertTransition.Action, before: str, by: User | None, comment: str) -> None:
+    row = AlertTransition.objects.create(
+        alert=alert, action=action, at=timezone.now(), by=by, from_state=before, to_state=alert.state, comment=comment
+    )
+    has_moved = before != alert.state
+    if has_moved and alert.state not in _UNTOLD and alert.opened_at is not None:
+        alert_changed.send(sender=Alert, alert=alert, transition=row)
+
+
+def _teach_noise(alert: Alert, now: datetime) -> None:
+    """Raise the floor of an alert's series to the changes that were called noise."""
+    for part in alert.series.exclude(difference_ratio=None):
+        floor = min(abs(part.difference_ratio or 0.0), LARGEST_FLOOR_RATIO)
+        noise, _is_new = SeriesNoise.objects.get_or_create(
+            series_id=part.series_id, defaults={"floor_ratio": floor, "taught_at": now}
+        )
+        SeriesNoise.objects.filter(pk=noise.pk, floor_ratio__lt=floor).update(floor_ratio=floor, taught_at=now)

@@ -1,0 +1,187 @@
+"""Whether a run is worse than a baseline: pass, regression, inconclusive, or no data."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from statistics import median
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.common.rows import fetch
+from benchweb.regressions.judging.watched import FLOOR_RATIO, is_worse, least_difference, watched_metric
+from benchweb.regressions.models import Baseline
+from benchweb.regressions.transitions import AlertError
+from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
+
+# A run is compared with the runs of at most so long before, and so many of each measure.
+_BEFORE = timedelta(days=60)
+_MOST_VALUES = 200
+
+_OF_RUN = """
+    SELECT series.kind, series.metric, series.identity_digest, min(series.id) AS series_id,
+      array_agg(point.value ORDER BY point.at, point.trial_id) AS values
+    FROM results_point point JOIN results_series series ON series.id = point.series_id
+    WHERE point.run_id = %(run)s GROUP BY series.kind, series.metric, series.identity_digest
+"""
+_MEDIANS = """
+    SELECT kind, metric, identity_digest, 0 AS series_id, array_agg(median ORDER BY at, run_id) AS values
+    FROM (
+      SELECT series.kind, series.metric, series.identity_digest, figure.median, figure.at, figure.run_id,
+        row_number() OVER (PARTITION BY series.kind, series.metric, series.identity_digest ORDER BY figure.at DESC)
+          AS place
+      FROM results_series series
+      JOIN hosts_pair pair ON pair.id = series.pair_id
+      JOIN results_runfigure figure ON figure.series_id = series.id
+      WHERE {of} AND figure.at >= %(since)s AND figure.at <= %(until)s AND figure.run_id <> %(run)s
+        AND series.kind = ANY(%(kinds)s) AND series.metric = ANY(%(metrics)s)
+    ) latest WHERE place <= %(most)s GROUP BY kind, metric, identity_digest
+"""
+
+
+class Outcome(StrEnum):
+    """What a gate may go by."""
+
+    PASS = "pass"  # noqa: S105  (no password)
+    REGRESSION = "regression"
+    INCONCLUSIVE = "inconclusive"
+    NO_DATA = "no_data"
+
+
+class _Measure(NamedTuple):
+    kind: str
+    metric: str
+    identity_digest: str
+    series_id: int
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One measure of the run beside the baseline."""
+
+    series_id: int
+    kind: str
+    metric: str
+    difference: Difference
+    verdict: Verdict
+    is_worse: bool
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """A verdict with what it rests on; `changes` are the measures that are surely different, the worst first."""
+
+    outcome: Outcome
+    changes: list[Compared]
+    compared: int
+    # The median over what was compared; None where these few repetitions can show nothing.
+    smallest_detectable_change_ratio: float | None
+
+
+def verdict_beside_run(run: Run, baseline: Run) -> RunVerdict:
+    """Compare the repetitions of two runs."""
+    return _verdict(_of_run(run), _of_run(baseline))
+
+
+def verdict_beside_environment(run: Run, environment_id: int) -> RunVerdict:
+    """Compare a run's repetitions with the medians of an environment's runs in the two months before."""
+    return _verdict(_of_run(run), _medians(run, "pair.environment_id = %(which)s", environment_id))
+
+
+def verdict_beside_history(run: Run) -> RunVerdict:
+    """Compare a run's repetitions with the medians of its own pair's runs in the two months before."""
+    return _verdict(_of_run(run), _medians(run, "pair.id = %(which)s", run.pair_id))
+
+
+def pinned_baseline(run: Run) -> Baseline | None:
+    """Return the baseline that was pinned last for a run's pair and plan."""
+    pinned = Baseline.objects.filter(pair=run.pair_id, plan=run.plan_version.plan_id).select_related("run")
+    return pinned.order_by("-pk").first()
+
+
+def baseline_pin(*, run: Run, name: str, by: User | None) -> Baseline:
+    """Pin a final run as the baseline of its pair and plan."""
+    if run.state in OPEN_STATES:
+        raise AlertError("run", _("A run that has not ended is no baseline yet."))
+    return Baseline.objects.create(
+        name=name,
+        run=run,
+        environment_id=run.pair.environment_id,
+        pair_id=run.pair_id,
+        plan_id=run.plan_version.plan_id,
+        pinned_at=timezone.now(),
+        pinned_by=by,
+    )
+
+
+def _of_run(run: Run) -> list[_Measure]:
+    return fetch(_Measure, _OF_RUN, {"run": run.pk})
+
+
+def _medians(run: Run, of: str, which: int) -> list[_Measure]:
+    until = run.started_at or run.created_at
+    watched = [each for each in _of_run(run) if watched_metric(each.kind, each.metric)]
+    values = {
+        "which": which,
+        "run": run.pk,
+        "since": until - _BEFORE,
+        "until": until,
+        "kinds": sorted({each.kind for each in watched}),
+        "metrics": sorted({each.metric for each in watched}),
+        "most": _MOST_VALUES,
+    }
+    return fetch(_Measure, _MEDIANS.format(of=of), values)
+
+
+def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunVerdict:
+    before: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for each in baseline:
+        before[each[:3]] = each.values
+    common = [each for each in measured if watched_metric(each.kind, each.metric) and before[each[:3]]]
+    differences = [difference(before[each[:3]], each.values) for each in common]
+    compared = [
+        Compared(each.series_id, each.kind, each.metric, found, verdict, _is_bad(each, found))
+        for each, found, verdict in zip(common, differences, verdicts(differences), strict=True)
+    ]
+    different = [each for each in compared if each.verdict == Verdict.DIFFERENT and _is_large(each)]
+    shown = [
+        share
+        for found in differences
+        if found.least_shift_shown is not None and (share := found.share(found.least_shift_shown)) is not None
+    ]
+    return RunVerdict(
+        outcome=_outcome(compared, different),
+        changes=sorted(different, key=lambda each: (not each.is_worse, -abs(each.difference.ratio or 0.0))),
+        compared=len(compared),
+        smallest_detectable_change_ratio=median(shown) if shown else None,
+    )
+
+
+def _outcome(compared: Sequence[Compared], different: Sequence[Compared]) -> Outcome:
+    if not compared:
+        return Outcome.NO_DATA
+    if any(each.is_worse for each in different):
+        return Outcome.REGRESSION
+    # What may be worse, or can't be told at all, is no pass.
+    if any(each.verdict == Verdict.TOO_FEW or (each.verdict == Verdict.PERHAPS and each.is_worse) for each in compared):
+        return Outcome.INCONCLUSIVE
+    return Outcome.PASS
+
+
+def _is_bad(measure: _Measure, found: Difference) -> bool:
+    metric = watched_metric(measure.kind, measure.metric)
+    level = found.baseline_median
+    return metric is not None and found.difference != 0 and is_worse(metric, level, level + found.difference)
+
+
+def _is_large(each: Compared) -> bool:
+    metric = watched_metric(each.kind, each.metric)
+    least = least_difference(metric) if metric else 0.0
+    ratio = each.difference.ratio
+    return abs(each.difference.difference) >= least and (ratio is None or abs(ratio) >= FLOOR_RATIO)

@@ -1,0 +1,106 @@
+"""What is missing is told once for as long as it lasts, and once when it is back."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from benchweb.hosts.models import Endpoint
+from benchweb.regressions import transitions
+from benchweb.regressions.absence.checks import missing_found
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import Alert
+from benchweb.results.run_summaries import write_figures
+from benchweb.schedules.models import Schedule, Slot
+from tests.factories import make_pair, make_schedule
+from tests.nights import DAY, NIGHT, measured
+
+pytestmark = pytest.mark.django_db
+State = Alert.State
+
+
+@pytest.fixture
+def now() -> datetime:
+    return timezone.now()
+
+
+def slot(schedule: Schedule, at: datetime, state: str) -> None:
+    Slot.objects.create(schedule=schedule, at=at, state=state, reason="no engine answers", claimed_at=at)
+
+
+def test_slots_without_results_are_one_alert_that_ends_with_the_next_complete_one(now):
+    schedule = make_schedule()
+    slot(schedule, now - timedelta(hours=5), "finished")
+    assert missing_found() == 0
+    slot(schedule, now - timedelta(hours=4), "nonstart")
+    slot(schedule, now - timedelta(hours=3), "failed")
+    assert missing_found() == 1
+    slot(schedule, now - timedelta(hours=2), "missed")
+    assert missing_found() == 0
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.code, alert.state) == ("absence", "slot", State.OPEN)
+    assert alert.params == {"slots": 3, "reason": "no engine answers"}
+    slot(schedule, now - timedelta(hours=1), "finished")
+    assert missing_found() == 0
+    assert Alert.objects.get().state == State.RECOVERED
+
+
+def test_an_acknowledged_absence_stays_acknowledged_while_it_lasts(now):
+    schedule = make_schedule()
+    slot(schedule, now - timedelta(hours=4), "nonstart")
+    assert missing_found() == 1
+    transitions.expect(alert_id=Alert.objects.get().pk, by=None)
+    slot(schedule, now - timedelta(hours=3), "nonstart")
+    assert missing_found() == 0
+    assert Alert.objects.get().state == State.EXPECTED
+
+
+def test_skipped_and_cancelled_slots_are_nobodys_fault(now):
+    schedule = make_schedule()
+    slot(schedule, now - timedelta(hours=4), "skipped")
+    slot(schedule, now - timedelta(hours=3), "cancelled")
+    assert missing_found() == 0
+
+
+def test_a_schedule_whose_time_passed_is_late_until_it_is_claimed(now):
+    schedule = make_schedule()
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=now - timedelta(minutes=11))
+    assert missing_found() == 1
+    assert missing_found() == 0
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=now + timedelta(hours=1))
+    missing_found()
+    alert = Alert.objects.get()
+    assert (alert.code, alert.state, alert.schedule) == ("late", State.RECOVERED, schedule)
+
+
+def test_an_endpoint_in_use_that_is_silent_for_long_is_told_until_it_answers(now):
+    pair = make_pair()
+    ends = Endpoint.objects.filter(pk=pair.source_id)
+    ends.update(unreachable_since=now - timedelta(minutes=14), status_reason="no route to host")
+    assert missing_found() == 0
+    ends.update(unreachable_since=now - timedelta(minutes=16))
+    assert missing_found() == 1
+    assert missing_found() == 0
+    alert = Alert.objects.get()
+    assert (alert.code, alert.host, alert.severity) == ("unreachable", pair.source.host, "critical")
+    ends.update(unreachable_since=None)
+    missing_found()
+    assert Alert.objects.get().state == State.RECOVERED
+
+
+def test_runs_that_finish_with_nothing_received_are_one_alert_of_their_pair():
+    pair = make_pair()
+    for number, value in enumerate((1e9, 0.0, 0.0, 1e9)):
+        run = measured(pair, NIGHT + number * DAY, value)
+        write_figures()
+        judge_run(run.pk)
+        states = list(Alert.objects.values_list("code", "state", "params"))
+        assert (
+            states
+            == [
+                [],
+                [("nothing", "open", {"runs": 1})],
+                [("nothing", "open", {"runs": 2})],
+                [("nothing", "recovered", {"runs": 2})],
+            ][number]
+        )

@@ -1,0 +1,132 @@
+"""A suspect is measured again with controls, within its schedule's budget: the host, the pair, or gone."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from benchweb.hosts.models import Pair
+from benchweb.hosts.services import pair_create
+from benchweb.regressions.judging import queue
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import Alert
+from benchweb.results.run_summaries import write_figures
+from benchweb.runs.models import Campaign, Run
+from benchweb.runs.services import launch
+from benchweb.schedules.models import Slot
+from tests.factories import make_endpoint, make_environment, make_plan, make_schedule
+from tests.nights import add_values
+from tests.regressions.judged import level, night, quiet
+
+pytestmark = pytest.mark.django_db
+State = Alert.State
+LAST = 20
+
+
+@pytest.fixture
+def mesh() -> list[Pair]:
+    """Return the six pairs of three hosts, the first host's first, with twenty quiet nights behind them."""
+    ends, environment = [make_endpoint() for _ in range(3)], make_environment("mesh")
+    pairs = [
+        pair_create(source=source, sink=sink, environment=environment)
+        for source in ends
+        for sink in ends
+        if source != sink
+    ]
+    quiet(pairs)
+    return pairs
+
+
+def slot_of(pairs: Sequence[Pair], seconds: int = 1) -> Campaign:
+    """Launch a slot of a schedule on the pairs; its runs are pending."""
+    steps = [{"kind": "tcp_stream", "params": {"duration_seconds": seconds}}]
+    schedule = make_schedule(target={"pairs": [pair.pk for pair in pairs]}, plan=make_plan(steps=steps))
+    campaign = launch(plan=schedule.plan, pairs=pairs, user=None)
+    Slot.objects.create(schedule=schedule, at=night(LAST), claimed_at=timezone.now(), campaign=campaign)
+    return campaign
+
+
+def end(campaign: Campaign, factors: dict[Pair, float], number: int) -> None:
+    """End a campaign's runs as measured: each pair at a share of the usual level; and judge them."""
+    for run in campaign.runs.order_by("pk"):
+        at = night(number)
+        Run.objects.filter(pk=run.pk).update(state="finished", started_at=at, finished_at=at + timedelta(minutes=1))
+        run.trials.all().delete()
+        add_values(run, run.pair, at, level(number, factors.get(run.pair, 1.0)))
+    write_figures()
+    for run in campaign.runs.order_by("pk"):
+        judge_run(run.pk)
+
+
+def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, float]) -> Alert:
+    end(slot_of(mesh), first, LAST)
+    alert = Alert.objects.order_by("pk").first()
+    assert alert is not None
+    assert alert.state == State.CONFIRMING
+    end(alert.confirmation, again, LAST + 1)
+    alert.refresh_from_db()
+    return alert
+
+
+def test_a_suspect_queues_one_rerun_with_the_reverse_pair_and_another_of_each_host(mesh):
+    end(slot_of(mesh), {mesh[0]: 0.7}, LAST)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.unconfirmed_code) == (State.CONFIRMING, "")
+    assert alert.confirmation.runs.count() == 4
+    assert alert.series.get().rerun.pair == mesh[0]
+    reverse = next(pair for pair in mesh if (pair.source, pair.sink) == (mesh[0].sink, mesh[0].source))
+    assert reverse in {run.pair for run in alert.confirmation.runs.all()}
+
+
+def test_a_pair_that_is_bad_again_alone_is_the_pair(mesh):
+    alert = confirmed(mesh, {mesh[0]: 0.7}, {mesh[0]: 0.7})
+    assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, mesh[0])
+
+
+def test_a_host_whose_other_pair_is_bad_too_is_the_host(mesh):
+    host = mesh[0].source.host
+    bad = {pair: 0.7 for pair in mesh if host in (pair.source.host, pair.sink.host)}
+    alert = confirmed(mesh, {mesh[0]: 0.7}, bad)
+    assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", host)
+
+
+def test_what_is_gone_when_measured_again_is_told_to_nobody(mesh):
+    alert = confirmed(mesh, {mesh[0]: 0.7}, {})
+    assert (alert.state, alert.verdict, alert.opened_at) == (State.RECOVERED, "gone", None)
+    assert Alert.objects.count() == 1
+
+
+def test_a_rerun_that_gives_nothing_leaves_a_suspect_that_says_so(mesh):
+    end(slot_of(mesh), {mesh[0]: 0.7}, LAST)
+    campaign = Alert.objects.get().confirmation
+    campaign.runs.update(state="nonstart", finished_at=timezone.now())
+    write_figures()
+    for run in campaign.runs.all():
+        judge_run(run.pk)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "rerun_failed")
+
+
+def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh):
+    apart = [pair_create(source=make_endpoint(), sink=make_endpoint(), environment=mesh[0].environment)]
+    quiet(apart)
+    campaign = slot_of([*mesh, *apart], seconds=60)
+    end(campaign, {mesh[0]: 0.7, apart[0]: 0.7}, LAST)
+    first, second = Alert.objects.order_by("pk")
+    assert (first.state, second.state, second.unconfirmed_code) == (State.CONFIRMING, State.SUSPECT, "budget_spent")
+
+
+def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch, mesh):
+    sent: list[list[int]] = []
+    monkeypatch.setattr(queue, "send_on_commit", lambda task, ids: sent.append(ids))
+    campaign = slot_of(mesh[:2])
+    ids = list(campaign.runs.order_by("pk").values_list("pk", flat=True))
+    campaign.runs.update(state="finished", started_at=timezone.now(), finished_at=timezone.now())
+    assert queue.give_waiting() == 0
+    write_figures()
+    assert queue.give_waiting() == 2
+    assert queue.give_waiting() == 0
+    assert sent == [ids]
+    assert queue.judge_all(ids) == 2
+    assert queue.judge_all(ids) == 0

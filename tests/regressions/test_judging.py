@@ -1,0 +1,191 @@
+"""A change is found once, by whoever looks, and told of once for what has one cause."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from benchweb.hosts.services import pair_create
+from benchweb.regressions import transitions
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import Alert, AlertSeries, RunJudgement, SeriesNoise
+from benchweb.regressions.signals import alert_changed
+from tests.factories import make_endpoint, make_environment, make_pair
+from tests.regressions.judged import judged, night, quiet, run_of
+
+pytestmark = pytest.mark.django_db
+State = Alert.State
+
+
+@pytest.fixture
+def told():
+    """Collect what people are told: states of alerts, in order."""
+    states: list[str] = []
+
+    def hear(sender, alert, transition, **_):
+        states.append(transition.to_state)
+
+    alert_changed.connect(hear)
+    yield states
+    alert_changed.disconnect(hear)
+
+
+def test_quiet_nights_make_no_alert(told):
+    quiet(make_pair(), 30, series=4)
+    assert Alert.objects.count() == 0
+    assert told == []
+
+
+def test_a_step_of_many_series_opens_one_alert_with_its_levels(told):
+    pair = make_pair()
+    runs = quiet(pair, series=6) + judged(pair, [0.9] * 6, first=20, series=6)
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.state, alert.pair, alert.host) == ("change", State.OPEN, pair, None)
+    assert (alert.begun_at, alert.params["series"], alert.params["pairs"]) == (night(20), 6, 1)
+    assert alert.size_ratio == pytest.approx(0.1, abs=0.01)
+    parts = AlertSeries.objects.filter(alert=alert)
+    assert {part.first_bad_run_id for part in parts} == {runs[20].pk}
+    assert {part.last_good_run_id for part in parts} == {runs[19].pk}
+    assert all(part.p < 0.001 and part.interval_high_ratio < -0.08 for part in parts)
+    assert told == [State.OPEN]
+
+
+def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_by_itself(told):
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.8], first=20)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "no_schedule")
+    judged(pair, [1.0], first=21)
+    alert.refresh_from_db()
+    assert (alert.state, alert.opened_at) == (State.RECOVERED, None)
+    assert told == []
+
+
+def test_a_spike_some_nights_later_is_a_suspect_of_its_own():
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.8, 1.0, 1.0, 0.8, 1.0, 1.0], first=20)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED] * 2
+
+
+def test_a_change_for_the_better_alerts_nobody():
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [1.2] * 8, first=20)
+    assert Alert.objects.count() == 0
+
+
+def test_a_recovery_is_noticed_and_told_once_and_the_segment_never_alerts_again(told):
+    pair = make_pair()
+    quiet(pair, series=3)
+    judged(pair, [0.85] * 6 + [1.0] * 12, first=20, series=3)
+    alert = Alert.objects.get()
+    assert alert.state == State.RECOVERED
+    assert told == [State.OPEN, State.RECOVERED]
+
+
+def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told):
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.85] * 6 + [1.0] * 12 + [0.85] * 6, first=20)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
+    assert told == [State.OPEN, State.RECOVERED, State.OPEN]
+
+
+def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told):
+    pair = make_pair()
+    quiet(pair, series=3)
+    judged(pair, [0.85] * 6, first=20, series=3)
+    transitions.acknowledge(alert_id=Alert.objects.get().pk, by=None, comment="the new switch")
+    judged(pair, [0.85] * 20, first=26, series=3)
+    assert Alert.objects.get().state == State.ACKNOWLEDGED
+    assert told == [State.OPEN, State.ACKNOWLEDGED]
+
+
+def test_an_expected_level_is_the_baseline_of_what_comes_after():
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.85] * 6, first=20)
+    transitions.expect(alert_id=Alert.objects.get().pk, by=None)
+    judged(pair, [0.85] * 14, first=26)
+    assert Alert.objects.count() == 1
+    judged(pair, [0.7] * 6, first=40)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.EXPECTED, State.OPEN]
+
+
+def test_an_invalid_alert_teaches_the_floor_of_its_series():
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.95] * 7, first=20)
+    alert = Alert.objects.get()
+    transitions.invalidate(alert_id=alert.pk, by=None)
+    assert SeriesNoise.objects.get().floor_ratio == pytest.approx(0.05, abs=0.01)
+    judged(pair, [1.0] * 14 + [0.96] * 7, first=27)
+    assert Alert.objects.count() == 1
+
+
+def test_pairs_that_share_a_host_are_one_alert_that_names_it():
+    bad, environment = make_endpoint(), make_environment("mesh")
+    others = [make_endpoint() for _ in range(3)]
+    pairs = [pair_create(source=bad, sink=other, environment=environment) for other in others]
+    apart = pair_create(source=others[0], sink=others[1], environment=environment)
+    quiet([*pairs, apart])
+    for number in range(20, 26):
+        judged(pairs, [0.8], first=number)
+        judged(apart, [1.0], first=number)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.host_id, alert.pair, alert.severity) == (State.OPEN, bad.host_id, None, "critical")
+    assert alert.params["pairs"] == 3
+
+
+def test_pairs_without_a_common_host_are_alerts_of_their_own():
+    pairs = [make_pair(), make_pair()]
+    quiet(pairs)
+    judged(pairs, [0.8] * 6, first=20)
+    assert {alert.pair for alert in Alert.objects.all()} == set(pairs)
+
+
+def test_a_run_is_judged_once():
+    pair = make_pair()
+    run = run_of(pair, 0)
+    assert judge_run(run.pk)
+    assert not judge_run(run.pk)
+    assert RunJudgement.objects.get().run == run
+
+
+def test_a_result_that_came_late_is_judged_in_its_place(told):
+    pair = make_pair()
+    quiet(pair)
+    nights = [*range(20, 23), *range(24, 27)]
+    for number in nights:
+        judged(pair, [0.9], first=number)
+    assert told == [State.OPEN]
+    late = run_of(pair, 23, 0.9)
+    assert judge_run(late.pk)
+    assert Alert.objects.get().state == State.OPEN
+    assert told == [State.OPEN]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_that_judge_at_once_make_one_alert():
+    pair = make_pair()
+    quiet(pair, series=3)
+    runs = [run_of(pair, number, 0.8, series=3) for number in range(20, 26)]
+    begin = threading.Barrier(4)
+    judgements: list[bool] = []
+
+    def judge(run_id: int) -> None:
+        begin.wait()
+        judgements.append(judge_run(run_id))
+        connection.close()
+
+    threads = [threading.Thread(target=judge, args=[run.pk]) for run in (runs[-1], runs[-1], runs[-2], runs[-2])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(judgements) == [False, False, True, True]
+    alert = Alert.objects.get()
+    assert (alert.state, alert.series.count()) == (State.OPEN, 3)
+    assert [row.to_state for row in alert.transitions.all()] == [State.SUSPECT, State.OPEN]
