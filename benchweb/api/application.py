@@ -21,6 +21,7 @@ from benchweb.common.database_faults import took_too_long
 from benchweb.hosts.errors import HostsError
 from benchweb.notifications.errors import NotificationError
 from benchweb.plans.expansion import PlanError
+from benchweb.regressions.transitions import AlertError
 from benchweb.runs.services import LaunchError
 from benchweb.schedules.services import ScheduleError
 from benchweb.sharing.services import ShareError
@@ -66,7 +67,7 @@ class BenchwebAPI(NinjaAPI):
         self.add_exception_handler(HttpError, _http_error)
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)
-        for refusal in (HostsError, PlanError, LaunchError, ScheduleError, ShareError, NotificationError):
+        for refusal in (HostsError, PlanError, LaunchError, ScheduleError, ShareError, NotificationError, AlertError):
             self.add_exception_handler(refusal, _refused)
         self.add_exception_handler(OperationalError, _database_away)
         self.add_exception_handler(Exception, _unexpected)

@@ -16,6 +16,8 @@ from benchweb.statistics.changes import LEAST_RUNS, Change, smallest_detectable_
 
 # What a night rests on is told of at most so many series.
 _MOST_SERIES = 500
+# One has a cause of its own: a night of more is a night without a network.
+MOST_ALERTS = 500
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ def night_of_date(night: date) -> Night:
     ratios = [ratio for history in histories(ids) if (ratio := _detectable(history, 0)) is not None]
     return Night(
         night=night,
-        begun=list(told.filter(night=night)),
-        recovered=list(told.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)),
+        begun=list(told.filter(night=night)[:MOST_ALERTS]),
+        recovered=list(told.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]),
         slots=slots.count(),
         complete_slots=slots.filter(state=State.FINISHED).count(),
         runs=runs.count(),

@@ -41,6 +41,15 @@ BOUNDED = {
     "SlotItem.runs": "the first 1,000",
     "ChannelItem.to": "at most 50 are taken",
     "DeliveryItem.log": "the newest 20",
+    "AlertDetail.series": "the first 500, and how many there are",
+    "AlertDetail.transitions": "the first 500",
+    "ExplanationItem.facts": "the hosts of at most 20 runs",
+    "ExplanationItem.annotations": "at most 200",
+    "FactsItem.changed": "the facts of a host",
+    "SeriesChangesItem.changes": "within at most 60 runs",
+    "VerdictItem.changes": "the main figures of a run's combinations",
+    "NightItem.begun": "at most 500",
+    "NightItem.recovered": "at most 500",
     "RuleItem.alert_kinds": "at most 40 are taken",
     "RuleItem.transitions": "at most 40 are taken",
 }
@@ -122,7 +131,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api, pat
 
 
 def test_there_are_lists_to_be_tried():
-    assert len(PAGED) == 15
+    assert len(PAGED) == 17
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(api, monkeypatch):

@@ -37,7 +37,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document):
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
         "hosts", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns", "schedules", "series",
-        "shares", "catalog", "channels", "alert-rules", "maintenance-windows",
+        "shares", "catalog", "alerts", "baselines", "nights", "channels", "alert-rules", "maintenance-windows",
     }  # fmt: skip
 
 

@@ -1,0 +1,149 @@
+"""Alerts: what changed or is missing, and what people do about it."""
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from benchweb.api.paging import Page, page
+from benchweb.api.problems import invalid
+from benchweb.api.resources.alerts.schemas import (
+    MOST_SERIES,
+    MOST_TRANSITIONS,
+    AlertDetail,
+    AlertItem,
+    AlertQuery,
+    AssignBody,
+    CommentBody,
+    RemarkBody,
+    SnoozeBody,
+    alert_fields,
+    explanation_item,
+    series_item,
+    transition_item,
+)
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Identifier
+from benchweb.regressions import transitions
+from benchweb.regressions.explanations import explanation
+from benchweb.regressions.models import LIVE_STATES, Alert
+from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching
+
+router = Router(tags=["alerts"])
+
+
+@router.get("/alerts", response=Page[AlertItem])
+def alert_list(request: HttpRequest, query: Query[AlertQuery]) -> Page[AlertItem]:
+    """List alerts, the newest first; `state` is one or several with commas between, or `all`."""
+    filters = AlertFilters(
+        states=_states(query.state),
+        environment=query.environment,
+        host=query.host,
+        kind=_kind(query.kind),
+        night=query.night,
+    )
+    rows = alerts_matching(filters)
+    return page(request, query, rows, lambda alert: AlertItem(**alert_fields(request, alert)), newest_first=True)
+
+
+@router.get("/alerts/{alert_id}", response=AlertDetail)
+def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
+    """Show an alert with its series, what else changed when it began, and its history."""
+    alert = row_or_404(alerts(), alert_id)
+    parts = alert.series.select_related("series").order_by("pk")[:MOST_SERIES]
+    history = alert.transitions.select_related("by").order_by("pk")[:MOST_TRANSITIONS]
+    return AlertDetail(
+        **alert_fields(request, alert),
+        series=[series_item(part) for part in parts],
+        explanation=explanation_item(explanation(alert)),
+        transitions=[transition_item(row) for row in history],
+    )
+
+
+@router.post("/alerts/{alert_id}/acknowledge", response=AlertDetail)
+def alert_acknowledge(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """Take it as known: the same segment never alerts again."""
+    row_or_404(alerts(), alert_id)
+    transitions.acknowledge(alert_id=alert_id, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/expected", response=AlertDetail)
+def alert_expect(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """Take the new level as the baseline."""
+    row_or_404(alerts(), alert_id)
+    transitions.expect(alert_id=alert_id, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/invalid", response=AlertDetail)
+def alert_invalidate(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """Call it noise: its series tell no more of changes as small."""
+    row_or_404(alerts(), alert_id)
+    transitions.invalidate(alert_id=alert_id, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/fixed", response=AlertDetail)
+def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """Call its cause fixed."""
+    row_or_404(alerts(), alert_id)
+    transitions.fix(alert_id=alert_id, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/snooze", response=AlertDetail)
+def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -> AlertDetail:
+    """Hide it until a time."""
+    row_or_404(alerts(), alert_id)
+    transitions.snooze(alert_id=alert_id, until=body.until, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/comment", response=AlertDetail)
+def alert_comment(request: HttpRequest, alert_id: Identifier, body: RemarkBody) -> AlertDetail:
+    """Add a comment, and with `ticket_url` the address of a ticket; an empty one takes that away."""
+    row_or_404(alerts(), alert_id)
+    transitions.remark(alert_id=alert_id, comment=body.comment, by=_user(request), ticket_url=body.ticket_url)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/assign", response=AlertDetail)
+def alert_assign(request: HttpRequest, alert_id: Identifier, body: AssignBody) -> AlertDetail:
+    """Give it to the user of that name, or to nobody."""
+    row_or_404(alerts(), alert_id)
+    assignee = _assignee(body.user)
+    transitions.assign(alert_id=alert_id, assignee=assignee, by=_user(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+def _states(text: str) -> tuple[str, ...]:
+    if not text:
+        return LIVE_STATES
+    if text == "all":
+        return tuple(Alert.State.values)
+    states = tuple(text.split(","))
+    unknown = next((state for state in states if state not in Alert.State.values), None)
+    if unknown is not None:
+        known = ", ".join(Alert.State.values)
+        raise invalid("state", f"{unknown[:60]!r} is no state of an alert; there are: {known}; or all.")
+    return states
+
+
+def _kind(text: str) -> str:
+    if text and text not in Alert.Kind.values:
+        raise invalid("kind", f"{text!r} is no kind of alert; there are: {', '.join(Alert.Kind.values)}.")
+    return text
+
+
+def _assignee(name: str | None) -> User | None:
+    if name is None:
+        return None
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise invalid("user", f"There is no user {name[:60]!r}.")
+    return user
+
+
+def _user(request: HttpRequest) -> User:
+    user: User = request.auth  # type: ignore[attr-defined]
+    return user

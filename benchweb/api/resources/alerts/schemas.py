@@ -1,0 +1,270 @@
+"""The bodies and answers about alerts."""
+
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from pydantic import Field
+
+from benchweb.api.paging import PageQuery
+from benchweb.api.schemas import Body, Identifier, Item, MomentText, RequestedIdentifier
+from benchweb.catalog import catalog
+from benchweb.regressions.explanations import Explanation
+from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.transitions import MOST_CHARACTERS
+from benchweb.regressions.words import alert_title, unconfirmed_reason
+
+# Of an alert: more are counted.
+MOST_SERIES = 500
+MOST_TRANSITIONS = 500
+Comment = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+
+
+class AlertQuery(PageQuery):
+    """Without a state: those that are live (suspect, confirming, open, acknowledged); `all` is every state."""
+
+    state: Annotated[str, Field(max_length=200)] = ""
+    kind: Annotated[str, Field(max_length=20)] = ""
+    environment: RequestedIdentifier = None
+    host: RequestedIdentifier = None
+    night: date | None = None
+
+
+class CommentBody(Body):
+    comment: Comment = ""
+
+
+class RemarkBody(Body):
+    comment: Comment = ""
+    ticket_url: Annotated[str, Field(max_length=500)] | None = None
+
+
+class SnoozeBody(CommentBody):
+    until: MomentText
+
+
+class AssignBody(CommentBody):
+    """Without a user name: to nobody."""
+
+    user: Annotated[str, Field(max_length=150)] | None
+
+
+class AlertItem(Item):
+    id: int
+    url: str
+    kind: str
+    state: str
+    severity: str
+    title: str
+    code: str
+    params: dict[str, Any]
+    size_ratio: float | None
+    environment: int | None
+    host: int | None
+    pair: int | None
+    endpoint: int | None
+    plan: int | None
+    schedule: int | None
+    night: date
+    begun_at: datetime
+    created_at: datetime
+    opened_at: datetime | None
+    ended_at: datetime | None
+    snoozed_until: datetime | None
+    assignee: str | None
+    ticket_url: str
+    verdict: str | None
+    confirmation: int | None
+    unconfirmed_reason: str
+    series_count: int
+
+
+class AlertSeriesItem(Item):
+    series: int
+    pair: int
+    kind: str
+    metric: str
+    unit: str
+    identity: dict[str, Any]
+    before: float
+    after: float
+    difference_ratio: float | None
+    interval_low_ratio: float | None
+    interval_high_ratio: float | None
+    p: float | None
+    last_good_run: int | None
+    first_bad_run: int
+    rerun: int | None
+    recovered_run: int | None
+
+
+class TransitionItem(Item):
+    at: datetime
+    action: str
+    by: str | None
+    from_state: str | None
+    to_state: str
+    comment: str
+
+
+class FactsItem(Item):
+    host: int
+    name: str
+    changed: list[str]
+
+
+class AnnotationItem(Item):
+    id: int
+    text: str
+    at: datetime
+    until: datetime | None
+    author: str
+
+
+class ExplanationItem(Item):
+    """What else changed between the last good run and the first bad one."""
+
+    facts: list[FactsItem]
+    plan_version_before: int | None
+    plan_version_after: int | None
+    annotations: list[AnnotationItem]
+
+
+class AlertDetail(AlertItem):
+    series: list[AlertSeriesItem]
+    explanation: ExplanationItem
+    transitions: list[TransitionItem]
+
+
+def alert_fields(request: HttpRequest, alert: Alert) -> dict[str, Any]:
+    """Return what every answer says of an alert."""
+    same = (
+        *("kind", "state", "severity", "code", "params", "size_ratio", "night", "begun_at", "created_at", "opened_at"),
+        *("ended_at", "snoozed_until", "ticket_url"),
+    )
+    keys = ("environment", "host", "pair", "endpoint", "plan", "schedule", "confirmation")
+    return {
+        **{name: getattr(alert, name) for name in same},
+        **{name: getattr(alert, f"{name}_id") for name in keys},
+        "id": alert.pk,
+        "url": request.build_absolute_uri(f"/api/v1/alerts/{alert.pk}"),
+        "title": alert_title(alert),
+        "assignee": alert.assignee.get_username() if alert.assignee else None,
+        "verdict": alert.verdict or None,
+        "unconfirmed_reason": unconfirmed_reason(alert),
+        "series_count": getattr(alert, "series_count", 0),
+    }
+
+
+def series_item(part: AlertSeries) -> AlertSeriesItem:
+    """Show a series' part; it comes with its series."""
+    metric = catalog().metrics.get(part.series.metric)
+    return AlertSeriesItem(
+        series=part.series_id,
+        pair=part.series.pair_id,
+        kind=part.series.kind,
+        metric=part.series.metric,
+        unit=metric.unit if metric else "",
+        identity=part.series.identity,
+        before=part.before,
+        after=part.after,
+        difference_ratio=part.difference_ratio,
+        interval_low_ratio=part.interval_low_ratio,
+        interval_high_ratio=part.interval_high_ratio,
+        p=part.p,
+        last_good_run=part.last_good_run_id,
+        first_bad_run=part.first_bad_run_id,
+        rerun=part.rerun_id,
+        recovered_run=part.recovered_run_id,
+    )
+
+
+def transition_item(row: AlertTransition) -> TransitionItem:
+    """Show a row of the history; it comes with who did it."""
+    return TransitionItem(
+        at=row.at,
+        action=row.action,
+        by=row.by.get_username() if row.by else None,
+        from_state=row.from_state or None,
+        to_state=row.to_state,
+        comment=row.comment,
+    )
+
+
+def explanation_item(found: Explanation) -> ExplanationItem:
+    """Show what else changed."""
+    before, after = found.plan_versions or (None, None)
+    return ExplanationItem(
+        facts=[FactsItem(host=each.host_id, name=each.host, changed=list(each.words)) for each in found.facts],
+        plan_version_before=before,
+        plan_version_after=after,
+        annotations=[
+            AnnotationItem(id=note.pk, text=note.text, at=note.at, until=note.until, author=note.author)
+            for note in found.annotations
+        ],
+    )
+
+
+class ChangeItem(Item):
+    at: datetime
+    run: int
+    before: float
+    after: float
+    difference_ratio: float | None
+    interval_low_ratio: float | None
+    interval_high_ratio: float | None
+    p: float
+
+
+class SeriesChangesItem(Item):
+    """The changes within the latest runs; `is_learning` says that there are too few runs to find any."""
+
+    runs: int
+    is_learning: bool
+    changes: list[ChangeItem]
+    smallest_detectable_change_ratio: float | None
+
+
+class MeasureItem(Item):
+    series: int
+    kind: str
+    metric: str
+    difference_ratio: float | None
+    interval_low_ratio: float | None
+    interval_high_ratio: float | None
+    p: float
+    is_worse: bool
+
+
+class VerdictItem(Item):
+    verdict: str
+    baseline_run: int | None
+    compared: int
+    changes: list[MeasureItem]
+    smallest_detectable_change_ratio: float | None
+
+
+class NightItem(Item):
+    night: date
+    begun: list[AlertItem]
+    recovered: list[AlertItem]
+    slots: int
+    complete_slots: int
+    runs: int
+    finished_runs: int
+    smallest_detectable_change_ratio: float | None
+
+
+class BaselineBody(Body):
+    run: Identifier
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class BaselineItem(Item):
+    id: int
+    name: str
+    run: int
+    pair: int
+    plan: int
+    environment: int
+    pinned_at: datetime

@@ -1,0 +1,222 @@
+"""Alerts, verdicts, changes and nights by REST."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from benchweb.annotations.services import annotation_create
+from benchweb.hosts.models import Facts
+from benchweb.regressions import transitions
+from benchweb.regressions.models import Alert
+from benchweb.results.models import Result, Series
+from benchweb.runs.models import Run, Trial
+from tests.factories import make_pair
+from tests.nights import NIGHT, measured
+from tests.regressions.judged import judged, night, quiet
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pair():
+    return make_pair()
+
+
+@pytest.fixture
+def alert(pair) -> Alert:
+    """An open alert of three series, after twenty quiet nights."""
+    quiet(pair, series=3)
+    judged(pair, [0.9] * 6, first=20, series=3)
+    return Alert.objects.get()
+
+
+def bare_alert(number: int, **fields) -> Alert:
+    values = {"kind": "absence", "code": "late", "state": "open", "begun_at": NIGHT, "night": NIGHT.date()} | fields
+    return transitions.found(Alert(segment_key=f"late:{number}", **values))
+
+
+def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(api, pair, alert):
+    annotation_create(text="new switch", at=night(19) + timedelta(hours=3), host=pair.source.host)
+    part = alert.series.first()
+    for run, kernel in ((part.last_good_run, "6.1"), (part.first_bad_run, "6.2")):
+        facts = Facts.objects.create(
+            endpoint=pair.source, digest=kernel, document={"kernel": kernel}, first_seen_at=NIGHT, last_seen_at=NIGHT
+        )
+        trial = Trial.objects.filter(run=run).order_by("pk").first()
+        Result.objects.create(trial=trial, metrics={}, document={}, source_facts=facts)
+    found = api.get(f"/alerts/{alert.pk}").json()
+    assert (found["kind"], found["state"], found["pair"], found["series_count"]) == ("change", "open", pair.pk, 3)
+    assert found["title"].startswith(f"{pair}: tcp_stream Throughput, received −10.")
+    assert found["title"].endswith(" and 2 more series")
+    assert [each["first_bad_run"] for each in found["series"]] == [part.first_bad_run_id] * 3
+    assert found["explanation"]["facts"] == [
+        {"host": pair.source.host_id, "name": pair.source.host.name, "changed": ["kernel 6.1 → 6.2"]}
+    ]
+    assert [note["text"] for note in found["explanation"]["annotations"]] == ["new switch"]
+    assert [row["to_state"] for row in found["transitions"]][-1] == "open"
+
+
+def test_lists_are_of_live_alerts_unless_states_are_named(api, pair, alert):
+    transitions.fix(alert_id=bare_alert(1).pk, by=None)
+    late = bare_alert(2, host=pair.source.host)
+
+    def listed(query: str) -> list[int]:
+        answer = api.get(f"/alerts{query}")
+        assert answer.status_code == 200, answer.json()
+        return [item["id"] for item in answer.json()["items"]]
+
+    assert listed("") == [late.pk, alert.pk]
+    assert len(listed("?state=all")) == 3
+    assert len(listed("?state=fixed,open")) == 3
+    assert listed("?kind=change") == [alert.pk]
+    assert listed(f"?environment={pair.environment_id}") == [alert.pk]
+    assert listed(f"?host={pair.sink.host_id}") == [alert.pk]
+    assert listed(f"?night={alert.night}&kind=change") == [alert.pk]
+
+
+@pytest.mark.parametrize(("query", "field"), [("state=awake", "state"), ("kind=noise", "kind"), ("nights=1", "nights")])
+def test_a_filter_that_cannot_be_is_refused(api, query, field):
+    answer = api.get(f"/alerts?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == field
+
+
+def test_a_list_takes_the_same_queries_whatever_its_length(api):
+    bare_alert(1)
+    # The first call notes that the token was used.
+    api.get("/alerts")
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        api.get("/alerts")
+    for number in range(2, 12):
+        bare_alert(number)
+    with CaptureQueriesContext(connection) as eleven:
+        assert len(api.get("/alerts").json()["items"]) == 11
+    assert len(eleven) == len(one) <= 4
+
+
+@pytest.mark.parametrize(
+    ("action", "state"),
+    [("acknowledge", "acknowledged"), ("expected", "expected"), ("invalid", "invalid"), ("fixed", "fixed")],
+)
+def test_a_transition_is_recorded_with_who_and_refused_where_it_cannot_be(api, user, action, state):
+    alert = bare_alert(1)
+    answer = api.post(f"/alerts/{alert.pk}/{action}", {"comment": "the new switch"})
+    assert answer.status_code == 200
+    last = answer.json()["transitions"][-1]
+    assert (answer.json()["state"], last["by"], last["comment"]) == (state, user.username, "the new switch")
+    again = api.post(f"/alerts/{alert.pk}/{action}", {})
+    assert again.status_code == 409
+    assert Alert.objects.get().state == state
+    assert api.post("/alerts/999/acknowledge", {}).status_code == 404
+
+
+def test_an_alert_is_snoozed_commented_and_assigned(api, user):
+    alert = bare_alert(1)
+    User.objects.create_user("grace")
+    until = (timezone.now() + timedelta(hours=8)).isoformat()
+    assert api.post(f"/alerts/{alert.pk}/snooze", {"until": until}).json()["snoozed_until"] is not None
+    assert api.post(f"/alerts/{alert.pk}/assign", {"user": "grace"}).json()["assignee"] == "grace"
+    assert api.post(f"/alerts/{alert.pk}/assign", {"user": None}).json()["assignee"] is None
+    told = api.post(f"/alerts/{alert.pk}/comment", {"comment": "asked", "ticket_url": "https://tickets.test/7"}).json()
+    assert (told["ticket_url"], told["state"]) == ("https://tickets.test/7", "open")
+    assert [row["action"] for row in told["transitions"]] == ["found", "snoozed", "assigned", "assigned", "commented"]
+
+
+@pytest.mark.parametrize(
+    ("action", "body", "field"),
+    [
+        ("snooze", {}, "until"),
+        ("snooze", {"until": "2020-01-01T00:00:00Z"}, "until"),
+        ("assign", {"user": "nobody"}, "user"),
+        ("comment", {"comment": " "}, "comment"),
+        ("comment", {"comment": "", "ticket_url": "javascript:alert(1)"}, "ticket_url"),
+        ("fixed", {"comment": "x" * 2_001}, "comment"),
+    ],
+)
+def test_a_body_that_cannot_be_is_refused_and_changes_nothing(api, action, body, field):
+    alert = bare_alert(1)
+    answer = api.post(f"/alerts/{alert.pk}/{action}", body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == field
+    assert alert.transitions.count() == 1
+
+
+def test_a_series_tells_its_changes_and_the_smallest_that_it_can_show(api, alert):
+    part = alert.series.first()
+    found = api.get(f"/series/{part.series_id}/changes").json()
+    (change,) = found["changes"]
+    assert (change["run"], found["runs"], found["is_learning"]) == (part.first_bad_run_id, 26, False)
+    assert change["difference_ratio"] == pytest.approx(-0.1, abs=0.01)
+    assert change["interval_low_ratio"] <= change["difference_ratio"] <= change["interval_high_ratio"]
+
+
+def test_a_series_of_a_few_runs_is_learning_and_one_of_cpu_is_not_judged(api, pair):
+    quiet(pair, 3)
+    series = Series.objects.get()
+    found = api.get(f"/series/{series.pk}/changes").json()
+    assert (found["is_learning"], found["changes"], found["smallest_detectable_change_ratio"]) == (True, [], None)
+    other = Series.objects.create(
+        pair=pair, kind="tcp_stream", metric="source_cpu_ratio", identity={}, identity_digest="d"
+    )
+    assert api.get(f"/series/{other.pk}/changes").status_code == 409
+
+
+LEVELS = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002)
+
+
+def test_a_verdict_beside_a_run_the_environment_and_a_pinned_baseline(api, pair):
+    good = measured(pair, NIGHT, *(1e9 * each for each in LEVELS))
+    same = measured(pair, night(1), *(1e9 * each for each in LEVELS))
+    bad = measured(pair, night(2), *(8e8 * each for each in LEVELS))
+    few = measured(pair, night(3), 8e8)
+    Run.objects.update(plan_version=good.plan_version)
+
+    def verdict(run, baseline: str) -> str:
+        answer = api.get(f"/runs/{run.pk}/verdict?baseline={baseline}")
+        assert answer.status_code == 200, answer.json()
+        return answer.json()["verdict"]
+
+    assert verdict(bad, str(good.pk)) == "regression"
+    assert verdict(same, str(good.pk)) == "pass"
+    # Better is no regression.
+    assert verdict(good, str(bad.pk)) == "pass"
+    assert verdict(few, str(good.pk)) == "inconclusive"
+    assert api.get(f"/runs/{bad.pk}/verdict?baseline=pinned").status_code == 422
+    pinned = api.post("/baselines", {"run": good.pk, "name": "release 5.2"})
+    assert pinned.status_code == 201
+    answer = api.get(f"/runs/{bad.pk}/verdict?baseline=pinned").json()
+    assert (answer["verdict"], answer["baseline_run"], answer["compared"]) == ("regression", good.pk, 1)
+    assert answer["changes"][0]["difference_ratio"] == pytest.approx(-0.2, abs=0.01)
+    assert [row["name"] for row in api.get("/baselines").json()["items"]] == ["release 5.2"]
+
+
+def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api, pair):
+    quiet(pair, 20)
+    bad = measured(pair, night(20), *(8e8 * each for each in LEVELS))
+    assert api.get(f"/runs/{bad.pk}/verdict").json()["verdict"] == "regression"
+    of_environment = api.get(f"/runs/{bad.pk}/verdict?baseline=env:{pair.environment_id}").json()
+    assert (of_environment["verdict"], of_environment["baseline_run"]) == ("regression", None)
+    first = measured(make_pair(), NIGHT, 1e9)
+    assert api.get(f"/runs/{first.pk}/verdict").json()["verdict"] == "no_data"
+
+
+@pytest.mark.parametrize("baseline", ["env:", "env:x", "999999", "yesterday", "-1", "9" * 30])
+def test_a_baseline_that_is_none_is_refused(api, pair, baseline):
+    run = measured(pair, NIGHT, 1e9)
+    answer = api.get(f"/runs/{run.pk}/verdict?baseline={baseline}")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "baseline"
+
+
+def test_a_night_tells_what_began_and_what_it_rests_on(api, alert):
+    found = api.get(f"/nights/{alert.night}").json()
+    assert [each["id"] for each in found["begun"]] == [alert.pk]
+    assert (found["recovered"], found["runs"], found["finished_runs"], found["slots"]) == ([], 1, 1, 0)
+    assert 0 < found["smallest_detectable_change_ratio"] < 0.5
+    assert api.get("/nights/2026-02-30").status_code == 404
