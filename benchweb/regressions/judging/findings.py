@@ -134,14 +134,16 @@ def segment_key(finding: Finding) -> str:
 
 def changes_of(history: History, first: int = 0) -> list[Change]:
     """Return all changes of a series within its window, from a place on, as its alerts are judged by."""
-    found = find_changes(
-        history.values[first:],
-        floor=history.floor_ratio,
-        least=least_difference(history.metric),
-        log_scale=is_on_log_scale(history.metric),
-        only_last_window=True,
-    )
-    return [replace(change, index=first + change.index) for change in found]
+    if first not in history.changes:
+        found = find_changes(
+            history.values[first:],
+            floor=history.floor_ratio,
+            least=least_difference(history.metric),
+            log_scale=is_on_log_scale(history.metric),
+            only_last_window=True,
+        )
+        history.changes[first] = [replace(change, index=first + change.index) for change in found]
+    return history.changes[first]
 
 
 def _latest_change(history: History, known: Sequence[AlertSeries]) -> Change | None:

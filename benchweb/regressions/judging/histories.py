@@ -1,7 +1,7 @@
 """The latest runs of series, as they are judged: medians in order of time, with their runs."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
 from benchweb.regressions.judging.watched import FLOOR_RATIO, watched_metric
-from benchweb.statistics.changes import WINDOW
+from benchweb.statistics.changes import WINDOW, Change
 
 _SQL = """
 SELECT series.id AS series_id, series.pair_id, series.kind, series.metric, series.identity, noise.floor_ratio,
@@ -70,6 +70,8 @@ class History:
     metric: Metric
     floor_ratio: float
     runs: list[RunValue]
+    # By the place that they were looked for from: they are asked for several times.
+    changes: dict[int, list[Change]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def values(self) -> list[float]:
