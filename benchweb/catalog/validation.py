@@ -102,7 +102,12 @@ def _explain(parameter: Parameter, value: Any, error: ValidationError) -> str:
             )
         case "type":
             return _("{parameter} is {shown}, but must be of type {type}{unit}.").format(
-                parameter=parameter.name, shown=shown, type=schema["type"], unit=", in" + unit if unit else ""
+                parameter=parameter.name,
+                shown=shown,
+                type=schema["type"],
+                unit=_(", in {unit}").format(unit=parameter.unit) if unit else "",
             )
         case _:
-            return f"{parameter.name} is {shown}: {parameter.help}"
+            return _("{parameter} is {shown}: {help}").format(
+                parameter=parameter.name, shown=shown, help=parameter.help
+            )

@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 from jsonschema import Draft202012Validator
 
-from benchweb.catalog import catalog
+from benchweb.catalog import ParameterError, catalog, validated_params
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.results.ingest import parsed_result
 
@@ -49,3 +50,16 @@ def test_the_example_result_of_a_kind_is_taken_in_with_its_headline(kind):
 def test_every_metric_names_a_known_direction_and_a_unit():
     for metric in catalog().metrics.values():
         assert metric.better in {"higher", "lower", "neutral"} and metric.unit
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("en", "message_size_bytes is 'a', but must be of type integer, in B."),
+        ("zh-hans", "message_size_bytes 为 'a'，但类型必须是 integer，单位为 B。"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_its_unit_in_the_reader_s_language(language, message):
+    with translation.override(language), pytest.raises(ParameterError) as refusal:
+        validated_params(catalog().kinds["udp_stream"], {"message_size_bytes": "a"})
+    assert refusal.value.message == message
