@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.runs.models import OPEN_STATES, State
 
 # So many days before are what the last one is compared with.
 DAYS_BEFORE = 7
 # By hand: to build it from models takes longer than to run it. Planned anew each time: it is a range that decides.
 _SQL = """
-SELECT e.id, e.name, r.finished_at >= %(since)s, r.state, count(*), min(r.started_at),
-  max(r.finished_at) FILTER (WHERE r.started_at IS NOT NULL)
+SELECT e.id AS environment_id, e.name AS environment, r.finished_at >= %(since)s AS is_in_night, r.state,
+  count(*) AS runs, min(r.started_at) AS begun_at,
+  max(r.finished_at) FILTER (WHERE r.started_at IS NOT NULL) AS ended_at
 FROM runs_run r
 JOIN hosts_pair p ON p.id = r.pair_id
 JOIN hosts_environment e ON e.id = p.environment_id
@@ -24,6 +26,18 @@ WHERE e.archived_at IS NULL
   AND EXISTS (SELECT FROM hosts_pair p WHERE p.environment_id = e.id AND p.archived_at IS NULL)
 ORDER BY 2, 1
 """
+
+
+class _InState(NamedTuple):
+    """An environment's runs that ended in one state, in the night or before; without a state none ended."""
+
+    environment_id: int
+    environment: str
+    is_in_night: bool | None
+    state: str | None
+    runs: int
+    begun_at: datetime | None
+    ended_at: datetime | None
 
 
 @dataclass
@@ -68,17 +82,16 @@ def outcomes(since: datetime) -> list[Outcome]:
     `run_by_end` alone.
     """
     values = {"since": since, "from": since - timedelta(days=DAYS_BEFORE), "open": list(OPEN_STATES)}
-    rows = fetch_all(_SQL, values)
     found: dict[int, Outcome] = {}
-    for environment_id, name, in_last, state, count, begun_at, ended_at in rows:
-        outcome = found.setdefault(environment_id, Outcome(environment_id, name))
-        if state is None:
+    for row in fetch(_InState, _SQL, values):
+        outcome = found.setdefault(row.environment_id, Outcome(row.environment_id, row.environment))
+        if row.state is None:
             continue
-        if in_last:
-            _add(outcome, state, count, begun_at, ended_at)
+        if row.is_in_night:
+            _add(outcome, row.state, row.runs, row.begun_at, row.ended_at)
         else:
-            outcome.before += count
-            outcome.before_whole += count if state == State.FINISHED else 0
+            outcome.before += row.runs
+            outcome.before_whole += row.runs if row.state == State.FINISHED else 0
     return list(found.values())
 
 

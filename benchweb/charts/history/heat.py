@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from math import ceil
+from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -19,7 +20,7 @@ from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.results.models import Result
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
 
@@ -64,14 +65,26 @@ WITH runs AS (
     max(island) OVER () AS gaps
   FROM parted
 )
-SELECT run_id, at, ids[(trials + 1) / 2], medians[(trials + 1) / 2], total, least(lead(at) OVER (ORDER BY at),
-    island_end + usual), usual
+SELECT run_id AS run, at, ids[(trials + 1) / 2] AS trial, medians[(trials + 1) / 2] AS median, total,
+  least(lead(at) OVER (ORDER BY at), island_end + usual) AS "end", usual
 FROM whole
 WHERE total <= %(most)s
   OR floor(place * %(most)s::numeric / total) <> floor((place - 1) * %(most)s::numeric / total)
   OR place = island_place AND gaps <= %(most_gaps)s
 ORDER BY at
 """
+
+
+class _ChosenRun(NamedTuple):
+    """A run that a map draws, by the trial whose median is the middle one; `end` and `usual` as in _Column and _Map."""
+
+    run: int
+    at: datetime
+    trial: int
+    median: float
+    total: int
+    end: datetime | None
+    usual: timedelta | None
 
 
 @dataclass(frozen=True)
@@ -131,14 +144,15 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
         return []
     most = MOST_HISTOGRAMS // len(shown)
     chosen = [(line, _chosen(line.series[selection.main], query, most)) for line in shown]
-    bins = _bins([row[2] for _line, rows in chosen for row in rows])
+    bins = _bins([row.trial for _line, rows in chosen for row in rows])
     events = events_between(shown, query.shown, query.plan)
     names = line_names(line_parts(shown, selection.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
-        decoded = [(run, at, end, median, bins.get(trial)) for run, at, trial, median, _total, end, _usual in rows]
         columns = [
-            _Column(run, at, end, median, found) for run, at, end, median, found in decoded if found and found.counts
+            _Column(row.run, row.at, row.end, row.median, decoded)
+            for row in rows
+            if (decoded := bins.get(row.trial)) and decoded.counts
         ]
         if columns:
             key = (selection.kind.name, line.digest)
@@ -146,7 +160,7 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
             measured = {column.run for column in columns}
             mine = [each for each in events if each.pair == line.pair.pk and key in each.keys]
             of_line = [each for each in mine if each.run not in measured]
-            maps.append(_Map(line, name, columns, rows[0][4], rows[0][6], of_line))
+            maps.append(_Map(line, name, columns, rows[0].total, rows[0].usual, of_line))
     scale = _scale([column for each in maps for column in each.columns])
     ends = [_ends(each.columns, query.shown[1], has_rhythm=each.has_rhythm) for each in maps]
     lasts = [max([own[-1], *(event.at for event in each.events)]) for each, own in zip(maps, ends, strict=True)]
@@ -155,13 +169,11 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
     return [_spec(selection.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
 
 
-def _chosen(
-    series: int, query: HistoryQuery, most: int
-) -> list[tuple[int, datetime, int, float, int, datetime | None, timedelta | None]]:
+def _chosen(series: int, query: HistoryQuery, most: int) -> list[_ChosenRun]:
     first, last = query.shown
     values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
     values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
-    return fetch_all(_SQL.format(only="" if query.plan is None else OF_PLAN), values)
+    return fetch(_ChosenRun, _SQL.format(only="" if query.plan is None else OF_PLAN), values)
 
 
 def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:
