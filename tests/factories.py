@@ -1,11 +1,13 @@
 """Rows for tests, made through the services that the product uses."""
 
+from datetime import datetime
 from functools import cache
 from itertools import count
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import free_names
@@ -14,6 +16,8 @@ from benchweb.notifications.channels import ChannelSettings, channel_create
 from benchweb.notifications.models import Channel
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
+from benchweb.regressions.models import LIVE_STATES, Alert
+from benchweb.regressions.transitions import found
 from benchweb.runs.models import Run
 from benchweb.runs.queueing.claims import Claimed, begin, claim
 from benchweb.runs.services import launch
@@ -88,6 +92,24 @@ def make_schedule(**fields: Any) -> Schedule:
 def make_channel(name: str = "team") -> Channel:
     """Make a channel that mails one person."""
     return channel_create(name=name, settings=ChannelSettings("email", to=["ann@example.org"]))
+
+
+def make_alert(state: str = Alert.State.OPEN, *, pair: Pair | None = None, at: datetime | None = None) -> Alert:
+    """Make an alert of runs that finished with nothing received."""
+    begun_at = at or timezone.now()
+    return found(
+        Alert(
+            kind=Alert.Kind.ABSENCE,
+            state=state,
+            code="nothing",
+            params={"runs": 2},
+            pair=pair or make_pair(),
+            begun_at=begun_at,
+            night=begun_at.date(),
+            segment_key=f"test-{next(_numbers)}",
+            ended_at=None if state in LIVE_STATES else begun_at,
+        )
+    )
 
 
 def begun(run: Run, owner: str) -> Claimed | None:

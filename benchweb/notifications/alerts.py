@@ -1,0 +1,54 @@
+"""Alerts as events: each transition that people may be told of is told once, in the same transaction."""
+
+from typing import Any
+
+from django.conf import settings
+from django.dispatch import receiver
+from django.utils import translation
+
+from benchweb.hosts.models import Host
+from benchweb.notifications.events import Event
+from benchweb.notifications.routing import notify
+from benchweb.regressions.explanations import explanation
+from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.regressions.signals import alert_changed
+from benchweb.regressions.words import alert_title, unconfirmed_reason
+
+
+@receiver(alert_changed, sender=Alert, dispatch_uid="benchweb.notifications.alerts")
+def tell(alert: Alert, transition: AlertTransition, **_: Any) -> None:
+    """Write the messages about a transition; in the installation's language, whoever caused it."""
+    hosts = _hosts(alert)
+    with translation.override(settings.LANGUAGE_CODE):
+        event = Event(
+            # A transition is told once, and no other is taken for it.
+            id=f"alert-{alert.pk}-{transition.pk}",
+            kind=alert.kind,
+            transition=transition.to_state,
+            severity=alert.severity,
+            title=alert_title(alert),
+            text=_text(alert, transition),
+            url=f"/alerts/{alert.pk}",
+            at=transition.at,
+            environment_id=alert.environment_id,
+            plan_id=alert.plan_id,
+            host_ids=tuple(host.pk for host in hosts),
+            labels=tuple(sorted({label for host in hosts for label in host.labels})),
+        )
+    notify(event)
+
+
+def _hosts(alert: Alert) -> list[Host]:
+    """Return the hosts that an alert is about, each once."""
+    ends = [end for end in (alert.pair.source, alert.pair.sink) if end] if alert.pair else []
+    hosts = [alert.host, *(end.host for end in ends), alert.endpoint.host if alert.endpoint else None]
+    return list({host.pk: host for host in hosts if host is not None}.values())
+
+
+def _text(alert: Alert, transition: AlertTransition) -> str:
+    """Say what became of it, by whom, and what else changed when it began, a line each."""
+    by = f", {transition.by.get_username()}" if transition.by else ""
+    lines = [f"{transition.get_to_state_display()}{by}", transition.comment, unconfirmed_reason(alert)]
+    if transition.to_state == Alert.State.OPEN:
+        lines += [f"{each.host}: {'; '.join(each.words)}" for each in explanation(alert).facts]
+    return "\n".join(line for line in lines if line)
