@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("benchweb.web.campaigns.urls")),
     path("", include("benchweb.web.timeline.urls")),
     path("", include("benchweb.web.shares.urls")),
+    path("", include("benchweb.web.alerts.urls")),
     path("", include("benchweb.web.notifications.urls")),
     path("", include("benchweb.web.search.urls")),
 ]

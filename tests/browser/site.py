@@ -14,7 +14,10 @@ from benchweb.annotations.services import annotation_create
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive
+from benchweb.notifications.models import Channel
+from benchweb.notifications.services import RuleValues, WindowValues, rule_create, window_create
 from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
@@ -22,7 +25,16 @@ from benchweb.sharing.models import Share
 from benchweb.sharing.services import share_revoke
 from tests.browser.steps import PASSWORD
 from tests.charts.history_rows import DAY, past_run
-from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule, make_user
+from tests.factories import (
+    make_alert,
+    make_channel,
+    make_endpoint,
+    make_pair,
+    make_plan,
+    make_run,
+    make_schedule,
+    make_user,
+)
 from tests.sharing.scene import shared, told_run
 
 NIGHTS = 4
@@ -55,7 +67,7 @@ NO_PAGES = {
     *("plan_steps", "plan_preview"),
     *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
-    "schedule_cancel",
+    *("schedule_cancel", "channel_test", "channel_enable", "alert_move"),
     *("campaign_cancel", "history_csv", "history_charts", "annotation_add", "annotation_remove", "share_revoke"),
     *("shared_csv", "shared_json", "shared_badge"),
     *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
@@ -91,6 +103,7 @@ def filled_site() -> list[Address]:
     token, _ = token_create(user=user, name="script")
     pages = [*_lists(), *_definitions(pair, nights[0].plan_version.plan, schedule)]
     pages += [*_of_runs(run, nights), *_history(), *_shares(run), Address("token_revoke", f"/tokens/{token.pk}/revoke")]
+    pages += _alerts(pair)
     # An archived row's page stands, and tells it.
     archive(row=make_endpoint(host_name="cedar").host)
     return pages
@@ -131,6 +144,32 @@ def _definitions(pair: Pair, plan: Plan, schedule: Schedule) -> list[Address]:
     ]
     fetched = Address("host_availability", f"{rows['host']}/availability")
     return [*new, *own, fetched, *changed, *others, Address("launch", "/launch")]
+
+
+def _alerts(pair: Pair) -> list[Address]:
+    alert, channel = make_alert(pair=pair), make_channel()
+    make_alert(Alert.State.RECOVERED, pair=pair)
+    rule = rule_create(RuleValues(name="everything", channel=channel))
+    begins_at = timezone.now()
+    window = window_create(
+        WindowValues(name="new switch", begins_at=begins_at, ends_at=begins_at + DAY, host=pair.source.host)
+    )
+    rows = {
+        "channel": f"/notifications/channels/{channel.pk}",
+        "rule": f"/notifications/rules/{rule.pk}",
+        "window": f"/notifications/maintenance/{window.pk}",
+    }
+    return [
+        Address("alerts", "/alerts"),
+        Address("alerts", "/alerts?state=all"),
+        Address("alert", f"/alerts/{alert.pk}"),
+        Address("notifications", "/notifications"),
+        *(Address("channel_new", f"/notifications/channels/new/{kind}") for kind in Channel.Kind.values),
+        Address("channel", rows["channel"]),
+        *(Address(f"{name}_{act}", f"{path}/{act}") for name, path in rows.items() for act in ("edit", "archive")),
+        Address("rule_new", "/notifications/rules/new"),
+        Address("window_new", "/notifications/maintenance/new"),
+    ]
 
 
 def _of_runs(run: Run, nights: list[Run]) -> list[Address]:

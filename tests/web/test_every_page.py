@@ -6,18 +6,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchweb.schedules.models import Slot
-from tests.factories import make_channel, make_pair, make_plan, make_run, make_schedule
+from tests.factories import make_alert, make_channel, make_pair, make_plan, make_run, make_schedule
 
 # Session and user are two of them.
 MOST_QUERIES = 10
 WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
 WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week", "campaigns", "matrix"]
-WITHOUT_ARGUMENT += ["compare", "notifications", "rule_new", "window_new"]
+WITHOUT_ARGUMENT += ["compare", "alerts", "notifications", "rule_new", "window_new"]
 OF_A_ROW = ["host", "host_availability", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
 OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
 OF_A_ROW += ["schedule", "schedule_edit", "schedule_archive", "campaign"]
-OF_A_ROW += ["channel", "channel_edit", "channel_archive"]
+OF_A_ROW += ["channel", "channel_edit", "channel_archive", "alert"]
 
 
 def url_of(name: str) -> str:
@@ -36,6 +36,8 @@ def url_of(name: str) -> str:
     }
     if name.startswith("schedule"):
         rows["schedule"] = make_schedule(target={"pairs": [pair.pk]}).pk
+    if name == "alert":
+        rows["alert"] = make_alert(pair=pair).pk
     if name.startswith("channel"):
         rows["channel"] = make_channel().pk
     first = "host" if name == "endpoint_new" else name.split("_", maxsplit=1)[0]

@@ -79,6 +79,7 @@ class Section:
 # Label, URL name, key. An entry whose page doesn't exist isn't shown.
 _SECTIONS = [
     (gettext_noop("Overview"), "web:overview", "o"),
+    (gettext_noop("Alerts"), "web:alerts", "l"),
     (gettext_noop("Hosts"), "web:hosts", "h"),
     (gettext_noop("Environments"), "web:environments", "e"),
     (gettext_noop("Pairs"), "web:pairs", "a"),

@@ -1,0 +1,1 @@
+"""Pages: what changed or is missing, and what people do about it."""

@@ -1,0 +1,86 @@
+"""What the page of an alert shows."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import catalog, value_text
+from benchweb.regressions.explanations import Explanation, explanation
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
+from benchweb.regressions.words import alert_title, unconfirmed_reason
+
+# Of an alert with more the page shows these, and says how many there are; the API has more.
+MOST_SERIES = 50
+_MOST_TRANSITIONS = 200
+
+
+@dataclass(frozen=True)
+class SeriesLine:
+    """One series' part in an alert, with the pages that show it."""
+
+    part: AlertSeries
+    figure: str
+    unit: str
+    difference: str
+    interval: str
+    history_url: str
+    compare_url: str
+
+
+@dataclass(frozen=True)
+class AlertPage:
+    """An alert with its series, what else changed when it began, and its history."""
+
+    alert: Alert
+    title: str
+    unconfirmed: str
+    is_live: bool
+    series: list[SeriesLine]
+    series_left_out: int
+    explanation: Explanation
+    transitions: list[AlertTransition]
+
+
+def alert_page(alert: Alert) -> AlertPage:
+    """Return what the page of an alert shows; the alert comes with all that names it."""
+    ends = ("series__pair__source__host", "series__pair__sink__host")
+    parts = alert.series.select_related(*ends).order_by("pk")[:MOST_SERIES]
+    lines = [_line(part) for part in parts]
+    return AlertPage(
+        alert=alert,
+        title=alert_title(alert),
+        unconfirmed=unconfirmed_reason(alert),
+        is_live=alert.state in LIVE_STATES,
+        series=lines,
+        series_left_out=alert.series.count() - len(lines),
+        explanation=explanation(alert),
+        transitions=list(alert.transitions.select_related("by").order_by("pk")[:_MOST_TRANSITIONS]),
+    )
+
+
+def percent(ratio: float | None) -> str:
+    """Say a relative difference with its sign; nothing for none."""
+    return "" if ratio is None else f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
+
+
+def _line(part: AlertSeries) -> SeriesLine:
+    series = part.series
+    kind, metric = catalog().kinds.get(series.kind), catalog().metrics.get(series.metric)
+    parameters = kind.parameters if kind else {}
+    settings = [
+        f"{parameters[name].label if name in parameters else name} {value_text(str(value))}"
+        for name, value in series.identity.items()
+    ]
+    label = metric.label if metric else series.metric
+    low, high = percent(part.interval_low_ratio), percent(part.interval_high_ratio)
+    runs = [run for run in (part.last_good_run_id, part.first_bad_run_id) if run]
+    return SeriesLine(
+        part=part,
+        figure=" · ".join([kind.label if kind else series.kind, label, *settings]),
+        unit=metric.unit if metric else "",
+        difference=percent(part.difference_ratio),
+        interval=_("{low} to {high}").format(low=low, high=high) if low and high else "",
+        history_url=f"{reverse('web:history')}?kind={series.kind}&metric={series.metric}&pair={series.pair_id}",
+        compare_url=f"{reverse('web:compare')}?runs={','.join(map(str, runs))}" if len(runs) > 1 else "",
+    )

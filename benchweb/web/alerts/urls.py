@@ -1,0 +1,11 @@
+"""Addresses: alerts."""
+
+from django.urls import path
+
+from benchweb.web.alerts import views
+
+urlpatterns = [
+    path("alerts", views.alerts, name="alerts"),
+    path("alerts/<int:alert_id>", views.alert, name="alert"),
+    path("alerts/<int:alert_id>/move", views.alert_move, name="alert_move"),
+]
