@@ -163,6 +163,7 @@ def _alerts(pair: Pair) -> list[Address]:
         Address("alerts", "/alerts"),
         Address("alerts", "/alerts?state=all"),
         Address("alert", f"/alerts/{alert.pk}"),
+        Address("morning", "/morning"),
         Address("notifications", "/notifications"),
         *(Address("channel_new", f"/notifications/channels/new/{kind}") for kind in Channel.Kind.values),
         Address("channel", rows["channel"]),

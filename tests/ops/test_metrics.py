@@ -15,7 +15,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule, Slot
-from tests.factories import make_plan, make_run
+from tests.factories import make_alert, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last", QUEUE)
@@ -101,6 +101,15 @@ def test_endpoints_are_counted_by_status(scraped):
     assert found["benchweb_endpoints status=answered"] == 1
     assert found["benchweb_endpoints status=unknown"] == 1
     assert found["benchweb_endpoints status=unreachable"] == 0
+
+
+def test_live_alerts_are_counted_by_state_and_severity(scraped):
+    make_alert(pair=make_pair())
+    make_alert("recovered", pair=make_pair())
+    found = scraped()
+    assert found["benchweb_alerts_open severity=warning state=open"] == 1
+    assert found["benchweb_alerts_open severity=critical state=acknowledged"] == 0
+    assert sum(value for key, value in found.items() if key.startswith("benchweb_alerts_open")) == 1
 
 
 def test_a_late_schedule_is_named_and_slots_are_counted(scraped):

@@ -107,6 +107,7 @@ def test_a_mail_server_that_is_none_is_refused_without_its_password(settings, ur
     assert message == "BENCHWEB_SMTP_URL names no mail server."
 
 
+# pragma: allowlist nextline secret
 @pytest.mark.parametrize("url", ["smtp://mail", "smtps://a:b%40@mail.example.org:465", "smtp+starttls://[2001:db8::1]"])
 def test_a_mail_server_is_taken_in_each_form(settings, url):
     settings.SMTP_URL = url

@@ -9,26 +9,10 @@ from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.signals import alert_changed
 from benchweb.regressions.transitions import AlertError
-from tests.factories import make_user
-from tests.nights import NIGHT
+from tests.factories import make_alert, make_user
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
-
-
-def make_alert(state: str = State.OPEN) -> Alert:
-    ended = None if state in ("open", "suspect", "confirming", "acknowledged") else NIGHT
-    return transitions.found(
-        Alert(
-            kind="absence",
-            state=state,
-            code="slot",
-            begun_at=NIGHT,
-            night=NIGHT.date(),
-            segment_key="k",
-            ended_at=ended,
-        )
-    )
 
 
 def test_every_transition_is_in_the_history_with_who_and_why():

@@ -12,7 +12,7 @@ from tests.factories import make_alert, make_channel, make_pair, make_plan, make
 MOST_QUERIES = 10
 WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
 WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week", "campaigns", "matrix"]
-WITHOUT_ARGUMENT += ["compare", "alerts", "notifications", "rule_new", "window_new"]
+WITHOUT_ARGUMENT += ["compare", "alerts", "morning", "notifications", "rule_new", "window_new"]
 OF_A_ROW = ["host", "host_availability", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
 OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]

@@ -1,17 +1,20 @@
 """What Prometheus is told: gauges that are read from the database and the broker when it asks."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import redis
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Count
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import Pulse, client, pulse
+from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED
 
@@ -67,6 +70,7 @@ def _of_database() -> list[Metric]:
         _counted("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
         _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL),
         _lateness(),
+        _alerts(),
     ]
 
 
@@ -95,6 +99,16 @@ def _lateness() -> Metric:
     family = GaugeMetricFamily("benchweb_schedule_lateness_seconds", what, labels=["schedule", "name"])
     for identifier, name, seconds in _rows(_LATENESS_SQL):
         family.add_metric([identifier, name], float(seconds))
+    return family
+
+
+def _alerts() -> Metric:
+    """Return the alerts that are live; each state and severity has its count, 0 too."""
+    found = Alert.objects.filter(state__in=LIVE_STATES).values_list("state", "severity").annotate(count=Count("pk"))
+    counts = {(state, severity): count for state, severity, count in found.order_by()}
+    family = GaugeMetricFamily("benchweb_alerts_open", "Alerts that have not ended", labels=["state", "severity"])
+    for labels in product(LIVE_STATES, Alert.Severity.values):
+        family.add_metric(list(map(str, labels)), counts.get(labels, 0))
     return family
 
 

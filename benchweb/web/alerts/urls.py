@@ -6,6 +6,7 @@ from benchweb.web.alerts import views
 
 urlpatterns = [
     path("alerts", views.alerts, name="alerts"),
+    path("morning", views.morning, name="morning"),
     path("alerts/<int:alert_id>", views.alert, name="alert"),
     path("alerts/<int:alert_id>/move", views.alert_move, name="alert_move"),
 ]

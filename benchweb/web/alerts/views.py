@@ -1,7 +1,7 @@
 """Alerts: the list, one alert, and what people do about it."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import cast
 
 from django.contrib import messages
@@ -22,6 +22,7 @@ from benchweb.regressions.selectors import AlertFilters, alerts_matching
 from benchweb.regressions.selectors import alerts as named_alerts
 from benchweb.regressions.transitions import AlertError
 from benchweb.regressions.words import alert_title
+from benchweb.web.alerts.morning import morning_page
 from benchweb.web.alerts.page import alert_page, percent
 from benchweb.web.shared.lists import Column, list_page, listing
 
@@ -69,6 +70,17 @@ def alert(request: HttpRequest, alert_id: int) -> HttpResponse:
     """Show an alert: its series, what else changed when it began, what people did about it."""
     row = get_object_or_404(named_alerts(), pk=alert_id)
     return render(request, "alerts/alert.html", {"page": alert_page(row)})
+
+
+@login_required
+@require_GET
+def morning(request: HttpRequest) -> HttpResponse:
+    """Show what a night gave; a night that can't be read is the latest."""
+    try:
+        night = date.fromisoformat(request.GET.get("night", ""))
+    except ValueError:
+        night = None
+    return render(request, "alerts/morning.html", {"page": morning_page(night)})
 
 
 @login_required

@@ -1,0 +1,79 @@
+"""What the page of a night shows: what changed, what is missing, what recovered, and what that rests on."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.utils.translation import gettext as _
+
+from benchweb.regressions.models import Alert
+from benchweb.regressions.selectors import Night, night_of_date
+from benchweb.regressions.words import alert_title
+
+_DAY = timedelta(days=1)
+# No result is older; a day before the calendar's first could not be shown.
+_FIRST = date(2000, 1, 1)
+# People have dealt with these: they are in the history of alerts, not in the morning.
+_DONE = (Alert.State.ACKNOWLEDGED, Alert.State.EXPECTED, Alert.State.INVALID, Alert.State.FIXED)
+
+
+@dataclass(frozen=True)
+class AlertLine:
+    """An alert with its title."""
+
+    alert: Alert
+    title: str
+
+
+@dataclass(frozen=True)
+class MorningPage:
+    """A night; `sections` are title, what is said where there is nothing, and the alerts."""
+
+    night: date
+    found: Night
+    sections: list[tuple[str, str, list[AlertLine]]]
+    before: date
+    after: date | None
+
+    @property
+    def has_nothing(self) -> bool:
+        return not self.found.runs and not self.found.slots
+
+    @property
+    def is_quiet(self) -> bool:
+        """Tell whether all that ran is complete and nothing is left to look at."""
+        is_complete = self.found.complete_slots == self.found.slots and self.found.finished_runs == self.found.runs
+        return is_complete and not self.has_nothing and not any(rows for _title, _empty, rows in self.sections[:2])
+
+    @property
+    def detectable(self) -> str:
+        """Say the smallest detectable change, the median over the series; nothing where it isn't known."""
+        ratio = self.found.smallest_detectable_change_ratio
+        return "" if ratio is None else f"{ratio * 100:.1f} %"
+
+
+def morning_page(night: date | None) -> MorningPage:
+    """Return what a night's page shows, by default the latest: nights go from noon to noon, UTC, named by their end."""
+    today = datetime.now(UTC).date()
+    night = max(_FIRST, min(night or today, today + _DAY))
+    found = night_of_date(night)
+    left = [alert for alert in found.begun if alert.state not in (*_DONE, Alert.State.RECOVERED)]
+    changed = [alert for alert in left if alert.kind == Alert.Kind.CHANGE]
+    missing = [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]
+    sections = [
+        (_("What changed"), _("Nothing changed."), changed),
+        (_("What is missing"), _("Nothing is missing."), missing),
+        (_("What recovered"), _("Nothing recovered."), found.recovered),
+    ]
+    return MorningPage(
+        night=night,
+        found=found,
+        sections=[
+            (title, empty, [AlertLine(alert, alert_title(alert)) for alert in rows]) for title, empty, rows in sections
+        ],
+        before=night - _DAY,
+        after=night + _DAY if night < today else None,
+    )
+
+
+def _lines(alerts: list[Alert]) -> list[AlertLine]:
+    return [AlertLine(alert, alert_title(alert)) for alert in alerts]
