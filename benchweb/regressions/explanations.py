@@ -66,8 +66,11 @@ def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
 
 def _plan_versions(parts: Sequence[AlertSeries]) -> tuple[int, int] | None:
     for part in parts:
-        if part.last_good_run and part.last_good_run.plan_version_id != part.first_bad_run.plan_version_id:
-            return part.last_good_run.plan_version.number, part.first_bad_run.plan_version.number
+        before = part.last_good_run.plan_version if part.last_good_run else None
+        after = part.first_bad_run.plan_version
+        # Of two plans that measure the same series the numbers say nothing.
+        if before and before.plan_id == after.plan_id and before.number != after.number:
+            return before.number, after.number
     return None
 
 

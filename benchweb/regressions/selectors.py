@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from statistics import median
 
 from django.db.models import Count, Q, QuerySet
@@ -103,7 +104,7 @@ def night_of_date(night: date) -> Night:
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
-    ratios = [ratio for history in histories(ids) if (ratio := _detectable(history, 0)) is not None]
+    ratios = [ratio for history in histories(ids) if (ratio := _present(history)) is not None]
     return Night(
         night=night,
         begun=list(told.filter(night=night)[:MOST_ALERTS]),
@@ -114,6 +115,16 @@ def night_of_date(night: date) -> Night:
         finished_runs=runs.filter(state=State.FINISHED).count(),
         smallest_detectable_change_ratio=median(ratios) if ratios else None,
     )
+
+
+def _present(history: History) -> float | None:
+    """Return what a series can show now: by the noise of its latest level that is long enough to tell it."""
+    ends = [*(change.index for change in changes_of(history)), len(history.values)]
+    for start, end in reversed(list(pairwise([0, *ends]))):
+        found = smallest_detectable_change(history.values[start:end], floor=history.floor_ratio)
+        if found is not None:
+            return found
+    return None
 
 
 def _detectable(history: History, since: int) -> float | None:

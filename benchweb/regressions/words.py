@@ -56,8 +56,9 @@ def _where(alert: Alert) -> str:
 
 
 def _figure(alert: Alert) -> str:
-    kind, metric = alert.params["kind"], catalog().metrics.get(alert.params["metric"])
-    return f"{kind} {metric.label if metric else alert.params['metric']}"
+    kind, metric = catalog().kinds.get(alert.params["kind"]), catalog().metrics.get(alert.params["metric"])
+    names = kind.label if kind else alert.params["kind"], metric.label if metric else alert.params["metric"]
+    return " · ".join(names)
 
 
 def _size(alert: Alert) -> str:

@@ -50,7 +50,7 @@ def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(api,
         Result.objects.create(trial=trial, metrics={}, document={}, source_facts=facts)
     found = api.get(f"/alerts/{alert.pk}").json()
     assert (found["kind"], found["state"], found["pair"], found["series_count"]) == ("change", "open", pair.pk, 3)
-    assert found["title"].startswith(f"{pair}: tcp_stream Throughput, received −10.")
+    assert found["title"].startswith(f"{pair}: TCP stream · Throughput, received −10.")
     assert found["title"].endswith(" and 2 more series")
     assert [each["first_bad_run"] for each in found["series"]] == [part.first_bad_run_id] * 3
     assert found["explanation"]["facts"] == [

@@ -53,7 +53,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     page = listing(
         request, alerts_matching(filters), columns=_COLUMNS, sort="-begun_at", filters=("state", "environment")
     )
-    rows = [(alert, alert_title(alert), percent(alert.size_ratio)) for alert in page.rows]
+    rows = [(alert, alert_title(alert), percent(alert.params.get("ratio"))) for alert in page.rows]
     environments = Environment.objects.filter(archived_at=None).order_by("name").values_list("pk", "name")
     context = {
         "page": page,
