@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
-from benchweb.catalog.reasons import reason_data
 from benchweb.common.names import text_fault
 
 Identifier = Annotated[int, Field(ge=1, le=MAXIMUM_INTEGER)]
@@ -29,12 +28,6 @@ class Created(Item):
     """What a creating POST answers at least."""
 
     id: int
-
-
-def reason_items(field: str, reason: str) -> dict[str, Any]:
-    """Return a reason as answers have it: its English sentence, its code and parameters; a text alone has none."""
-    data = reason_data(reason) or {"code": None, "params": None}
-    return {field: str(reason), f"{field}_code": data["code"], f"{field}_params": data["params"]}
 
 
 def _one_line(text: str) -> str:

@@ -4,7 +4,7 @@ What no pattern knows, as of newer engines, stays a text.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from benchweb.catalog.messages.engine_sentences import MESSAGES
 from benchweb.catalog.reasons import Reason, joined
@@ -14,18 +14,31 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _JOINTS = (". ", "; ", ": ", ", ")
 # Else "of … datagrams" would take what stands before it for a count.
 _FORMS = dict.fromkeys(("count", "bytes", "bytes_2"), "[0-9,]+")
+# No engine of ours joins as many parts; what is longer is not ours, and not worth the time that it would take.
+_MOST_JOINTS = 16
+_MOST_CHARACTERS = 2_000
+# Documents of one host say the same few sentences.
+_CACHE_SIZE = 4_096
 
 
 def engine_reason(text: str) -> str:
     """Return what an engine says as a reason, whole or by its parts; the text itself where nothing of it is known."""
+    if len(text) > _MOST_CHARACTERS or sum(map(text.count, _JOINTS)) > _MOST_JOINTS:
+        return text
+    return _reason(text)
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _reason(text: str) -> str:
+    """Find a text or its parts again; each part once, for its parts are those of others too."""
     for code, pattern in _patterns():
         if match := pattern.fullmatch(text):
-            return Reason(code, **{name: engine_reason(value) for name, value in match.groupdict().items()})
+            return Reason(code, **{name: _reason(value) for name, value in match.groupdict().items()})
     for joint in _JOINTS:
         before, found, after = text.partition(joint)
         if not found:
             continue
-        parts = [engine_reason(before + joint.rstrip() if joint == ". " else before), engine_reason(after)]
+        parts = [_reason(before + joint.rstrip() if joint == ". " else before), _reason(after)]
         if any(isinstance(part, Reason) for part in parts):
             return joined(parts, " " if joint == ". " else joint)
     return text

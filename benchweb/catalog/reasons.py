@@ -14,7 +14,7 @@ from benchweb.common.storable import storable_text
 JOINED = "joined"
 JOINTS = (" ", ". ", "; ", ": ", ", ")
 # A reason within reasons; nothing real is nested deeper.
-_MAXIMUM_DEPTH = 8
+_MAXIMUM_DEPTH = 32
 
 
 class Reason(str):
@@ -44,10 +44,17 @@ def _made(code: str, params: dict[str, Any]) -> Reason:
 
 def joined(parts: Iterable[str], joint: str = " ") -> str:
     """Put reasons and other texts in a row; nothing for none, the part itself for a single one."""
-    present = [part for part in parts if part]
+    present = [each for part in parts if part for each in _parts_of(part, joint)]
     if not present:
         return ""
     return present[0] if len(present) == 1 else Reason(JOINED, parts=present, joint=joint)
+
+
+def _parts_of(part: str, joint: str) -> list[str]:
+    """Return the parts of what is joined in the same way already, so that rows of rows are one."""
+    if isinstance(part, Reason) and part.code == JOINED and part.params["joint"] == joint:
+        return list(part.params["parts"])
+    return [part]
 
 
 def reason_data(reason: str) -> dict[str, Any] | None:
@@ -57,8 +64,10 @@ def reason_data(reason: str) -> dict[str, Any] | None:
 
 def reason_of(text: str, data: Any) -> str:
     """Return the reason that was stored as a text and as JSON; the text where no such reason is known by now."""
-    found = _parsed(data, _MAXIMUM_DEPTH) if data else None
-    return text if found is None else found
+    try:
+        return _parsed(data, _MAXIMUM_DEPTH) if data else text
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return text
 
 
 def reason_of_error(error: BaseException) -> str:
@@ -88,6 +97,12 @@ def reason_fields(field: str, reason: str) -> dict[str, Any]:
     return {field: storable_text(reason), f"{field}_data": reason_data(reason)}
 
 
+def reason_items(field: str, reason: str) -> dict[str, Any]:
+    """Return a reason as documents have it: its English sentence, its code and parameters; a text alone has none."""
+    data = reason_data(reason) or {"code": None, "params": None}
+    return {field: str(reason), f"{field}_code": data["code"], f"{field}_params": data["params"]}
+
+
 def _storable(value: Any) -> Any:
     if value is None or isinstance(value, Reason | bool | int | float):
         return value
@@ -106,14 +121,12 @@ def _as_json(value: Any) -> Any:
             return value
 
 
-def _parsed(data: Any, depth: int) -> Reason | None:
-    if not isinstance(data, dict) or depth == 0:
-        return None
+def _parsed(data: Any, depth: int) -> Reason:
+    """Read a reason; of one within it that can't be read nothing is left out, but the whole is no reason."""
+    if depth == 0:
+        raise ValueError("too deep")
     params = data.get("params") or {}
-    try:
-        return Reason(data["code"], **{name: _parameter(value, depth - 1) for name, value in params.items()})
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
+    return Reason(data["code"], **{name: _parameter(value, depth - 1) for name, value in params.items()})
 
 
 def _parameter(value: Any, depth: int) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
+from benchweb.catalog import engine_reasons
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.messages import MESSAGES
 from benchweb.catalog.reasons import Reason, joined, reason_data, reason_fields, reason_of, reason_of_error
@@ -135,6 +136,32 @@ def test_an_engines_sentences_are_found_again_part_by_part() -> None:
     with translation.override("zh-hans"):
         assert not re.search("[a-z]{2,}", reason_text(found))
     assert engine_reason("nobody wrote this: at all") == "nobody wrote this: at all"
+
+
+@pytest.mark.parametrize("times", [4, 100])
+def test_what_no_engine_says_is_looked_at_part_by_part_once(times: int) -> None:
+    text = "one: two, three; four. " * times
+    engine_reasons._reason.cache_clear()
+    assert engine_reason(text) == text
+    # Without memory each joint would double the work: thirteen parts follow each other in 91 ways.
+    assert engine_reasons._reason.cache_info().misses <= 200
+
+
+def test_a_reason_within_many_is_whole_and_one_that_can_not_be_read_leaves_the_sentence() -> None:
+    reason = Reason("state_failed")
+    for run in range(12):
+        reason = Reason("slot_run_reason", run=run, reason=reason)
+    assert str(reason_of("", reason_data(reason))).endswith("Run 0: failed")
+    data = reason_data(Reason("slot_run_reason", run=1, reason=FAILED))
+    assert data is not None
+    data["params"]["reason"]["code"] = "gone_since"
+    assert reason_of("Run 1: as it was written", data) == "Run 1: as it was written"
+
+
+def test_rows_of_the_same_joint_are_one_row() -> None:
+    row = joined(["a", joined(["b", joined(["c", FAILED], "; ")], "; ")], "; ")
+    assert isinstance(row, Reason)
+    assert row.params == {"parts": ["a", "b", "c", FAILED], "joint": "; "}
 
 
 def test_codes_are_words_that_scripts_can_go_by() -> None:

@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Status
 from pydantic import Field
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import Problem, not_found
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, reason_items, run_url
+from benchweb.api.schemas import Body, Identifier, Item, run_url
+from benchweb.catalog.reasons import reason_items
 from benchweb.charts.run import export
 from benchweb.charts.run.confidence import confidence_document
 from benchweb.common.downloads import download
@@ -166,7 +167,7 @@ def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
     pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
     pair = row_named(pairs, body.pair, "pair")
     try:
-        campaign = services.launch(plan=plan, pairs=[pair], user=_user(request))
+        campaign = services.launch(plan=plan, pairs=[pair], user=caller(request))
     except services.LaunchError as error:
         # The service speaks of several pairs; this call has one.
         raise services.LaunchError(error.field.replace("pairs", "pair"), error.message) from error
@@ -221,11 +222,6 @@ def _run(run_id: int) -> Run:
     if run is None:
         raise not_found("run", run_id)
     return run
-
-
-def _user(request: HttpRequest) -> User:
-    user: User = request.auth  # type: ignore[attr-defined]
-    return user
 
 
 def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:

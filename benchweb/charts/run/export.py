@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from benchweb.catalog import catalog
-from benchweb.catalog.reasons import reason_data
+from benchweb.catalog.reasons import reason_items
 from benchweb.charts.export import PAIR_IDS, Line, cell, pair_ids
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.run.confidence import confidence_document
@@ -205,7 +205,7 @@ def _run_document(run: Run) -> dict[str, Any]:
         "schema": 1,
         "run": run.pk,
         "state": run.state,
-        **_reason(run.why),
+        **reason_items("reason", run.why),
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
@@ -228,11 +228,6 @@ def _run_document(run: Run) -> dict[str, Any]:
     }
 
 
-def _reason(reason: str) -> dict[str, Any]:
-    data = reason_data(reason) or {"code": None, "params": None}
-    return {"reason": str(reason), "reason_code": data["code"], "reason_params": data["params"]}
-
-
 def _end_document(endpoint: Endpoint) -> dict[str, Any]:
     return {"endpoint": endpoint.pk, "name": str(endpoint), "host": endpoint.host_id}
 
@@ -245,7 +240,7 @@ def _trial_document(row: TrialRow, result: Result | None) -> dict[str, Any]:
         "params": row.params,
         "repetition": row.repetition,
         "state": row.state,
-        **_reason(row.why),
+        **reason_items("reason", row.why),
         "started_at": row.started_at,
         "finished_at": row.finished_at,
         "metrics": row.metrics,

@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Identifier, Item, Moment, reason_items
+from benchweb.api.schemas import Identifier, Item, Moment
+from benchweb.catalog.reasons import reason_items
 from benchweb.hosts.checks.availability import (
     ANSWERED,
     ENGINE_DOWN,

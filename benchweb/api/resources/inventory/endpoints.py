@@ -9,7 +9,8 @@ from ninja import Query, Router, Status
 
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name, given, reason_items
+from benchweb.api.schemas import Body, Identifier, Item, Name, given
+from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
 from benchweb.hosts.models import Endpoint, Host
 

@@ -10,7 +10,8 @@ from ninja import Query, Router, Status
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.resources.inventory.endpoints import Accepted
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, reason_items
+from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
 from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.models import Endpoint, Environment, Pair

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from benchweb.api.paging import ArchivableQuery, Page, PageQuery, page_of
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name, reason_items
+from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.catalog.reasons import reason_items
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.channels import ChannelSettings
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt

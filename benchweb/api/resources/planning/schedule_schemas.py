@@ -7,7 +7,8 @@ from pydantic import Field
 
 from benchweb.api.paging import ArchivableQuery
 from benchweb.api.resources.planning.targets import TargetBody, names_target, target_of
-from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name, reason_items
+from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
+from benchweb.catalog.reasons import reason_items
 from benchweb.plans.models import Plan
 from benchweb.schedules.defaults import (
     DEFAULT_RETRIES,
