@@ -94,7 +94,7 @@ def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: d
 
 
 def _muted(window: MaintenanceWindow) -> _When:
-    return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=_told(window.ends_at)))
+    return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=_utc_text(window.ends_at)))
 
 
 def _ended(rule: Rule, now: datetime) -> _When:
@@ -105,7 +105,7 @@ def _allowed(rule: Rule, now: datetime) -> _When:
     zone = ZoneInfo(rule.time_zone)
     if rule.digest_at is not None:
         due = next_time_of_day(now, rule.digest_at, zone)
-        return _When(Delivery.State.HELD, Reason("delivery_in_digest", at=_told(due)), digest_due_at=due)
+        return _When(Delivery.State.HELD, Reason("delivery_in_digest", at=_utc_text(due)), digest_due_at=due)
     quiet_until = end_of_quiet(now, rule.quiet_from, rule.quiet_until, zone)
     if quiet_until is not None:
         return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
@@ -114,10 +114,10 @@ def _allowed(rule: Rule, now: datetime) -> _When:
 
 def quiet_reason(until: datetime) -> str:
     """Say why a message waits for the end of quiet hours."""
-    return Reason("delivery_quiet_hours", until=_told(until))
+    return Reason("delivery_quiet_hours", until=_utc_text(until))
 
 
-def _told(moment: datetime) -> str:
+def _utc_text(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 

@@ -1,5 +1,7 @@
 """Read alerts, the changes of a series, and what a night gave."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -9,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
-from benchweb.regressions.models import LIVE_STATES, Alert
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
@@ -104,7 +106,7 @@ def night_of_date(night: date) -> Night:
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
-    ratios = [ratio for history in histories(ids) if (ratio := _present(history)) is not None]
+    ratios = _present_ratios(ids)
     return Night(
         night=night,
         begun=list(told.filter(night=night)[:MOST_ALERTS]),
@@ -117,14 +119,27 @@ def night_of_date(night: date) -> Night:
     )
 
 
-def _present(history: History) -> float | None:
-    """Return what a series can show now: by the noise of its latest level that is long enough to tell it."""
-    ends = [*(change.index for change in changes_of(history)), len(history.values)]
-    for start, end in reversed(list(pairwise([0, *ends]))):
-        found = smallest_detectable_change(history.values[start:end], floor=history.floor_ratio)
-        if found is not None:
-            return found
-    return None
+def _present_ratios(series_ids: Collection[int]) -> list[float]:
+    """Return what series can show now: by the noise of the latest level that is long enough to tell it.
+
+    Levels are those that alerts know: to look for changes again would take a page of many series a second.
+    """
+    boundaries: dict[int, set[int]] = defaultdict(set)
+    parts = AlertSeries.objects.filter(series__in=series_ids)
+    for part in parts.only("series_id", "first_bad_run_id", "recovered_run_id"):
+        boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
+    found = (_present(history, boundaries[history.series_id]) for history in histories(series_ids))
+    return [ratio for ratio in found if ratio is not None]
+
+
+def _present(history: History, boundaries: Collection[int]) -> float | None:
+    places = {history.places[run_id] for run_id in boundaries if run_id in history.places}
+    ends = [0, *sorted(places - {0}), len(history.runs)]
+    ratios = (
+        smallest_detectable_change(history.values[start:end], floor=history.floor_ratio)
+        for start, end in reversed(list(pairwise(ends)))
+    )
+    return next((ratio for ratio in ratios if ratio is not None), None)
 
 
 def _detectable(history: History, since: int) -> float | None:

@@ -27,7 +27,7 @@ _FROM: Mapping[str, tuple[str, ...]] = {
     State.RECOVERED: LIVE_STATES,
 }
 # Nobody is told of these: they are on their way to something that people may be told of.
-_UNTOLD = (State.SUSPECT, State.CONFIRMING)
+_UNANNOUNCED = (State.SUSPECT, State.CONFIRMING)
 
 
 class AlertError(ValueError):
@@ -156,7 +156,7 @@ def _record(alert: Alert, action: AlertTransition.Action, before: str, by: User 
         alert=alert, action=action, at=timezone.now(), by=by, from_state=before, to_state=alert.state, comment=comment
     )
     has_moved = before != alert.state
-    if has_moved and alert.state not in _UNTOLD and alert.opened_at is not None:
+    if has_moved and alert.state not in _UNANNOUNCED and alert.opened_at is not None:
         alert_changed.send(sender=Alert, alert=alert, transition=row)
 
 

@@ -43,6 +43,11 @@ def unconfirmed_reason(alert: Alert) -> str:
     return str(_UNCONFIRMED.get(alert.unconfirmed_code, ""))
 
 
+def signed_percent(ratio: float) -> str:
+    """Say a relative difference with its sign."""
+    return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
+
+
 def _where(alert: Alert) -> str:
     if alert.pair is not None and alert.verdict != Alert.Verdict.HOST:
         return str(alert.pair)
@@ -63,9 +68,7 @@ def _figure(alert: Alert) -> str:
 
 def _size(alert: Alert) -> str:
     ratio = alert.params.get("ratio")
-    if ratio is None:
-        return _("changed")
-    return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
+    return _("changed") if ratio is None else signed_percent(ratio)
 
 
 def _more(count: int) -> str:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, MomentText
@@ -55,7 +55,7 @@ def share_list(request: HttpRequest, query: Query[ShareQuery]) -> Page[ShareItem
 def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
     """Freeze a run as it is now and make a link to it that needs no log-in."""
     run = row_named(runs_named(), body.run, "run")
-    user: User = request.auth  # type: ignore[attr-defined]
+    user = caller(request)
     share, token = services.share_create(run=run, user=user, expires_at=body.expires_at, anonymise=body.anonymise)
     path = f"/s/{token}"
     return Status(201, ShareCreated(id=share.pk, url=path, link=request.build_absolute_uri(path)))

@@ -139,12 +139,12 @@ def _hosts(pair: Pair) -> set[int]:
 
 def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
     """Tell whether the suspect series are bad again; None where the re-run gave none of them."""
-    told = []
+    bad = []
     for history in histories(parts):
         place = history.places.get(main.pk)
         if place is not None:
-            told.append(not is_as_before(history, parts[history.series_id], history.runs[place]))
-    return sum(told) >= _BAD_SHARE * len(told) if told else None
+            bad.append(not is_as_before(history, parts[history.series_id], history.runs[place]))
+    return sum(bad) >= _BAD_SHARE * len(bad) if bad else None
 
 
 def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[AlertSeries]) -> int | None:
@@ -164,9 +164,9 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     wanted = {(part.series.kind, part.series.metric, part.series.identity_digest) for part in parts}
     its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
     ids = [each.pk for each in its if (each.kind, each.metric, each.identity_digest) in wanted]
-    told = [
+    bad = [
         suspect_finding(history, control.pk, []) is not None
         for history in histories(ids)
         if control.pk in history.places and len(comparable(history, [])) > 1
     ]
-    return bool(told) and sum(told) >= _BAD_SHARE * len(told)
+    return bool(bad) and sum(bad) >= _BAD_SHARE * len(bad)

@@ -42,7 +42,7 @@ def _judge(run: Run) -> None:
     found = histories(watched_series(run.pk))
     known = _known(found)
     confirmation.conclude(run.campaign_id)
-    new = _told_anew(lasting_findings(found, known), known)
+    new = _new_of(lasting_findings(found, known), known)
     # The states that recovery goes by may have changed.
     known = _known(found)
     recovery.notice(found, known)
@@ -53,7 +53,7 @@ def _judge(run: Run) -> None:
             confirmation.confirm(alert, run)
 
 
-def _told_anew(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+def _new_of(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
     """Write what is known already as it looks now; return the rest."""
     new = []
     for finding in lasting:

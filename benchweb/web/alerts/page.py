@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog, value_text
 from benchweb.regressions.explanations import Explanation, explanation
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
-from benchweb.regressions.words import alert_title, unconfirmed_reason
+from benchweb.regressions.words import alert_title, signed_percent, unconfirmed_reason
 
 # Of an alert with more the page shows these, and says how many there are; the API has more.
 MOST_SERIES = 50
@@ -61,7 +61,7 @@ def alert_page(alert: Alert) -> AlertPage:
 
 def percent(ratio: float | None) -> str:
     """Say a relative difference with its sign; nothing for none."""
-    return "" if ratio is None else f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
+    return "" if ratio is None else signed_percent(ratio)
 
 
 def _line(part: AlertSeries) -> SeriesLine:

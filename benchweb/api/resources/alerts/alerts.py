@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, page
 from benchweb.api.problems import invalid
 from benchweb.api.resources.alerts.schemas import (
@@ -63,7 +64,7 @@ def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
 def alert_acknowledge(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Take it as known: the same segment never alerts again."""
     row_or_404(alerts(), alert_id)
-    transitions.acknowledge(alert_id=alert_id, by=_user(request), comment=body.comment)
+    transitions.acknowledge(alert_id=alert_id, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -71,7 +72,7 @@ def alert_acknowledge(request: HttpRequest, alert_id: Identifier, body: CommentB
 def alert_expect(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Take the new level as the baseline."""
     row_or_404(alerts(), alert_id)
-    transitions.expect(alert_id=alert_id, by=_user(request), comment=body.comment)
+    transitions.expect(alert_id=alert_id, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -79,7 +80,7 @@ def alert_expect(request: HttpRequest, alert_id: Identifier, body: CommentBody) 
 def alert_invalidate(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Call it noise: its series tell no more of changes as small."""
     row_or_404(alerts(), alert_id)
-    transitions.invalidate(alert_id=alert_id, by=_user(request), comment=body.comment)
+    transitions.invalidate(alert_id=alert_id, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -87,7 +88,7 @@ def alert_invalidate(request: HttpRequest, alert_id: Identifier, body: CommentBo
 def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Call its cause fixed."""
     row_or_404(alerts(), alert_id)
-    transitions.fix(alert_id=alert_id, by=_user(request), comment=body.comment)
+    transitions.fix(alert_id=alert_id, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -95,7 +96,7 @@ def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> 
 def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -> AlertDetail:
     """Hide it until a time."""
     row_or_404(alerts(), alert_id)
-    transitions.snooze(alert_id=alert_id, until=body.until, by=_user(request), comment=body.comment)
+    transitions.snooze(alert_id=alert_id, until=body.until, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -103,7 +104,7 @@ def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -
 def alert_comment(request: HttpRequest, alert_id: Identifier, body: RemarkBody) -> AlertDetail:
     """Add a comment, and with `ticket_url` the address of a ticket; an empty one takes that away."""
     row_or_404(alerts(), alert_id)
-    transitions.remark(alert_id=alert_id, comment=body.comment, by=_user(request), ticket_url=body.ticket_url)
+    transitions.remark(alert_id=alert_id, comment=body.comment, by=caller(request), ticket_url=body.ticket_url)
     return alert_get(request, alert_id)
 
 
@@ -112,7 +113,7 @@ def alert_assign(request: HttpRequest, alert_id: Identifier, body: AssignBody) -
     """Give it to the user of that name, or to nobody."""
     row_or_404(alerts(), alert_id)
     assignee = _assignee(body.user)
-    transitions.assign(alert_id=alert_id, assignee=assignee, by=_user(request), comment=body.comment)
+    transitions.assign(alert_id=alert_id, assignee=assignee, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
 
 
@@ -141,9 +142,4 @@ def _assignee(name: str | None) -> User | None:
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
         raise invalid("user", f"There is no user {name[:60]!r}.")
-    return user
-
-
-def _user(request: HttpRequest) -> User:
-    user: User = request.auth  # type: ignore[attr-defined]
     return user

@@ -3,11 +3,11 @@
 from datetime import date
 from typing import Annotated
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import BaseModel, Field
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
 from benchweb.api.problems import Problem, invalid, not_found
 from benchweb.api.resources.alerts.schemas import (
@@ -114,7 +114,7 @@ def baseline_list(request: HttpRequest, query: Query[PageQuery]) -> Page[Baselin
 def baseline_create(request: HttpRequest, body: BaselineBody) -> Status[BaselineItem]:
     """Pin a run as the baseline of its pair and plan, in place of the one before."""
     run = row_named(Run.objects.select_related("pair", "plan_version"), body.run, "run")
-    user: User = request.auth  # type: ignore[attr-defined]
+    user = caller(request)
     return Status(201, _baseline(verdicts.baseline_pin(run=run, name=body.name, by=user)))
 
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name, given
@@ -63,7 +63,7 @@ def maintenance_window_list(request: HttpRequest, query: Query[ArchivableQuery])
 @transaction.atomic
 def maintenance_window_create(request: HttpRequest, body: WindowBody) -> Status[WindowItem]:
     """Create a maintenance window; one that has begun mutes from now on."""
-    user: User = request.auth  # type: ignore[attr-defined]
+    user = caller(request)
     return Status(201, _item(services.window_create(_values(body.model_dump()), user=user)))
 
 

@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.problems import invalid
 from benchweb.api.resources.planning.targets import TargetBody, target_of
@@ -65,7 +65,7 @@ def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[Campaign
     target, count = targets.checked_and_counted(target_of(body))
     if question := services.confirmation_needed(count, body.confirm_runs):
         raise invalid("confirm_runs", question)
-    user: User = request.auth  # type: ignore[attr-defined]
+    user = caller(request)
     campaign = services.launch(plan=plan, pairs=targets.pairs_of(target), user=user)
     return Status(201, _item(campaign.pk))
 

@@ -1,12 +1,12 @@
 """Schedules: a plan on chosen pairs, again and again; and their slots."""
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
+from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, PageQuery, page, page_of
 from benchweb.api.resources.planning.schedule_schemas import (
     ScheduleBody,
@@ -51,7 +51,7 @@ def schedule_create(request: HttpRequest, body: ScheduleBody) -> Status[Schedule
     """Create a schedule; one that can't fit is kept and says so, one that can never fire is refused."""
     target_of(body)
     values = values_of(body, row_named(Plan.objects.all(), body.plan, "plan"))
-    schedule = services.schedule_create(user=_user(request), **values)
+    schedule = services.schedule_create(user=caller(request), **values)
     return Status(201, _detail(schedule.pk))
 
 
@@ -105,7 +105,7 @@ def schedule_run(request: HttpRequest, schedule_id: Identifier) -> Status[SlotIt
 
     While a campaign of the schedule is under way it waits (pending, without a campaign) or is refused with 409.
     """
-    slot = services.run_now(row_or_404(_schedules(), schedule_id), _user(request))
+    slot = services.run_now(row_or_404(_schedules(), schedule_id), caller(request))
     return Status(201, _slots([slot])[0])
 
 
@@ -144,8 +144,3 @@ def _slots(slots: list[Slot]) -> list[SlotItem]:
         runs.setdefault(campaign, []).append(run)
         counts[campaign] = number
     return [slot_item(slot, runs.get(slot.campaign_id, []), counts.get(slot.campaign_id, 0)) for slot in slots]
-
-
-def _user(request: HttpRequest) -> User:
-    user: User = request.auth  # type: ignore[attr-defined]
-    return user
