@@ -105,6 +105,23 @@ def test_a_stopped_sender_of_a_stream_does_not_make_up_for_it(rig):
     assert "rate_not_reached" in result["flags"]
 
 
+def test_a_stopped_ping_does_not_make_up_for_its_probes_at_once(rig):
+    link, wire = rig
+    sent = []
+
+    def stop_and_count(running: subprocess.Popen[str]) -> None:
+        before = wire.counts().of("forward", "icmp").offered
+        stop(running)
+        time.sleep(0.5)
+        sent.append(wire.counts().of("forward", "icmp").offered - before)
+
+    result = measure(link, "ping", stop_and_count, count=500, probe_interval_seconds=0.01)
+    # 50 in half a second, and those of the moments around; 200 became due while it was stopped.
+    assert 30 <= sent[0] <= 80
+    assert (result["metrics"]["sent_probes"], result["metrics"]["lost_probes"]) == (500, 0)
+    assert "rate_not_reached" in result["flags"]
+
+
 def test_a_message_of_eight_seconds_of_the_rate_is_sent_in_pieces(rig):
     link, _ = rig
     params = {"duration_seconds": 5, "rate_bps": 1_000_000, "message_size_bytes": 1 << 20}

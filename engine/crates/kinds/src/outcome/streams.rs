@@ -154,7 +154,7 @@ pub fn flag_rate(stream: &Stream, sent_bytes: u64, seconds: f64, report: &mut En
 }
 
 /// A flow that was held up for so long at one time has not kept its rate, however long the test is.
-const HELD_UP: Duration = Duration::from_millis(100);
+pub const HELD_UP: Duration = Duration::from_millis(100);
 
 /// Flags a rate that was not kept all of the time: what was missed is not sent later.
 pub fn flag_missed(end: &End, measured: &Measured, seconds: f64, report: &mut EndReport) {

@@ -6,6 +6,7 @@ use super::tally::{Probed, Reply, Tally};
 use super::{Plan, load, wire};
 use crate::end::End;
 use crate::flow::gate::Phase;
+use crate::flow::pacer::BURST;
 use crate::flow::task::Cue;
 use crate::load::Load;
 use crate::outcome::measurements::{Finished, Outcome, Own};
@@ -73,22 +74,29 @@ impl Prober<'_> {
     }
 
     /// Sends every probe of a phase that begins at `begin` while it goes on, and waits for the replies.
+    ///
+    /// Times are counted from the beginning: a late probe doesn't move the next, unless it is later than an interval.
+    /// What a suspended client has not sent is not sent at once when it goes on, but at its intervals.
     fn phase(
         &mut self,
         tally: &mut Tally,
-        begin: Instant,
+        mut begin: Instant,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), String> {
         while self.cue.pulse.phase() != Phase::Over {
             let now = Instant::now();
             let is_all_sent = tally.sent() >= self.plan.count || !goes_on();
-            // Times are counted from the beginning: a late probe doesn't move the next.
             let until = if is_all_sent { tally.give_up_at() } else { self.due(begin, tally) };
             let until = until.unwrap_or(now);
             if is_all_sent && (tally.lost() == 0 || now >= until) {
                 return Ok(());
             }
             if !is_all_sent && now >= until {
+                let late = now - until;
+                if late > self.plan.interval.max(BURST) {
+                    begin += late;
+                    tally.held_up += late;
+                }
                 self.send(tally)?;
                 continue;
             }

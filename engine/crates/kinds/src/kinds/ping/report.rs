@@ -6,7 +6,7 @@ use stats::RoundTrips;
 use super::tally::{Probed, Tally};
 use crate::end::End;
 use crate::outcome::measurements::{Measured, own_figures};
-use crate::outcome::streams;
+use crate::outcome::streams::{self, HELD_UP};
 use crate::outcome::window;
 
 /// The half of this end; a sink has only its socket's buffers to tell.
@@ -31,6 +31,9 @@ fn add(report: &mut EndReport, end: &End, probed: &Probed) {
     }
     if sum(|tally| tally.refused) > 0 {
         report.flags.push("send_errors".to_owned());
+    }
+    if tallies().any(|tally| tally.held_up >= HELD_UP) {
+        report.flags.push("rate_not_reached".to_owned());
     }
     report.histogram = histogram("latency", &probed.idle.round_trips, &mut report.flags);
     if let Some(loaded) = &probed.loaded {

@@ -58,6 +58,8 @@ pub struct Tally {
     pub round_trips: RoundTrips,
     /// Probes that the kernel refused to send: they are lost.
     pub refused: u64,
+    /// How much longer than planned the phase took because its client was held up.
+    pub held_up: Duration,
     /// Answers beyond a probe's first.
     pub duplicates: u64,
     /// Answers that came after their phase.
