@@ -18,7 +18,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.truth.topology import ENGINE, SINK_ADDRESS, SINK_CONTROL, Link, Namespace, link, process, wait_for_port
+from bench.truth.ground.topology import (
+    ENGINE,
+    SINK_ADDRESS,
+    SINK_CONTROL,
+    Link,
+    Namespace,
+    link,
+    process,
+    wait_for_port,
+)
 
 NETPERF_PORT, IPERF_PORT, NGINX_PORT = 12865, 5201, 8080
 NGINX_URL = f"http://{SINK_ADDRESS}:{NGINX_PORT}/index.html"

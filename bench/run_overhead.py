@@ -3,7 +3,7 @@
 Needs a running benchweb in demo mode (`python3 manage.py up`); both engines of its pair are on this machine.
 The plan is the contract's: three message sizes and one request/response test, 1 s each, three repetitions.
 
-    python3 bench/run_overhead.py --url http://127.0.0.1:8000 --token-file .benchweb/demo-token [--rounds 3]
+    python3 -m bench.run_overhead --url http://127.0.0.1:8000 --token-file .benchweb/demo-token [--rounds 3]
 
 Prints, per round, the run's time beside its 12 s of test time, and the payload that the interface counted (its
 bytes less 66 bytes of Ethernet, IPv4 and TCP header a packet) beside the sum of throughput x time of the stream trials.

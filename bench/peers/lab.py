@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from peers.control_group import ControlGroup, control_group
+from bench.peers.control_group import ControlGroup, control_group
 
 ENGINE_FOLDER = Path(__file__).resolve().parent.parent.parent / "engine/target/release"
 ENGINE = ENGINE_FOLDER / "benchweb-engine"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from peers.lab import BARE_LOOP, BARE_PORT, CONTROL_PORT, ENGINE, IPERF_PORT, NETSERVER_PORT, Lab
+from bench.peers.lab import BARE_LOOP, BARE_PORT, CONTROL_PORT, ENGINE, IPERF_PORT, NETSERVER_PORT, Lab
 
 
 @dataclass(frozen=True)

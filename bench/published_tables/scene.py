@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.truth.topology import ENGINE, PROJECT, Namespace, command, namespace, process, wait_for_port
+from bench.truth.ground.topology import ENGINE, PROJECT, Namespace, command, namespace, process, wait_for_port
 
 MODES = ("host", "terway", "terway-eni")
 # Machine and zone; the last octets follow their order.

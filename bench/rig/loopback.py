@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench.truth.topology import ENGINE
+from bench.truth.ground.topology import ENGINE
 from benchweb.ops.running import processes
 
 PORT = 7410

@@ -10,26 +10,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from bench.truth import (
-    delay,
-    endings,
-    far,
-    holes,
-    loss,
-    marks,
-    order,
-    outages,
-    payload,
-    rates,
-    round_trips,
-    shaped,
-    small,
-    thin,
-    wakeups,
-    wan,
-    wire,
-)
-from bench.truth.verdict import HEADER, Verdict
+from bench.truth.delays import delay, round_trips
+from bench.truth.ground import wakeups, wire
+from bench.truth.ground.verdict import HEADER, Verdict
+from bench.truth.losses import loss, order, small
+from bench.truth.paths import endings, far, holes, marks, outages, thin
+from bench.truth.rates import paced, payload, shaped, wan
 
 PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "flows": payload.flows,
@@ -46,7 +32,7 @@ PROOFS: dict[str, Callable[[], Iterator[Verdict]]] = {
     "thin": thin.prove,
     "black_hole": holes.black_hole,
     "nothing": holes.nothing,
-    "rates": rates.prove,
+    "rates": paced.prove,
     "outages": outages.prove,
     "wan": wan.prove,
 }

@@ -1,9 +1,9 @@
-"""A controller's clock that is set while runs are under way: one fault of bench/faults.py that takes its own scene."""
+"""A controller's clock that is set while runs are under way: one fault of bench.faults that takes its own scene."""
 
 import random
 
-from bench.rig import clocks
-from bench.rig.clocks import ClockScene
+from bench.faults import clocks
+from bench.faults.clocks import ClockScene
 from tests.faults.test_faults import ALL_FINISHED
 
 

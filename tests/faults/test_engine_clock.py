@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from bench.faults.clocks import STEP_SECONDS, Clock
 from bench.rig import loopback
-from bench.rig.clocks import STEP_SECONDS, Clock
-from bench.truth.topology import ENGINE
+from bench.truth.ground.topology import ENGINE
 
 pytestmark = pytest.mark.needs("Rust", "unshare")
 

@@ -1,7 +1,7 @@
-"""One of each fault of bench/faults.py: whole benchwebs with simulated engines, and nothing lost, doubled or stuck.
+"""One of each fault of bench.faults: whole benchwebs with simulated engines, and nothing lost, doubled or stuck.
 
 Faults of the real engine's own processes are in tests/workers/test_real_engines.py; those that take network namespaces
-are in bench/faults.py alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
+are in bench.faults alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
 """
 
 import random
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.rig import harms
-from bench.rig.scene import Harm, Round, Scene
+from bench.faults import harms
+from bench.faults.scene import Harm, Round, Scene
 
 ALL_FINISHED = {"finished": 6}
 

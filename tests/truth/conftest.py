@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
-from bench.truth.topology import SINK_ADDRESS, SINK_ADDRESS_V6, SOURCE_ADDRESS, SOURCE_ADDRESS_V6, Namespace, namespace
-from bench.truth.topology import address as give_address
-from bench.truth.wire import DEVICE, Wire, build, wire
+from bench.truth.ground.topology import (
+    SINK_ADDRESS,
+    SINK_ADDRESS_V6,
+    SOURCE_ADDRESS,
+    SOURCE_ADDRESS_V6,
+    Namespace,
+    namespace,
+)
+from bench.truth.ground.topology import address as give_address
+from bench.truth.ground.wire import DEVICE, Wire, build, wire
 from tests.requirements import require
 
 Spaces = tuple[Namespace, Namespace]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench.truth.topology import SINK_ADDRESS, SOURCE_ADDRESS
-from bench.truth.wire import build, wired
+from bench.truth.ground.topology import SINK_ADDRESS, SOURCE_ADDRESS
+from bench.truth.ground.wire import build, wired
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bench.truth.topology import link
+from bench.truth.ground.topology import link
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

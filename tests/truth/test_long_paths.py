@@ -2,9 +2,9 @@
 
 import pytest
 
-from bench.truth.attempt import attempt, begin
-from bench.truth.payload import payload_share
-from bench.truth.wire import build, wired
+from bench.truth.ground.attempt import attempt, begin
+from bench.truth.ground.wire import build, wired
+from bench.truth.rates.payload import payload_share
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bench.truth.attempt import attempt
-from bench.truth.topology import ENGINE, SINK_ADDRESS, Link, Namespace, process, wait_for_port
-from bench.truth.wire import build, wired
+from bench.truth.ground.attempt import attempt
+from bench.truth.ground.topology import ENGINE, SINK_ADDRESS, Link, Namespace, process, wait_for_port
+from bench.truth.ground.wire import build, wired
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

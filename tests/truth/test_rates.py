@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bench.truth.topology import Link, process
-from bench.truth.wire import Wire, build, wired
+from bench.truth.ground.topology import Link, process
+from bench.truth.ground.wire import Wire, build, wired
 from tests.requirements import require
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")

@@ -6,10 +6,10 @@ from datetime import datetime
 
 import pytest
 
-from bench.truth.attempt import attempt, begin
-from bench.truth.circuits import in_turn, summary
-from bench.truth.topology import SINK_ADDRESS, process, wait_for_port
-from bench.truth.wire import build, wired
+from bench.truth.delays.circuits import in_turn, summary
+from bench.truth.ground.attempt import attempt, begin
+from bench.truth.ground.topology import SINK_ADDRESS, process, wait_for_port
+from bench.truth.ground.wire import build, wired
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

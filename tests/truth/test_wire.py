@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from bench.truth.sockets import opened
-from bench.truth.topology import SINK_ADDRESS, SINK_ADDRESS_V6, SOURCE_ADDRESS, Failed
-from bench.truth.wire import PROGRAM, Wire
+from bench.truth.ground.sockets import opened
+from bench.truth.ground.topology import SINK_ADDRESS, SINK_ADDRESS_V6, SOURCE_ADDRESS, Failed
+from bench.truth.ground.wire import PROGRAM, Wire
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 

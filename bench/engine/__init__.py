@@ -1,0 +1,1 @@
+"""One daemon of a bench's own: cancels, crowds, long soaks, its verdicts on limits, its counters."""

@@ -1,0 +1,1 @@
+"""How long campaigns take beside the shortest they could."""

@@ -1,0 +1,1 @@
+"""How long pages, charts, log-ins and ingest take."""

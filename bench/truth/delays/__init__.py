@@ -1,0 +1,1 @@
+"""Proofs of delays and round trips."""

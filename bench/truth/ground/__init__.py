@@ -1,0 +1,1 @@
+"""What the proofs stand on: namespaces, wires, forwarders, samplers, attempts, verdicts."""

@@ -1,0 +1,1 @@
+"""Proofs on long, thin, cut and marked paths."""

@@ -1,0 +1,1 @@
+"""Proofs of rates: payload, shapers, pacing, and netperf beside the engine."""
