@@ -4,7 +4,10 @@ import re
 from functools import cache
 from typing import Any
 
-from django.utils.translation import get_language, gettext, gettext_noop, pgettext
+from django.utils.translation import get_language, gettext, pgettext
+
+# The one of django.utils.translation reads the settings at once; processes without Django import the catalog too.
+from django.utils.translation.trans_null import gettext_noop
 
 from benchweb.catalog.messages import MESSAGES
 from benchweb.catalog.reasons import JOINED, Reason
