@@ -25,7 +25,7 @@ from benchweb.ops.running import valkey
 
 INTERVAL_SECONDS, TRIAL_SECONDS = 1.0, 2.0
 TRIALS = 400
-# As in frontend/src/live.ts.
+# As in frontend/src/live/page.ts.
 REFRESH_SECONDS, SPREAD_SECONDS, MOST_SPREAD_SECONDS = 0.4, 0.02, 5.0
 # Promised: an interval is on the screen within a quarter of a second, and the page's part within two.
 MOST_LATE_SECONDS, MOST_REFRESH_SECONDS = 0.25, 2.0

@@ -1,4 +1,4 @@
-"""The server's formatter: the same figures as the browser's (frontend/tests/format.test.ts)."""
+"""The server's formatter: the same figures as the browser's (frontend/tests/text/format.test.ts)."""
 
 import pytest
 

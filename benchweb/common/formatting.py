@@ -1,4 +1,4 @@
-"""The one formatter of numbers on the server; frontend/src/format.ts is its twin in the browser."""
+"""The one formatter of numbers on the server; frontend/src/text/format.ts is its twin in the browser."""
 
 from functools import cache
 from typing import NamedTuple

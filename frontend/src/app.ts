@@ -1,18 +1,18 @@
 // What every page loads: htmx, the theme, keys, times, and live updates.
 import htmx from "htmx.org";
 
-import { startActions } from "./actions";
-import { startCopying } from "./copied_tables";
-import { showEdges, startEdges } from "./edges";
-import { startKeys } from "./keys";
+import { startActions } from "./shell/actions";
+import { startCopying } from "./tables/copied_tables";
+import { showEdges, startEdges } from "./tables/edges";
+import { startKeys } from "./shell/keys";
 import { startLive } from "./live/page";
-import { keepScrolled, shortenLists } from "./long_lists";
-import { loadScripts, startParts } from "./parts";
-import { startSearch } from "./search";
-import { startTheme } from "./theme";
-import { showTimes, startClocks } from "./times";
-import { startViews } from "./views";
-import { keepZone } from "./zone";
+import { keepScrolled, shortenLists } from "./tables/long_lists";
+import { loadScripts, startParts } from "./shell/parts";
+import { startSearch } from "./shell/search";
+import { startTheme } from "./shell/theme";
+import { showTimes, startClocks } from "./text/times";
+import { startViews } from "./shell/views";
+import { keepZone } from "./text/zone";
 
 // The content security policy allows neither inline styles nor eval.
 htmx.config.includeIndicatorStyles = false;

@@ -4,12 +4,12 @@ import {
 } from "chart.js";
 import type htmxType from "htmx.org";
 
-import { startBrush } from "./charts/brush";
+import { startBrush } from "./charts/view/brush";
 import { type Card, card } from "./charts/card";
-import { registerSameX } from "./charts/plugins";
+import { registerSameX } from "./charts/drawing/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
 import { type Spec, largest, received } from "./charts/spec";
-import { SymlogScale } from "./charts/symlog";
+import { SymlogScale } from "./charts/axes/symlog";
 
 Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, SymlogScale, Tooltip);
 registerSameX();

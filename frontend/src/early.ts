@@ -1,4 +1,4 @@
 // Loaded before the first paint, so that a kept theme doesn't flash.
-import { applyTheme } from "./theme";
+import { applyTheme } from "./shell/theme";
 
 applyTheme();

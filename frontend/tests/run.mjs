@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const folder = mkdtempSync(`${tmpdir()}/benchweb-frontend-`);
-const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
-await build({ entryPoints: tests.map((name) => `${here}${name}`), outdir: folder, bundle: true, platform: "node", format: "esm", outExtension: { ".js": ".mjs" } });
+const tests = readdirSync(here, { recursive: true }).filter((name) => name.endsWith(".test.ts"));
+await build({ entryPoints: tests.map((name) => `${here}${name}`), outdir: folder, outbase: here, bundle: true, platform: "node", format: "esm", outExtension: { ".js": ".mjs" } });
 const { status } = spawnSync(process.execPath, ["--test", ...tests.map((name) => `${folder}/${name.replace(".ts", ".mjs")}`)], { stdio: "inherit" });
 rmSync(folder, { recursive: true });
 process.exit(status ?? 1);

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from benchweb.charts.matrix.difference import SEQUENTIAL_LEVELS, sequential_level
 from benchweb.charts.matrix.figures import color_range
 
-# The same colours as the cells' (frontend/styles/_matrix.scss): one sequential scale, light to dark.
+# The same colours as the cells' (frontend/styles/pages/_matrix.scss): one sequential scale, light to dark.
 PALETTE = ("ffffd9", "edf8b1", "c7e9b4", "9ad8ba", "5fc0c1", "2876a6", "225ea8", "253494", "081d58")
 _NOTHING = len(PALETTE)
 _PICTURE_PIXELS = 800

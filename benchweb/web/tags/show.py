@@ -150,7 +150,7 @@ def options(choices: Iterable[tuple[int, str]], chosen: str) -> SafeString:
 
 @register.simple_tag
 def when(value: datetime | None, form: str = "relative") -> SafeString:
-    """Show a time: in UTC here, in the reader's zone by frontend/src/times.ts."""
+    """Show a time: in UTC here, in the reader's zone by frontend/src/text/times.ts."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', _("not yet"))
     return SafeString(time_shown(value, form, get_language()))
@@ -287,7 +287,7 @@ def over(value: float, bound: float) -> str:
 
 @register.simple_tag
 def time_left(ends_at: datetime) -> SafeString:
-    """Say how long until an estimated end; frontend/src/times.ts counts it down."""
+    """Say how long until an estimated end; frontend/src/text/times.ts counts it down."""
     left = max(0, round((ends_at - timezone.now()).total_seconds()))
     shown = f"{left} s" if left < 60 else formatting.duration(left)
     words = _("about {length} left").format(length=shown)

@@ -1,21 +1,21 @@
 // One chart with its title, legend, canvas, actions and table; made anew when its data or the theme changes.
 import { Chart } from "chart.js";
 
-import { type Range, fullRange } from "./axes";
-import { axisChoice, axisSwitches, offersSymlog, withAxes } from "./axis_choice";
+import { type Range, fullRange } from "./axes/axes";
+import { axisChoice, axisSwitches, offersSymlog, withAxes } from "./axes/axis_choice";
 import { type DrawnPoint, configuration, datasets, scales } from "./config";
 import { csv, idColumns, rows, table } from "./table";
 import { download, el } from "./dom";
 import { leftOutWords } from "./left_out";
 import { legend } from "./legend";
 import { picture } from "./picture";
-import { ownDrawing } from "./plugins";
-import { canLook, lookAt } from "./look";
+import { ownDrawing } from "./drawing/plugins";
+import { canLook, lookAt } from "./view/look";
 import { type Spec, hasGaps, isLook } from "./spec";
 import { palette } from "./theme";
-import { chosen, keep } from "./view_state";
-import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./zoom";
-import { say } from "../words";
+import { chosen, keep } from "./view/view_state";
+import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./view/zoom";
+import { say } from "../text/words";
 
 /** A chart on the page. */
 export interface Card {

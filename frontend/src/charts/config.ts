@@ -1,15 +1,15 @@
 // From a specification to Chart.js: a median line with markers per series, its repetitions as faint points.
 import type { Chart, ChartConfiguration, ChartDataset, Point } from "chart.js";
 
-import { text } from "../format";
-import { type Range, stripScale, xScale, xText, yScale } from "./axes";
-import { heatLines } from "./heat_hover";
-import { DASHES } from "./marks";
+import { text } from "../text/format";
+import { type Range, stripScale, xScale, xText, yScale } from "./axes/axes";
+import { heatLines } from "./heat/heat_hover";
+import { DASHES } from "./drawing/marks";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { isShown } from "./left_out";
 import { type Palette, faint } from "./theme";
-import { hasPlace } from "./value_range";
-import { say } from "../words";
+import { hasPlace } from "./axes/value_range";
+import { say } from "../text/words";
 import { wrapped } from "./wrapping";
 
 /** A drawn point that remembers what it stands for. */

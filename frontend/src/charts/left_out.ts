@@ -1,8 +1,8 @@
 // What a logarithmic axis leaves out, in words: a line with a gap there would be taken for one without values.
-import { isLogarithmic } from "./axes";
+import { isLogarithmic } from "./axes/axes";
 import type { Series, Spec, SpecPoint } from "./spec";
-import { hasPlace } from "./value_range";
-import { say } from "../words";
+import { hasPlace } from "./axes/value_range";
+import { say } from "../text/words";
 
 /** How many of a line's values are left out, and how many of its spreads are cut; `of…` are all that it has. */
 export interface LeftOut {

@@ -1,10 +1,10 @@
 // The legend: real buttons that toggle a series, or show it alone (double click, or the key i).
 import { el, svg } from "./dom";
-import { heatStops } from "./heat_scale";
-import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./marks";
+import { heatStops } from "./heat/heat_scale";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
 import { type Series, type Spec, hasGaps } from "./spec";
 import type { Palette } from "./theme";
-import { say } from "../words";
+import { say } from "../text/words";
 
 // So many don't fit on a phone: the legend says how many there are.
 const MANY = 6;

@@ -1,7 +1,7 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
-import { heatStops } from "./heat_scale";
+import { heatStops } from "./heat/heat_scale";
 import { gapWords, hasShownGaps, heatWords } from "./legend";
-import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./marks";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
 import { leftOutWords } from "./left_out";
 import type { Heat, Series, Spec } from "./spec";
 import { type Palette, palette } from "./theme";

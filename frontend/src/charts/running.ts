@@ -1,7 +1,7 @@
 // What is measured right now: a line that grows with each interval, drawn by the same card as every chart.
 import { type Card, card } from "./card";
 import { type Series, type Spec, type SpecPoint, largest } from "./spec";
-import { say } from "../words";
+import { say } from "../text/words";
 
 /** An interval as the worker passes it on from the engine. */
 export interface IntervalMessage {

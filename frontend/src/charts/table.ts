@@ -1,8 +1,8 @@
 // What a chart shows, as a table and as CSV: for screen readers, for copying, for a spreadsheet.
-import { columnUnit } from "../format";
+import { columnUnit } from "../text/format";
 import { el } from "./dom";
 import type { Series, Spec, SpecPoint } from "./spec";
-import { say } from "../words";
+import { say } from "../text/words";
 
 type Columns = Spec["table"]["columns"];
 type Row = Record<string, unknown>;

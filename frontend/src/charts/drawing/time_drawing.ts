@@ -1,0 +1,230 @@
+// What belongs to charts over time: bands around lines, sticks on the strip, flags, and the heat map's cells.
+import type { Chart, Scale } from "chart.js";
+
+import type { Drawn } from "../config";
+import { shareColor } from "../heat/heat_scale";
+import { marked, shape } from "./marks";
+import { type Mark, type Spec, largestShare } from "../spec";
+import { type Palette, faint } from "../theme";
+
+const FLAG_PIXELS = 8;
+// Flags that would overlap are one, with their number.
+const CLUSTER_PIXELS = 12;
+// From one marker of a line to the next: what it is dashed like must be seen between them.
+const MARKER_ROOM = 36;
+// A marker at the end of the axis is whole.
+const MARKER_REACH = 6;
+
+/** Shade the bands of each visible line, gaps left open; nested ones grow darker towards the line. */
+export function drawBands(chart: Chart, colors: Palette): void {
+  const [x, y] = [chart.scales["x"], chart.scales["y"]];
+  if (!x || !y) return;
+  clipped(chart, y, (ctx) => {
+    for (const dataset of visible(chart, "median")) {
+      const bands = dataset.series.bands ?? [];
+      ctx.fillStyle = faint(colors.series(dataset.series.color), bands.length > 1 ? 0.16 : 0.2);
+      for (const { low, high } of bands) {
+        for (const [first, last] of stretches(low, high)) {
+          const places = range(first, last).map((index) => [x.getPixelForValue(dataset.data[index]?.x ?? NaN), index] as const);
+          ctx.beginPath();
+          // A point alone has a band too, as wide as its marker.
+          const reach = first === last ? 2 : 0;
+          for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, high[index]));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place + reach, borderPixel(y, high[index]));
+          for (const [place, index] of [...places].reverse()) ctx.lineTo(place + reach, borderPixel(y, low[index]));
+          if (reach) for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, low[index]));
+          ctx.closePath();
+          ctx.fill();
+        }
+      }
+    }
+  });
+}
+
+/** Draw the markers of lines over time, as many as there is room for between them. */
+export function drawMarkers(chart: Chart, colors: Palette): void {
+  const x = chart.scales["x"];
+  const y = chart.scales["y"];
+  if (!x || !y) return;
+  clipped(chart, y, (ctx) => {
+    ctx.strokeStyle = colors.ground;
+    ctx.lineWidth = 1;
+    for (const dataset of visible(chart, "median")) {
+      ctx.fillStyle = colors.series(dataset.series.color);
+      const outline = new Path2D(shape(dataset.series.marker));
+      const places = dataset.data.map((point) => (Number.isFinite(point.y) ? x.getPixelForValue(point.x) : NaN));
+      for (const index of marked(places, MARKER_ROOM)) {
+        ctx.save();
+        ctx.translate((places[index] ?? 0) - 12, y.getPixelForValue(dataset.data[index]?.y ?? NaN) - 6);
+        ctx.fill(outline);
+        ctx.stroke(outline);
+        ctx.restore();
+      }
+    }
+  }, MARKER_REACH);
+}
+
+/** Draw the strip's values as sticks from its ground; a zero is a dot there, a missing value nothing. */
+export function drawSticks(chart: Chart, colors: Palette): void {
+  const [x, y] = [chart.scales["x"], chart.scales["strip"]];
+  if (!x || !y) return;
+  clipped(chart, y, (ctx) => {
+    for (const dataset of visible(chart, "strip")) {
+      ctx.strokeStyle = ctx.fillStyle = colors.series(dataset.series.color);
+      ctx.lineWidth = 2;
+      for (const point of dataset.data) {
+        const [place, top, ground] = [x.getPixelForValue(point.x), y.getPixelForValue(Number(point.y)), y.getPixelForValue(0)];
+        if (point.y === 0) ctx.fillRect(place - 0.5, ground - 1, 1, 1);
+        if (!(Number(point.y) > 0)) continue;
+        ctx.beginPath();
+        ctx.moveTo(place, ground);
+        ctx.lineTo(place, Math.min(top, ground - 2));
+        ctx.stroke();
+      }
+    }
+  });
+}
+
+/** Draw flags at the chart's top: a note's is filled, a changed fact's is open; spans are shaded. */
+export function drawMarks(chart: Chart, spec: Spec, colors: Palette): void {
+  const x = chart.scales["x"];
+  const { top, bottom, left, right } = chart.chartArea;
+  if (!x || !spec.marks?.length) return;
+  const { ctx } = chart;
+  ctx.save();
+  for (const { until, at } of spec.marks) {
+    if (!until) continue;
+    const [first, last] = [at, until].map((time) => Math.min(right, Math.max(left, x.getPixelForValue(Date.parse(time)))));
+    ctx.fillStyle = faint(colors.soft, 0.12);
+    ctx.fillRect(first ?? 0, top, (last ?? 0) - (first ?? 0), bottom - top);
+  }
+  for (const { place, marks } of clusters(spec.marks, (mark) => x.getPixelForValue(Date.parse(mark.at)))) {
+    if (place < left || place > right) continue;
+    flag(ctx, place, top, bottom, marks, colors);
+  }
+  ctx.restore();
+}
+
+/** Draw the heat map's cells; an empty share stays the ground. */
+export function drawHeat(chart: Chart, spec: Spec, colors: Palette): void {
+  const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
+  if (!x || !y || !heat) return;
+  const most = largestShare(heat);
+  clipped(chart, y, (ctx) => {
+    heat.shares.forEach((column, index) => {
+      const left = x.getPixelForValue(Date.parse(heat.starts[index] ?? ""));
+      const right = Math.max(left + 1, x.getPixelForValue(Date.parse(heat.ends[index] ?? "")));
+      column.forEach((share, row) => {
+        if (share <= 0) return;
+        const [low, high] = [borderPixel(y, heat.edges[row]), borderPixel(y, heat.edges[row + 1])];
+        ctx.fillStyle = shareColor(share, most, colors);
+        ctx.fillRect(left, high, right - left + 0.5, low - high + 0.5);
+      });
+    });
+  });
+}
+
+/** Draw a heat map's medians over its cells, each as wide as its column: a line between two columns would tell of no time. */
+export function drawMedians(chart: Chart, spec: Spec, colors: Palette): void {
+  const [x, y, heat] = [chart.scales["x"], chart.scales["y"], spec.heat];
+  if (!x || !y || !heat) return;
+  const ends = new Map(heat.starts.map((start, index) => [Date.parse(start), Date.parse(heat.ends[index] ?? "")]));
+  clipped(chart, y, (ctx) => {
+    for (const dataset of visible(chart, "median")) {
+      const path = new Path2D();
+      let reached = NaN;
+      for (const point of dataset.data) {
+        const end = ends.get(point.x);
+        if (!Number.isFinite(point.y) || end === undefined) continue;
+        const [left, right, level] = [x.getPixelForValue(point.x), x.getPixelForValue(end), y.getPixelForValue(Number(point.y))];
+        if (point.x === reached) path.lineTo(left, level);
+        else path.moveTo(left, level);
+        path.lineTo(Math.max(left + 1, right), level);
+        reached = end;
+      }
+      outlined(ctx, path, colors.series(dataset.series.color), colors.ground);
+    }
+  });
+}
+
+/** A line with a rim of the ground's colour stands out from every cell. */
+function outlined(ctx: CanvasRenderingContext2D, path: Path2D, color: string, rim: string): void {
+  ctx.lineJoin = "round";
+  for (const [width, style] of [[6, rim], [2.5, color]] as const) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = style;
+    ctx.stroke(path);
+  }
+}
+
+function flag(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number, marks: Mark[], colors: Palette): void {
+  const isNote = marks.some(({ kind }) => kind === "note");
+  ctx.strokeStyle = ctx.fillStyle = isNote ? colors.text : colors.soft;
+  ctx.lineWidth = 1;
+  ctx.setLineDash(isNote ? [] : [2, 3]);
+  ctx.beginPath();
+  ctx.moveTo(x, top - FLAG_PIXELS);
+  ctx.lineTo(x, bottom);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  ctx.moveTo(x, top - FLAG_PIXELS - 4);
+  ctx.lineTo(x + FLAG_PIXELS, top - FLAG_PIXELS);
+  ctx.lineTo(x, top - FLAG_PIXELS + 4);
+  ctx.closePath();
+  if (isNote) ctx.fill();
+  else ctx.stroke();
+  if (marks.length < 2) return;
+  ctx.font = "10px system-ui, sans-serif";
+  ctx.textAlign = "left";
+  ctx.fillText(String(marks.length), x + FLAG_PIXELS + 2, top - FLAG_PIXELS + 3);
+}
+
+function clusters(marks: Mark[], placeOf: (mark: Mark) => number): { place: number; marks: Mark[] }[] {
+  const found: { place: number; marks: Mark[] }[] = [];
+  for (const mark of marks) {
+    const place = placeOf(mark);
+    const last = found.at(-1);
+    if (last && place - last.place < CLUSTER_PIXELS) last.marks.push(mark);
+    else found.push({ place, marks: [mark] });
+  }
+  return found;
+}
+
+/** First and last index of each stretch in which both borders are there. */
+export function stretches(low: (number | null)[], high: (number | null)[]): [number, number][] {
+  const found: [number, number][] = [];
+  low.forEach((value, index) => {
+    if (!Number.isFinite(value) || !Number.isFinite(high[index])) return;
+    const last = found.at(-1);
+    if (last && last[1] === index - 1) last[1] = index;
+    else found.push([index, index]);
+  });
+  return found;
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, step) => first + step);
+}
+
+function visible(chart: Chart, role: Drawn["role"]): Drawn[] {
+  const all = chart.data.datasets as unknown as Drawn[];
+  return all.filter((dataset, index) => dataset.role === role && chart.isDatasetVisible(index));
+}
+
+/** Where the border of a spread lies; one that the axis has no place for, such as zero on a logarithmic one, at its bottom. */
+export function borderPixel(scale: Pick<Scale, "type" | "bottom" | "getPixelForValue">, value: number | null | undefined): number {
+  if (scale.type === "logarithmic" && typeof value === "number" && value <= 0) return scale.bottom;
+  return scale.getPixelForValue(value ?? NaN);
+}
+
+/** Draw within the area of an axis: below a chart's own may be that of its strip. */
+function clipped(chart: Chart, { top, bottom }: Pick<Scale, "top" | "bottom">, draw: (ctx: CanvasRenderingContext2D) => void, reach = 0): void {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(chartArea.left - reach, top - reach, chartArea.right - chartArea.left + 2 * reach, bottom - top + 2 * reach);
+  ctx.clip();
+  draw(ctx);
+  ctx.restore();
+}

@@ -1,0 +1,64 @@
+// Small manners by attribute: open a dialog, close it, copy a text, print.
+import { say } from "../text/words";
+
+/** Listen once on the document, so that partials swapped in later work too. */
+export function startActions(): void {
+  document.addEventListener("click", (event) => {
+    const target = event.target as Element;
+    const opener = target.closest<HTMLElement>("[data-opens]");
+    if (opener) document.querySelector<HTMLDialogElement>(`#${opener.dataset["opens"] ?? ""}`)?.showModal();
+    if (target.closest("[data-closes]")) target.closest("dialog")?.close();
+    const copier = target.closest<HTMLElement>("[data-copies]");
+    if (copier) void copy(copier, copier.dataset["copies"] ?? "");
+    // The address with its view: what is zoomed into is seen by whoever opens the link.
+    const linker = target.closest<HTMLElement>("[data-copies-page]");
+    if (linker) void copy(linker, location.href);
+    if (target.closest("[data-prints]")) window.print();
+    closeMenus(target);
+  });
+  // The form hears of it by the tick's own event, and looks at all of them a moment later.
+  document.addEventListener("change", (event) => {
+    const all = event.target as HTMLInputElement;
+    const name = all.dataset["ticks"];
+    if (!name) return;
+    for (const tick of all.closest("table")?.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`) ?? []) tick.checked = all.checked;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenus(document.body);
+  });
+}
+
+async function copy(button: HTMLElement, text: string): Promise<void> {
+  if (button.dataset["label"]) return;
+  const label = button.textContent;
+  const isCopied = await writeToClipboard(button, text);
+  button.dataset["label"] = label;
+  button.textContent = isCopied ? say("Copied") : say("Press Ctrl+C");
+  window.setTimeout(() => {
+    button.textContent = label;
+    delete button.dataset["label"];
+  }, 1500);
+}
+
+/** By plain HTTP, on another machine than this one, browsers have no clipboard: the old way still works there. */
+async function writeToClipboard(button: HTMLElement, text: string): Promise<boolean> {
+  if (window.isSecureContext) {
+    await navigator.clipboard.writeText(text);
+    return true;
+  }
+  const place = document.createElement("textarea");
+  place.value = text;
+  // Inside a dialog nothing outside of it can be focused.
+  button.after(place);
+  place.select();
+  const isCopied = document.execCommand("copy");
+  place.remove();
+  button.focus();
+  return isCopied;
+}
+
+function closeMenus(target: Element): void {
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) {
+    if (!menu.contains(target)) menu.open = false;
+  }
+}
