@@ -3,11 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
-use crate::control::set_option;
+use crate::figures::tcp_info;
 use crate::icmp::EchoSocket;
-use crate::in_place::allow_pages;
+use crate::socket::control::set_option;
 use crate::socket::{LocalEnd, Options, open_tcp, open_udp};
-use crate::tcp_info::tcp_info;
+use crate::traffic::allow_pages;
 
 /// One thing that tests may need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

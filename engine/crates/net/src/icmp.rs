@@ -8,8 +8,8 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
 
-use crate::arrivals::{receive_stamped_from, stamp_arrivals};
 use crate::socket::{LocalEnd, Options, local_address, prepare};
+use crate::traffic::arrivals::{receive_stamped_from, stamp_arrivals};
 
 /// Type, code, checksum, identifier and sequence number.
 pub const ECHO_HEADER_BYTES: usize = 8;

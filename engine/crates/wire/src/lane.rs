@@ -3,12 +3,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use crate::chance::{Random, Turns};
 use crate::counts::{ByProtocol, Fate};
 use crate::log::Entry;
 use crate::packet::{Packet, Protocol};
 use crate::too_big;
-use crate::way::{TooBig, Way};
+use crate::way::{Random, TooBig, Turns, Way};
 
 const SECOND: u64 = 1_000_000_000;
 

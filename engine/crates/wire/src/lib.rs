@@ -6,15 +6,12 @@
 //!
 //! ARP, neighbour discovery and multicasts pass at once, whatever is described, as if each end's gateway were next door.
 
-mod chance;
 mod control;
 mod counts;
-mod delay;
 mod ends;
 mod lane;
 mod log;
 mod packet;
-mod quantity;
 mod run;
 mod too_big;
 mod way;

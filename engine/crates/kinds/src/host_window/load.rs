@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use proto::{HostBackground, HostLoad, InterfaceLoad};
 
-use super::carrier;
+use super::interfaces::carrier;
 use crate::facts::speed_bps;
 
 /// What of the last minute is told: of all CPUs, and of the interface of this name, or that holds this address.

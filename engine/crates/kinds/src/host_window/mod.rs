@@ -2,20 +2,16 @@
 //!
 //! A [`Meter`] reads everything at both ends of the window; `report` makes of it what results carry, `flags` judges it.
 
-mod carrier;
 mod clock;
 mod cpu;
 mod flags;
 mod frequency;
 mod history;
-mod holder;
 mod interfaces;
 mod load;
-mod own_traffic;
 mod report;
 mod surroundings;
 mod transactions;
-mod watch;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -26,16 +22,15 @@ use net::WireCounts;
 use clock::ClockWatch;
 use cpu::{HostShares, HostTicks};
 use frequency::{Frequencies, FrequencyWatch};
-use interfaces::Counters;
+use interfaces::{Counters, own_traffic};
 
 pub use flags::{Ends, flags, tell_others};
 pub use history::{History, Sample};
+pub use interfaces::{InterfaceWatch, OwnTraffic};
 pub use load::host_load;
-pub use own_traffic::OwnTraffic;
 pub use report::{Scene, add_to};
 pub use surroundings::Surroundings;
 pub use transactions::see_through;
-pub use watch::InterfaceWatch;
 
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 

@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 
 use proto::{Background, CoreShares, EndReport, Facts, HostWindow, InterfaceWindow, Metrics, Role};
 
-use super::holder::{self, Payload};
-use super::own_traffic::{OwnTraffic, Wrapping};
-use super::{Occurred, Surroundings, carrier, interfaces::Counters};
+use super::interfaces::Counters;
+use super::interfaces::carrier;
+use super::interfaces::holder::{self, Payload};
+use super::interfaces::own_traffic::{OwnTraffic, Wrapping};
+use super::{Occurred, Surroundings};
 
 /// What belongs to a window besides its counters.
 pub struct Scene<'a> {

@@ -1,11 +1,26 @@
 //! What a test measured.
 
+mod facts;
+mod host_window;
+mod limit;
+mod tcp_figures;
+mod thread_use;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Facts, HostWindows, Limit, Params, Role, TcpFigures, Timestamp};
+use crate::{Params, Role, Timestamp};
+
+pub use facts::{ControlGroup, CpuFacts, Facts, InterfaceFacts};
+pub use host_window::{
+    Background, CoreShares, HostBackground, HostLoad, HostWindow, HostWindows, InterfaceBackground,
+    InterfaceLoad, InterfaceWindow, Neighbours,
+};
+pub use limit::{Evidence, Limit, LimitedBy};
+pub use tcp_figures::TcpFigures;
+pub use thread_use::{ThreadPart, ThreadUse};
 
 /// Metric values by their catalog key; what was not measured is absent.
 pub type Metrics = BTreeMap<String, f64>;

@@ -2,8 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::control::set_option;
-use crate::socket::{local_address, set_traffic_class};
+use super::control::set_option;
+use super::{local_address, set_traffic_class};
 
 /// `IPTOS_LOWDELAY`: queues that look at the class of service let it go first.
 const LOW_DELAY: u8 = 0x10;

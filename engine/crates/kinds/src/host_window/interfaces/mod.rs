@@ -1,8 +1,16 @@
 //! Interface counters from `/proc/net/dev`, of the process's own network namespace.
 
+pub mod carrier;
+pub mod holder;
+pub mod own_traffic;
+mod watch;
+
 use std::fs;
 
 use proto::InterfaceWindow;
+
+pub use own_traffic::OwnTraffic;
+pub use watch::InterfaceWatch;
 
 /// One interface's counters so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::io::Errno;
 
-use crate::addressed::socket_address;
-use crate::control::{receive_named, receive_with, set_option};
+use super::addressed::socket_address;
+use crate::socket::control::{receive_named, receive_with, set_option};
 
 /// Asks the kernel to note when each datagram arrives (`SO_TIMESTAMPNS`). Emulators of system calls don't know that
 /// option: there the time of reading is what [`receive_stamped`] gives.

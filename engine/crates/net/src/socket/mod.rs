@@ -1,5 +1,9 @@
 //! Opening sockets and setting what a test asks for.
 
+pub mod control;
+mod pacing;
+mod words;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,6 +13,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
+
+pub use pacing::{limit_rate, limit_unsent};
+pub use words::{keep_segments_small, never_fragment, prefer};
 
 /// What a test asks of its data sockets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -156,7 +163,7 @@ pub fn apply(
         set_traffic_class(socket, options.dscp << 2, is_ipv4)?;
     }
     if is_tcp && options.small_segments {
-        crate::keep_segments_small(socket);
+        keep_segments_small(socket);
     }
     if is_tcp && options.nodelay {
         sockopt::set_tcp_nodelay(socket, true)?;

@@ -1,5 +1,10 @@
 //! The calls of the hot loops, and what interrupts them.
 
+pub mod addressed;
+pub mod arrivals;
+mod batches;
+mod in_place;
+
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -8,6 +13,16 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags, acceptfrom_with, shutdown};
 use rustix::time::Timespec;
+
+pub use addressed::{Arrived, receive_from, send_from, tell_destinations};
+pub use arrivals::{receive_stamped, stamp_arrivals};
+pub use batches::{
+    MOST_BYTES, MOST_DATAGRAMS, RECEIVE_BYTES, join_receives, path_mtu, receive_joined, send_each,
+    split_sends,
+};
+pub use in_place::{
+    Released, allow_pages, memory_file, released, send_file, send_pages, wait_for_release,
+};
 
 /// Sends once, blocking; the number of bytes that the kernel took.
 ///

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Parameter, ValueType};
-use crate::parameters::{ParameterError, Params};
+use super::parameters::{self, ParameterError, Params};
+use super::{Catalog, Parameter, ValueType};
 
 /// How no test is written, besides null.
 const NONE: &str = "none";
@@ -32,7 +32,7 @@ impl Catalog {
             return Ok(Value::Null);
         }
         let (kind, given) =
-            parts(value).ok_or_else(|| crate::parameters::wrong_type(name, parameter, value))?;
+            parts(value).ok_or_else(|| parameters::wrong_type(name, parameter, value))?;
         let inside = |error: ParameterError| ParameterError {
             field: format!("params.{name}.{}", error.field),
             ..error

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use anyhow::{Error, Result, bail};
 
-use crate::chance::Random;
-use crate::quantity::nanoseconds;
+use super::chance::Random;
+use super::quantity::nanoseconds;
 
 /// Delays by the time from which they hold, in nanoseconds since the start.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use net::WireCounts;
 use proto::SentCount;
 
-use super::interfaces::Counters;
+use super::Counters;
 
 /// Ethernet with a VLAN tag and check sum: more than most drivers count.
 const LINK_HEADER_BYTES: u64 = 14 + 4 + 4;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::time::Timespec;
 
-use crate::control::{Plain, receive_with, set_option};
+use crate::socket::control::{Plain, receive_with, set_option};
 
 /// `SO_EE_ORIGIN_ZEROCOPY` of linux/errqueue.h, which libc doesn't have.
 const ORIGIN_ZEROCOPY: u8 = 5;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use crate::control::{receive_with, set_option};
+use crate::socket::control::{receive_with, set_option};
 use crate::socket::last_error;
 
 /// As many datagrams go in one call at most: what every kernel since 4.18 takes of segments.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::catalog::{Catalog, Kind, Parameter, ParameterSchema, ValueType};
+use super::{Catalog, Kind, Parameter, ParameterSchema, ValueType};
 
 /// Parameter values by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -182,7 +182,7 @@ impl Catalog {
         let parsed = match parameter.schema.value_type {
             ValueType::String => Some(Value::from(text)),
             ValueType::Boolean => text.parse::<bool>().ok().map(Value::from),
-            ValueType::Test => crate::test_value::parse_text(text),
+            ValueType::Test => super::test_value::parse_text(text),
             ValueType::Integer => text.parse::<i64>().ok().map(Value::from),
             ValueType::Number => {
                 text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number)
@@ -290,7 +290,7 @@ pub(crate) fn wrong_type(name: &str, parameter: &Parameter, value: &Value) -> Pa
         ValueType::Number => "a number",
         ValueType::String => "a text",
         ValueType::Boolean => "true or false",
-        ValueType::Test => return crate::test_value::wrong(name, value),
+        ValueType::Test => return super::test_value::wrong(name, value),
     };
     let default = &parameter.schema.default;
     ParameterError::new(

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use crate::socket::last_error;
+use super::last_error;
 
 /// Room for one small message with its header, and for others that a kernel may add.
 const CONTROL_WORDS: usize = 16;

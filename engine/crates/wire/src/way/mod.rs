@@ -1,13 +1,20 @@
 //! The description of one direction: `delay=600ms,rate=1Mbit,queue=1MB,loss=2%`.
 
+mod chance;
+mod delay;
+mod quantity;
+
 use std::str::FromStr;
 
 use anyhow::{Context, Error, Result, bail};
 
-use crate::chance::Turn;
-use crate::delay::Delay;
 use crate::packet::{Packet, Protocol};
-use crate::quantity::{bits, bytes, nanoseconds};
+
+use chance::Turn;
+use delay::Delay;
+use quantity::{bits, bytes, nanoseconds};
+
+pub use chance::{Random, Turns};
 
 /// Of a rate's queue where none is told.
 const QUEUE_BYTES: u64 = 256 << 10;

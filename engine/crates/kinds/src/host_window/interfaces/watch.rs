@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 
 use proto::InterfaceCount;
 
-use super::carrier;
-use super::interfaces::{self, Counters};
+use super::{Counters, carrier};
 
 /// Looks at one interface again and again.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ impl InterfaceWatch {
 }
 
 fn now(name: &str) -> Option<Counters> {
-    interfaces::read()?.into_iter().find(|counters| counters.name == name)
+    super::read()?.into_iter().find(|counters| counters.name == name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use crate::control::set_option;
+use super::control::set_option;
 
 /// Lets no more than about so many bytes of a TCP stream wait unsent in the kernel (`TCP_NOTSENT_LOWAT`, Linux 3.12):
 /// sending blocks meanwhile.

@@ -2,7 +2,7 @@
 //!
 //! An address says where packets are for, not which way they take: one on a dummy, answers to ARP from another card.
 
-use super::interfaces::Counters;
+use super::Counters;
 
 /// Counters and sockets are read one after the other.
 const SLACK_SHARE: u64 = 10;

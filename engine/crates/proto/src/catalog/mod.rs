@@ -1,12 +1,17 @@
 //! The catalog of test kinds that this engine was built with.
 
+mod parameters;
+mod test_value;
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-const DOCUMENT: &str = include_str!("../../../schema/catalog.json");
+pub use parameters::{ParameterError, Params};
+
+const DOCUMENT: &str = include_str!("../../../../schema/catalog.json");
 static OVERLAY: OnceLock<&'static str> = OnceLock::new();
 
 /// A catalog document that breaks its own rules.

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use crate::control::set_option;
+use crate::socket::control::set_option;
 use crate::socket::last_error;
 
 /// Room for the one control message that is asked for, and for others that a kernel may add.

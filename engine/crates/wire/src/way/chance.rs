@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Error, Result};
 
-use crate::quantity;
+use super::quantity;
 
 /// Random numbers (SplitMix64): the same seed gives the same again.
 #[derive(Clone)]
