@@ -1,7 +1,7 @@
 """One of each fault of bench.faults: whole benchwebs with simulated engines, and nothing lost, doubled or stuck.
 
-Faults of the real engine's own processes are in tests/workers/test_real_engines.py; those that take network namespaces
-are in bench.faults alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
+Faults of the real engine's own processes are in tests/workers/runs/test_real_engines.py; those that take network
+namespaces are in bench.faults alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
 """
 
 import random

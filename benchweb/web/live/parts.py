@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-# Shorter than the pause between a message and the refresh that it causes (REFRESH_MILLISECONDS in frontend/src/live/page.ts): whatever
-# the message told of was in the database before this was rendered.
+# Shorter than the pause between a message and the refresh that it causes (REFRESH_MILLISECONDS in
+# frontend/src/live/page.ts): whatever the message told of was in the database before this was rendered.
 FRESH_SECONDS = 0.3
 _CACHE_SIZE = 64
 Key = tuple[int, str]

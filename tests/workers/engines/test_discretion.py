@@ -9,9 +9,9 @@ import pytest
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.services import endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_json
-from tests.workers.names import Resolver
-from tests.workers.test_dialing import silent
+from tests.workers.engine_client.broken_engine import BrokenEngine, answer_bytes, answer_json
+from tests.workers.engines.names import Resolver
+from tests.workers.engines.test_dialing import silent
 from workers.checks import check, probe
 from workers.engines import discretion
 from workers.runs import run

@@ -12,9 +12,9 @@ import pytest
 import redis
 
 from benchweb.ops.running import processes
-from tests.packaging.containers import READY_SECONDS, SECRETS, Containers
-from tests.packaging.database import Database
-from tests.packaging.image import Image
+from tests.packaging.dashboard.containers import READY_SECONDS, SECRETS, Containers
+from tests.packaging.dashboard.database import Database
+from tests.packaging.dashboard.image import Image
 
 OURS = ("web", "worker", "beat")
 

@@ -12,7 +12,7 @@ from django.db import connection
 from benchweb.results.models import Result
 from benchweb.runs.models import State
 from tests.processes import killed
-from tests.workers.real_runs import ended, long_run, pair_of, running_trial
+from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,7 +8,7 @@ import pytest
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import HostsError, endpoint_pin, endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import BrokenEngine, answer_json
+from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json
 from workers.checks import check, probe
 from workers.engine_client import EngineRefused, Shown
 from workers.engines import connections, first_contact

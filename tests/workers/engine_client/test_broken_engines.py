@@ -6,7 +6,14 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.models import Campaign, Reservation, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
+from tests.workers.engine_client.broken_engine import (
+    ABOUT,
+    BrokenEngine,
+    answer_bytes,
+    answer_chunks,
+    answer_json,
+    hang,
+)
 from workers.checks import check
 from workers.engine_client import client
 from workers.runs import run, trial

@@ -14,8 +14,8 @@ from benchweb.hosts.services import endpoint_update
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.processes import Engine
-from tests.workers.broken_engine import Answer, BrokenEngine, answer_bytes, answer_json
-from tests.workers.real_runs import wait_for
+from tests.workers.engine_client.broken_engine import Answer, BrokenEngine, answer_bytes, answer_json
+from tests.workers.runs.real_runs import wait_for
 from workers.checks import check, probe
 from workers.engine_client.proof import token_proof
 from workers.runs import run

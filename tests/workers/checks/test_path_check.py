@@ -8,9 +8,9 @@ from benchweb.hosts.checks.path_checks import Passage, PathFound, PathSize, path
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive, endpoint_update
 from tests.factories import make_endpoint, make_pair
-from tests.workers.broken_engine import BrokenEngine, answer_json
-from tests.workers.names import Resolver
-from tests.workers.real_runs import pair_of
+from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json
+from tests.workers.engines.names import Resolver
+from tests.workers.runs.real_runs import pair_of
 from workers.checks import path_check
 from workers.checks.path_check import path_verdict
 

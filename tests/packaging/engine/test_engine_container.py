@@ -10,7 +10,7 @@ import pytest
 from benchweb.ops.running import processes
 from tests.conftest import ENGINE
 from tests.packaging import rules
-from tests.packaging.containers import READY_SECONDS, free_port, listens
+from tests.packaging.dashboard.containers import READY_SECONDS, free_port, listens
 
 pytestmark = pytest.mark.needs("Rust", "unshare")
 

@@ -14,7 +14,7 @@ from benchweb.runs.models import State, Trial
 from benchweb.runs.services import campaign_cancel, launch, run_cancel
 from tests.factories import SIZES, begun, make_pair, make_plan, make_run
 from tests.processes import Engine, killed, stopped
-from tests.workers.real_runs import children, ended, long_run, pair_of, running_trial, wait_for
+from tests.workers.runs.real_runs import children, ended, long_run, pair_of, running_trial, wait_for
 from workers.engines.connections import shared_client
 from workers.engines.paths import Path, Paths
 from workers.runs import trial as trials

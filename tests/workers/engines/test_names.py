@@ -8,7 +8,7 @@ import pytest
 
 from benchweb.hosts.models import Endpoint
 from tests.factories import make_endpoint
-from tests.workers.names import Resolver
+from tests.workers.engines.names import Resolver
 from workers.checks import check
 from workers.engine_client import EngineError, EngineRefused, EngineUndisclosed
 from workers.engines.connections import client_for, shared_client

@@ -6,8 +6,8 @@ from django.db.models.functions import Now
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.models import Run, State
 from tests.factories import begun, make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_json
-from tests.workers.names import Resolver
+from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_json
+from tests.workers.engines.names import Resolver
 from workers.checks import check
 from workers.engine_client import EngineRefused
 from workers.engines.paths import Path, Paths, paths_between

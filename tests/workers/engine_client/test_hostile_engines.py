@@ -11,7 +11,7 @@ from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
 from benchweb.results import ingest as ingesting
 from benchweb.runs.models import OPEN_STATES, Reservation, State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json
+from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json
 from workers.checks import check, probe
 from workers.runs import run, trial
 

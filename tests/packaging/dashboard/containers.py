@@ -13,7 +13,7 @@ from django.conf import settings
 
 from benchweb.ops.running import processes, valkey
 from tests.packaging import rules
-from tests.packaging.image import Image
+from tests.packaging.dashboard.image import Image
 
 # A machine that compiles beside the tests is slow.
 READY_SECONDS = 240

@@ -5,7 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.packaging import dockerfile, rules, runtime_packages
+from tests.packaging import dockerfile, rules
+from tests.packaging.dashboard import runtime_packages
 
 # Where the image has its files.
 IMAGE_FOLDER = "/app"

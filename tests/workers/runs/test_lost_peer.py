@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchweb.runs.models import State
 from tests.processes import killed
-from tests.workers.real_runs import ended, long_run, pair_of, running_trial
+from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
 from workers.engine_client import About, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
 from workers.runs import lost_peer

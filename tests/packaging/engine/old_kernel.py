@@ -1,4 +1,4 @@
-"""Run a program as on Linux 3.10: `python3 -m tests.packaging.old_kernel PROGRAM [ARGUMENT]…` (x86_64).
+"""Run a program as on Linux 3.10: `python3 -m tests.packaging.engine.old_kernel PROGRAM [ARGUMENT]…` (x86_64).
 
 A seccomp filter answers as that kernel would: ENOSYS to each system call that came later (numbers are given in order,
 314 came with 3.14), ENOPROTOOPT to the socket options that came later. What it can't imitate: shorter structures.

@@ -6,7 +6,14 @@ import tracemalloc
 
 import pytest
 
-from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json, hang
+from tests.workers.engine_client.broken_engine import (
+    ABOUT,
+    BrokenEngine,
+    answer_bytes,
+    answer_chunks,
+    answer_json,
+    hang,
+)
 from workers.engine_client import (
     EngineClient,
     EngineGarbage,

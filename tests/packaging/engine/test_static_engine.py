@@ -9,7 +9,7 @@ import pytest
 
 from benchweb.catalog import catalog
 from benchweb.ops.setup.steps import ENGINE
-from tests.packaging import portable
+from tests.packaging.engine import portable
 
 pytestmark = pytest.mark.needs("Rust", "unshare")
 
@@ -51,7 +51,7 @@ def test_every_kind_runs_in_a_root_that_holds_nothing_but_the_program(tmp_path: 
 
 
 def test_every_kind_runs_as_on_linux_3_10(tmp_path: Path):
-    prefix = [sys.executable, "-m", "tests.packaging.old_kernel"]
+    prefix = [sys.executable, "-m", "tests.packaging.engine.old_kernel"]
     program = portable.Program(prefix, str(BINARY), tmp_path, str(tmp_path))
     with portable.served(program) as control:
         for kind in KINDS:

@@ -16,7 +16,7 @@ from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
 from benchweb.hosts.services import archive
 from tests.factories import make_endpoint
 from tests.processes import Engine, killed
-from tests.workers.broken_engine import BrokenEngine, answer_bytes, answer_json
+from tests.workers.engine_client.broken_engine import BrokenEngine, answer_bytes, answer_json
 from workers.checks import probe as probing
 from workers.engine_client import EngineUnreachable, client
 

@@ -10,8 +10,8 @@ import pytest
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.runs.models import State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.broken_engine import ABOUT, BrokenEngine, answer_chunks, answer_json, drip
-from tests.workers.test_engine_client import SPEC, client_of
+from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_chunks, answer_json, drip
+from tests.workers.engine_client.test_engine_client import SPEC, client_of
 from workers.checks import check, probe
 from workers.engine_client import EngineError, EngineUnreachable, client, presented_certificate
 from workers.runs import run, trial

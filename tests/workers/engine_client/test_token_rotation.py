@@ -13,7 +13,7 @@ from benchweb.runs.models import Run, State
 from tests.conftest import ENGINE
 from tests.factories import make_run
 from tests.processes import Engine, killed, stopped
-from tests.workers.real_runs import ended, pair_of, running_trial, wait_for
+from tests.workers.runs.real_runs import ended, pair_of, running_trial, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Worker = Callable[[], "subprocess.Popen[bytes]"]

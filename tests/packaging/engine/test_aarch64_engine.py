@@ -9,7 +9,7 @@ import pytest
 
 from benchweb.catalog import catalog
 from benchweb.ops.setup.steps import ENGINE
-from tests.packaging import portable
+from tests.packaging.engine import portable
 from tests.requirements import require
 
 TARGET = "aarch64-unknown-linux-gnu"
