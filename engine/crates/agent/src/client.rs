@@ -1,9 +1,10 @@
 //! A controller's side of the control API: HTTP/1.1 over TLS 1.3 to an engine known by its fingerprint.
 
 mod proof;
+mod verifier;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -16,17 +17,11 @@ use kinds::patience;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::client::danger::{
-    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
-};
-use tokio_rustls::rustls::crypto::{
-    CryptoProvider, verify_tls12_signature, verify_tls13_signature,
-};
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::version::TLS13;
-use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
-use crate::serve::fingerprint;
+use verifier::Verifier;
 
 /// How long a connection may take: over a round trip of 3 s, and when its first packet was lost three times.
 const CONNECT_LIMIT: Duration = Duration::from_secs(12);
@@ -253,67 +248,4 @@ async fn secure(
 
 fn unreachable(peer: SocketAddr, error: &anyhow::Error) -> ClientError {
     ClientError::Unreachable { peer, reason: format!("{error:#}") }
-}
-
-/// Accepts the one pinned certificate, or notes which one was shown.
-#[derive(Debug)]
-struct Verifier {
-    pinned: Option<String>,
-    found: Mutex<String>,
-    provider: CryptoProvider,
-}
-
-impl Verifier {
-    fn new(pinned: Option<&str>) -> Self {
-        let pinned = pinned.map(str::to_ascii_lowercase);
-        Self { pinned, found: Mutex::default(), provider: crate::tls_provider() }
-    }
-
-    fn found(&self) -> String {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let found = fingerprint(certificate);
-        let is_accepted = self.pinned.as_ref().is_none_or(|pinned| *pinned == found);
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
-        if is_accepted {
-            Ok(ServerCertVerified::assertion())
-        } else {
-            Err(Error::General("the certificate is not the pinned one".to_owned()))
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -1,5 +1,6 @@
 //! The catalog of test kinds that this engine was built with.
 
+mod bounds;
 mod parameters;
 mod test_value;
 

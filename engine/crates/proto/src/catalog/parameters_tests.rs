@@ -124,10 +124,3 @@ fn every_pattern_and_default_of_the_catalog_is_valid() {
         assert_eq!(catalog.fill(name, &filled), Ok(filled.clone()), "{name}");
     }
 }
-
-#[test]
-fn thousands_are_set_apart() {
-    assert_eq!(grouped(65507.0), "65,507");
-    assert_eq!(grouped(-1_234_567.5), "-1,234,567.5");
-    assert_eq!(grouped(0.1), "0.1");
-}

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::parameters::{self, ParameterError, Params};
+use super::bounds::wrong_type;
+use super::parameters::{ParameterError, Params};
 use super::{Catalog, Parameter, ValueType};
 
 /// How no test is written, besides null.
@@ -31,8 +32,7 @@ impl Catalog {
         if value.is_null() || value == NONE {
             return Ok(Value::Null);
         }
-        let (kind, given) =
-            parts(value).ok_or_else(|| parameters::wrong_type(name, parameter, value))?;
+        let (kind, given) = parts(value).ok_or_else(|| wrong_type(name, parameter, value))?;
         let inside = |error: ParameterError| ParameterError {
             field: format!("params.{name}.{}", error.field),
             ..error

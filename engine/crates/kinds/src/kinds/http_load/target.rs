@@ -65,3 +65,13 @@ fn unreachable(reason: &str) -> Failure {
     let reason = format!("the URL's server can't be reached from the source host: {reason}");
     Failure::new(FailureCode::Unreachable, reason)
 }
+
+/// What every connection asks: as little as wrk, whose requests must cost a server the same.
+pub fn request(url: Option<&HttpUrl>) -> Vec<u8> {
+    // Without a URL the responder answers whatever is asked.
+    let (target, host) = url.map_or_else(
+        || ("/".to_owned(), "benchweb".to_owned()),
+        |url| (url.target(), url.authority()),
+    );
+    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
+}
