@@ -49,6 +49,14 @@ def netperf_test(case: Case) -> list[str]:
     return ["-t", "TCP_SENDFILE"] if case.send_mode == "sendfile" else ["-t", case.kind.upper()]
 
 
+def netperf_figures(output: str) -> dict[str, float]:
+    """Read `-k`'s lines, or TCP_SENDFILE's row, which knows no keys: three sizes, seconds, and 10^6 bit/s."""
+    if "=" not in output:
+        *_, seconds, throughput = output.split()
+        return {"ELAPSED_TIME": float(seconds), "THROUGHPUT": float(throughput)}
+    return {key: float(value) for key, _, value in (line.partition("=") for line in output.splitlines()) if value}
+
+
 def netperf(lab: Lab, case: Case) -> Sample:
     keys = "THROUGHPUT,ELAPSED_TIME,LOCAL_SEND_CALLS,REMOTE_RECV_CALLS"
     source, sink = case.cpus
@@ -59,7 +67,7 @@ def netperf(lab: Lab, case: Case) -> Sample:
         "netperf", "netperf", "-H", lab.sink_address, "-p", str(NETSERVER_PORT), "-P", "0", "-T", f"{source},{sink}",
         "-l", f"{lab.seconds:.0f}", *netperf_test(case), "--", *options, "-k", keys,
     )  # fmt: skip
-    figures = {key: float(value) for key, _, value in (line.partition("=") for line in output.splitlines()) if value}
+    figures = netperf_figures(output)
     seconds = figures["ELAPSED_TIME"]
     if case.kind == "udp_stream":
         received = figures["REMOTE_RECV_CALLS"]
