@@ -7,6 +7,7 @@
 
 pub mod arrival;
 mod ceiling;
+mod congestion;
 mod handed;
 mod known;
 mod requests;

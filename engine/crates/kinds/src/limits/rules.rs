@@ -6,6 +6,8 @@ use super::known::{EndUse, Known};
 use super::words::percent;
 use super::{Verdict, evidence};
 
+/// As much of the sender's time that the kernel put down to one cause is the cause.
+pub const LIMITED_SHARE: f64 = 0.4;
 /// Threads that are awake this much of their time have no time to wait for the other end.
 pub const AWAKE: f64 = 0.85;
 /// A core that spends this much in interrupts takes packets as fast as it can.

@@ -2,24 +2,21 @@
 
 use proto::{Evidence, LimitedBy};
 
+use super::congestion::path;
 use super::known::Known;
 use super::rules::{
-    AWAKE, REACHED, confined, receiver_cpu, receiver_interrupts, saturated_host, sender_cpu,
-    unknown,
+    AWAKE, LIMITED_SHARE, REACHED, confined, receiver_cpu, receiver_interrupts, saturated_host,
+    sender_cpu, unknown,
 };
-use super::words::{percent, rate, time};
+use super::words::{percent, rate};
 use super::{Verdict, evidence};
 
 /// From this share of the payload ceiling on, or of the link's rate with all traffic on it, the link is full.
 const FULL: f64 = 0.94;
-/// As much of the sender's time that the kernel put down to one cause is the cause.
-const LIMITED_SHARE: f64 = 0.4;
 /// A receiver whose window closes and whose thread is awake this much is slow itself.
 const SLOW_RECEIVER_AWAKE: f64 = 0.75;
 /// Less closing of the window than this is no sign against a sender that is always awake.
 const WINDOW_CLOSES: f64 = 0.2;
-/// Loss from which on TCP's window stays small.
-const SOME_RETRANSMITS: f64 = 0.0005;
 /// Loss from which on datagrams are what a run lacks.
 const SOME_LOSS: f64 = 0.005;
 /// A sender with data in flight almost all the time.
@@ -28,9 +25,6 @@ const MOSTLY_BUSY: f64 = 0.8;
 const BUFFER_HELD: f64 = 0.5;
 /// Less in flight than this share of the congestion window was held back by something else.
 const WINDOW_USED: f64 = 0.8;
-/// A queue on the path: the round trip is longer than the least by this much, absolutely and relatively.
-const QUEUE_SECONDS: f64 = 0.0005;
-const QUEUE_GROWTH: f64 = 1.5;
 
 /// The first rule that applies, from what is certain to what is concluded.
 pub fn verdict(known: &Known) -> Verdict {
@@ -188,37 +182,6 @@ fn send_buffer(known: &Known) -> Option<Verdict> {
     })
 }
 
-/// The congestion window held the sender back, and loss or a queue shows why.
-fn path(known: &Known) -> Option<Verdict> {
-    if let Some(busy) = known.busy {
-        let others =
-            known.receiver_limited.unwrap_or(0.0) + known.send_buffer_limited.unwrap_or(0.0);
-        if busy - others < LIMITED_SHARE {
-            return None;
-        }
-    }
-    let lost = known.retransmit_ratio.filter(|&ratio| ratio >= SOME_RETRANSMITS);
-    let queue = queue(known);
-    let why = match (lost, queue) {
-        (Some(lost), Some((rtt, least))) => format!(
-            "{} of the segments were sent again and the round trip grew from {} to {}",
-            percent(lost),
-            time(least),
-            time(rtt)
-        ),
-        (Some(lost), None) => format!("{} of the segments were sent again", percent(lost)),
-        (None, Some((rtt, least))) => {
-            format!("a queue made the round trip grow from {} to {}", time(least), time(rtt))
-        }
-        (None, None) => return None,
-    };
-    Some(Verdict {
-        by: LimitedBy::Path,
-        summary: format!("The congestion window held the sender back: {why}."),
-        evidence: path_evidence(known, lost),
-    })
-}
-
 /// A sender of datagrams sleeps only when its own host's queue takes no more: that is as fast as the device sends.
 fn full_queue(known: &Known) -> Option<Verdict> {
     let (loss, awake) = (known.loss_ratio?, known.sender.awake?);
@@ -256,25 +219,6 @@ fn full_send_buffer(known: &Known) -> Option<Verdict> {
             evidence("sender busy", busy, "ratio", Some(MOSTLY_BUSY)),
         ],
     })
-}
-
-fn queue(known: &Known) -> Option<(f64, f64)> {
-    let (rtt, least) = (known.rtt_seconds?, known.minimum_rtt_seconds?);
-    (rtt - least >= QUEUE_SECONDS && rtt >= QUEUE_GROWTH * least).then_some((rtt, least))
-}
-
-fn path_evidence(known: &Known, lost: Option<f64>) -> Vec<Evidence> {
-    let lost =
-        lost.map(|ratio| evidence("segments sent again", ratio, "ratio", Some(SOME_RETRANSMITS)));
-    let queue = queue(known).map(|(rtt, least)| {
-        let threshold = (least + QUEUE_SECONDS).max(least * QUEUE_GROWTH);
-        evidence("smoothed round trip", rtt, "s", Some(threshold))
-    });
-    let least =
-        known.minimum_rtt_seconds.map(|least| evidence("least round trip", least, "s", None));
-    let window = known.congestion_window_bytes;
-    let window = window.map(|bytes| evidence("congestion window", bytes, "B", None));
-    [lost, queue, least, window].into_iter().flatten().collect()
 }
 
 fn awake_receiver(known: &Known) -> Option<Evidence> {

@@ -1,0 +1,64 @@
+//! Whether the path's congestion window limited a stream.
+
+use proto::{Evidence, LimitedBy};
+
+use super::known::Known;
+use super::rules::LIMITED_SHARE;
+use super::words::{percent, time};
+use super::{Verdict, evidence};
+
+/// Loss from which on TCP's window stays small.
+const SOME_RETRANSMITS: f64 = 0.0005;
+/// A queue on the path: the round trip is longer than the least by this much, absolutely and relatively.
+const QUEUE_SECONDS: f64 = 0.0005;
+const QUEUE_GROWTH: f64 = 1.5;
+
+/// The congestion window held the sender back, and loss or a queue shows why.
+pub fn path(known: &Known) -> Option<Verdict> {
+    if let Some(busy) = known.busy {
+        let others =
+            known.receiver_limited.unwrap_or(0.0) + known.send_buffer_limited.unwrap_or(0.0);
+        if busy - others < LIMITED_SHARE {
+            return None;
+        }
+    }
+    let lost = known.retransmit_ratio.filter(|&ratio| ratio >= SOME_RETRANSMITS);
+    let queue = queue(known);
+    let why = match (lost, queue) {
+        (Some(lost), Some((rtt, least))) => format!(
+            "{} of the segments were sent again and the round trip grew from {} to {}",
+            percent(lost),
+            time(least),
+            time(rtt)
+        ),
+        (Some(lost), None) => format!("{} of the segments were sent again", percent(lost)),
+        (None, Some((rtt, least))) => {
+            format!("a queue made the round trip grow from {} to {}", time(least), time(rtt))
+        }
+        (None, None) => return None,
+    };
+    Some(Verdict {
+        by: LimitedBy::Path,
+        summary: format!("The congestion window held the sender back: {why}."),
+        evidence: path_evidence(known, lost),
+    })
+}
+
+fn queue(known: &Known) -> Option<(f64, f64)> {
+    let (rtt, least) = (known.rtt_seconds?, known.minimum_rtt_seconds?);
+    (rtt - least >= QUEUE_SECONDS && rtt >= QUEUE_GROWTH * least).then_some((rtt, least))
+}
+
+fn path_evidence(known: &Known, lost: Option<f64>) -> Vec<Evidence> {
+    let lost =
+        lost.map(|ratio| evidence("segments sent again", ratio, "ratio", Some(SOME_RETRANSMITS)));
+    let queue = queue(known).map(|(rtt, least)| {
+        let threshold = (least + QUEUE_SECONDS).max(least * QUEUE_GROWTH);
+        evidence("smoothed round trip", rtt, "s", Some(threshold))
+    });
+    let least =
+        known.minimum_rtt_seconds.map(|least| evidence("least round trip", least, "s", None));
+    let window = known.congestion_window_bytes;
+    let window = window.map(|bytes| evidence("congestion window", bytes, "B", None));
+    [lost, queue, least, window].into_iter().flatten().collect()
+}
