@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use proto::{
     CpuPerCore, EndReport, EngineVersions, Facts, Flow, Granted, HostWindow, HostWindows, Interval,
-    Outage, Params, Role, RunResult, TrafficAddresses, Window,
+    Metrics, Outage, Params, Role, RunResult, TrafficAddresses, Window,
 };
 
 use crate::host_window;
@@ -51,15 +51,7 @@ pub fn result((name, kind): (&str, &dyn Kind), params: &Params, halves: Halves) 
         forget_borrowed_speeds(&mut source, halves.source_facts.as_ref());
         forget_borrowed_speeds(&mut sink, halves.sink_facts.as_ref());
     }
-    let mut metrics = source.metrics.clone();
-    metrics.extend(sink.metrics.clone());
-    if !kind.shares_packets() {
-        // A sink does nothing for a server of another address.
-        let sink = sink.host.as_mut().filter(|_| kind.goes_to_peer());
-        for (host, role) in [(source.host.as_mut(), Role::Source), (sink, Role::Sink)] {
-            host_window::see_through(host, &mut metrics, role);
-        }
-    }
+    let mut metrics = join_metrics(kind, &mut source, &mut sink);
     let window = join_windows(source.window.clone(), sink.window.clone());
     if let Some(cost) = cpu_cost(name, &source, &sink, window.as_ref()) {
         metrics.insert("cpu_seconds_per_gigabyte".to_owned(), cost);
@@ -76,17 +68,17 @@ pub fn result((name, kind): (&str, &dyn Kind), params: &Params, halves: Halves) 
         limits::limits(&limits::Run { params, metrics: &metrics, source: &source, sink: &sink });
     let mut hosts = HostWindows { source: source.host, sink: sink.host };
     host_window::tell_others(&mut hosts, share_host);
-    let mut flags = source.flags.clone();
-    flags.extend(sink.flags.clone());
-    flags.extend(own_flags(params, window.as_ref(), share_host));
     let outages = join_outages(source.outages, sink.outages);
-    flags.extend((!outages.is_empty()).then(|| "outage".to_owned()));
-    flags.extend(host_flags(params, &hosts, share_host));
-    flags.extend(is_beyond.then(|| "sent_beyond_link".to_owned()));
     let reply_addresses = bounded_addresses(source.reply_addresses);
-    flags.extend((!reply_addresses.is_empty()).then(|| "replies_from_elsewhere".to_owned()));
-    flags.sort();
-    flags.dedup();
+    let flags = join_flags(&[
+        source.flags,
+        sink.flags,
+        own_flags(params, window.as_ref(), share_host),
+        host_flags(params, &hosts, share_host),
+        flag(!outages.is_empty(), "outage"),
+        flag(is_beyond, "sent_beyond_link"),
+        flag(!reply_addresses.is_empty(), "replies_from_elsewhere"),
+    ]);
     let mut intervals = halves.intervals.with(halves.peer_intervals);
     keep_carriers(&mut intervals, &hosts);
     RunResult {
@@ -115,6 +107,32 @@ pub fn result((name, kind): (&str, &dyn Kind), params: &Params, halves: Halves) 
         limits,
         hosts: (hosts.source.is_some() || hosts.sink.is_some()).then_some(hosts),
     }
+}
+
+/// Both halves' metrics, and what the hosts tell beside them.
+fn join_metrics(kind: &dyn Kind, source: &mut EndReport, sink: &mut EndReport) -> Metrics {
+    let mut metrics = source.metrics.clone();
+    metrics.extend(sink.metrics.clone());
+    if !kind.shares_packets() {
+        // A sink does nothing for a server of another address.
+        let sink = sink.host.as_mut().filter(|_| kind.goes_to_peer());
+        for (host, role) in [(source.host.as_mut(), Role::Source), (sink, Role::Sink)] {
+            host_window::see_through(host, &mut metrics, role);
+        }
+    }
+    metrics
+}
+
+/// Each flag once, by name.
+fn join_flags(parts: &[Vec<String>]) -> Vec<String> {
+    let mut flags = parts.concat();
+    flags.sort();
+    flags.dedup();
+    flags
+}
+
+fn flag(holds: bool, name: &str) -> Vec<String> {
+    holds.then(|| name.to_owned()).into_iter().collect()
 }
 
 /// Of a bidirectional test the forward window counts, with the reverse bytes added.
